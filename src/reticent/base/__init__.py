@@ -1,0 +1,1 @@
+"""Errors, checks, randomness, progress, optional imports: knows nothing about disclosure control."""

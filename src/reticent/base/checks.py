@@ -1,0 +1,45 @@
+"""Parameter checks with one message pattern: owner: name must be …, got …."""
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+
+from reticent.base.errors import ParameterError
+
+
+def check_between(value: float, low: float, high: float, *, name: str, owner: str) -> None:
+    """Refuse a number outside [low, high] (and any that is not a number)."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        allowed = f"at least {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}"
+        raise ParameterError(f"{owner}: {name} must be {allowed}, got {value!r}.")
+
+
+def check_integer(value: int, *, minimum: int, name: str, owner: str, maximum: int | None = None) -> None:
+    """Refuse anything but an integer in [minimum, maximum]."""
+    wrong = isinstance(value, bool) or not isinstance(value, int)
+    if wrong or value < minimum or (maximum is not None and value > maximum):
+        allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+        raise ParameterError(f"{owner}: {name} must be a whole number {allowed}, got {value!r}.")
+
+
+def check_choice(value: str, allowed: Sequence[str], *, name: str, owner: str) -> None:
+    """Refuse a word that is not one of the allowed ones; suggest the nearest."""
+    if value not in allowed:
+        raise ParameterError(
+            f"{owner}: {name} must be one of {', '.join(allowed)}, got {value!r}.{did_you_mean(value, allowed)}"
+        )
+
+
+def check_unique(values: Iterable[str], *, name: str, owner: str) -> None:
+    """Refuse a list in which something stands twice."""
+    seen: set[str] = set()
+    for value in values:
+        if value in seen:
+            raise ParameterError(f"{owner}: {name} has {value!r} twice; each may stand once.")
+        seen.add(value)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """' Did you mean …?' where something near is known, else an empty string."""
+    near = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,81 @@
+"""What can go wrong, as one tree.
+
+    ReticentError                 every error a user can cause or meet
+    ├── ParameterError            a parameter outside what is allowed            exit 2
+    ├── PlanError                 a plan, schema or policy file that cannot run  exit 2
+    ├── DataError                 data or metadata that do not fit               exit 3
+    ├── InfeasibleError           no result can satisfy the demands              exit 4
+    ├── NotProtectedError         the attacker found exposed cells or records    exit 5
+    ├── SolverError               the solver failed or returned nonsense         exit 6
+    ├── OptionalDependencyError   an extra is not installed                      exit 7
+    └── Cancelled                 the user stopped the work                      exit 130
+
+A message is one sentence or two: what is wrong, where, what is allowed, what to do next. It may name variables and
+codes that the metadata define, never a value that occurs only in records.
+"""
+
+
+class ReticentError(Exception):
+    """Base of everything reticent raises on purpose; `exit_code` is what the command line returns."""
+
+    exit_code = 1
+
+
+class ParameterError(ReticentError, ValueError):
+    """A parameter is outside what is allowed."""
+
+    exit_code = 2
+
+
+class PlanError(ReticentError):
+    """A plan, schema or policy file cannot be understood or cannot run."""
+
+    exit_code = 2
+
+
+class DataError(ReticentError, ValueError):
+    """Data or metadata do not fit together; `variables` names the ones concerned."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, variables: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.variables = variables
+
+
+class InfeasibleError(ReticentError):
+    """No result satisfies the demands; `cells` are those that cannot be protected."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, cells: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.cells = cells
+
+
+class NotProtectedError(ReticentError):
+    """The attacker found something exposed, so nothing was written; `exposed` says how many."""
+
+    exit_code = 5
+
+    def __init__(self, message: str, *, exposed: int = 0) -> None:
+        super().__init__(message)
+        self.exposed = exposed
+
+
+class SolverError(ReticentError):
+    """The solver failed, or returned something that does not hold when checked."""
+
+    exit_code = 6
+
+
+class OptionalDependencyError(ReticentError, ImportError):
+    """A library that is an extra is not installed; the message has the install command."""
+
+    exit_code = 7
+
+
+class Cancelled(ReticentError):
+    """The user stopped the work; nothing was half-written."""
+
+    exit_code = 130

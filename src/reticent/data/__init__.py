@@ -1,0 +1,1 @@
+"""What is protected: frozen, validated types without algorithms."""

@@ -1,0 +1,1 @@
+"""The dataframe seam: pandas, polars, arrow and DuckDB in, encoded columns and counts out."""

@@ -1,0 +1,1 @@
+"""The use cases: plain functions that every door calls."""

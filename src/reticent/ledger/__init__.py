@@ -1,0 +1,1 @@
+"""What was released before: an append-only, hash-chained store."""

@@ -1,0 +1,1 @@
+"""Risk measures, masking methods and loss measures for microdata files."""

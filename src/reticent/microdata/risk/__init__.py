@@ -1,0 +1,1 @@
+"""Disclosure risk per record, per household, per file."""

@@ -1,0 +1,1 @@
+"""The query language, its rules, the auditor, camouflage and the analysis server."""

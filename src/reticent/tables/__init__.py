@@ -1,0 +1,1 @@
+"""Safety rules, the attacker, and protection methods for tables."""

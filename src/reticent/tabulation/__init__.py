@@ -1,0 +1,1 @@
+"""Microdata and a table specification to a table with its relations."""

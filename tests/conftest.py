@@ -1,0 +1,65 @@
+"""Shared fixtures: where the real data is, few and repeatable generated examples, how many tests were skipped."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "ci",
+    max_examples=25,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+settings.register_profile("deep", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def shared_folder() -> Path | None:
+    """The folder of real test data: RETICENT_SHARED, else ../shared beside the checkout."""
+    for candidate in (os.environ.get("RETICENT_SHARED"), str(ROOT.parent / "shared")):
+        if candidate and (Path(candidate) / "data").is_dir():
+            return Path(candidate)
+    return None
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Path of the shared folder, or skip."""
+    folder = shared_folder()
+    if folder is None:
+        pytest.skip("real data: neither RETICENT_SHARED nor ../shared is there")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_data(shared: Path) -> Path:
+    """Path of the real data sets, or skip."""
+    return shared / "data"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`deep` tests run only when asked for by -m."""
+    if "deep" in (config.getoption("-m") or ""):
+        return
+    deep = [item for item in items if "deep" in item.keywords]
+    if deep:
+        config.hook.pytest_deselected(items=deep)
+        items[:] = [item for item in items if "deep" not in item.keywords]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests did not run, and why."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if skipped:
+        reasons: dict[str, int] = {}
+        for report in skipped:
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            reasons[reason] = reasons.get(reason, 0) + 1
+        for reason, count in sorted(reasons.items()):
+            terminalreporter.write_line(f"{count} tests skipped: {reason}")
