@@ -1,0 +1,346 @@
+"""Which records share a combination of codes, and how many they are: the counting core.
+
+Codes are small integers per variable, −1 = missing (here a category of its own; the other readings of a missing value
+are in `wildcards`). Every record gets one mixed-radix number; equal numbers are equal combinations, never only equal
+hashes. Small number ranges are counted in a dense table, large ones in hash tables over radix partitions. Time is
+O(n·q); memory beyond the input is at most 4–8 bytes a record for the number, 12 for the partitions and 8 for the
+result, plus a dense table of at most 4 bytes × `DENSE_PER_RECORD` · n.
+
+Groups are numbered by first appearance, so that the result depends on the data alone, never on threads or hashes.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+THREADS = 2
+SMALL = 50_000
+"""Below this many records a second thread costs more than it brings."""
+BLOCK = 32_768
+"""Records whose numbers are built at a time: they stay in the second-level cache over all columns."""
+DENSE_PER_RECORD = 6
+DENSE_ALWAYS = 1 << 16
+DENSE_MAX = 1 << 28
+PARTITION = 8_192
+MAX_SPACE = 1 << 62
+
+Integers = NDArray[Any]
+
+
+@njit(cache=True, nogil=True)
+def _append_column(keys, column, low, radix):  # type: ignore[no-untyped-def]
+    """keys ← keys · radix + (column − low): one more digit. O(n)."""
+    for i in range(keys.size):
+        keys[i] = keys[i] * radix + keys.dtype.type(column[i] - low)
+
+
+@njit(cache=True, nogil=True)
+def _range_of(column):  # type: ignore[no-untyped-def]
+    """Least and greatest code. O(n)."""
+    low = column[0]
+    high = column[0]
+    for i in range(column.size):
+        value = column[i]
+        if value < low:
+            low = value
+        elif value > high:
+            high = value
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def _dense_count(keys, low, high, table):  # type: ignore[no-untyped-def]
+    """Count the numbers in [low, high): each thread owns a stretch of the table. O(n)."""
+    for i in range(keys.size):
+        key = keys[i]
+        if low <= key < high:
+            table[key] += 1
+
+
+@njit(cache=True, nogil=True)
+def _dense_first(keys, low, high, table):  # type: ignore[no-untyped-def]
+    """First record of every number in [low, high); the table starts at −1. O(n)."""
+    for i in range(keys.size):
+        key = keys[i]
+        if low <= key < high and table[key] < 0:
+            table[key] = i
+
+
+@njit(cache=True, nogil=True)
+def _gather(keys, table, out):  # type: ignore[no-untyped-def]
+    """out[i] ← table[keys[i]]. O(n)."""
+    for i in range(keys.size):
+        out[i] = table[keys[i]]
+
+
+@njit(cache=True, nogil=True)
+def _mix(key):  # type: ignore[no-untyped-def]
+    """Spread a number over 64 bits (Fibonacci hashing of the folded word)."""
+    word = np.uint64(key)
+    word ^= word >> np.uint64(29)
+    return word * np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True, nogil=True)
+def _partition_sizes(keys, shift, sizes):  # type: ignore[no-untyped-def]
+    """How many records fall in each partition. O(n)."""
+    for i in range(keys.size):
+        sizes[_mix(keys[i]) >> shift] += 1
+
+
+@njit(cache=True, nogil=True)
+def _partition(keys, first_row, shift, place, part_keys, part_rows):  # type: ignore[no-untyped-def]
+    """Scatter numbers and record positions to their partitions, keeping the order of records. O(n)."""
+    for i in range(keys.size):
+        part = _mix(keys[i]) >> shift
+        at = place[part]
+        part_keys[at] = keys[i]
+        part_rows[at] = first_row + i
+        place[part] = at + 1
+
+
+@njit(cache=True, nogil=True)
+def _slot(table_keys, table_values, key, mask, stamp, stamps):  # type: ignore[no-untyped-def]
+    """Open addressing: the slot of a number in this partition's table, claimed with value −1 when new."""
+    at = (_mix(key) >> np.uint64(20)) & mask
+    while stamps[at] == stamp:
+        if table_keys[at] == key:
+            return at
+        at = (at + np.uint64(1)) & mask
+    stamps[at] = stamp
+    table_keys[at] = key
+    table_values[at] = -1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _table_size(bounds, begin, end):  # type: ignore[no-untyped-def]
+    """A power of two, at least twice the largest partition."""
+    largest = 1
+    for part in range(begin, end):
+        largest = max(largest, bounds[part + 1] - bounds[part])
+    size = 2
+    while size < 2 * largest:
+        size *= 2
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _count_partitions(part_keys, part_rows, bounds, begin, end, out):  # type: ignore[no-untyped-def]
+    """Frequency of each record's number, partition by partition. O(n) expected."""
+    size = _table_size(bounds, begin, end)
+    table_keys = np.empty(size, part_keys.dtype)
+    counts = np.empty(size, np.int64)
+    stamps = np.full(size, -1, np.int32)
+    mask = np.uint64(size - 1)
+    for part in range(begin, end):
+        for at in range(bounds[part], bounds[part + 1]):
+            slot = _slot(table_keys, counts, part_keys[at], mask, part, stamps)
+            counts[slot] = 1 if counts[slot] < 0 else counts[slot] + 1
+        for at in range(bounds[part], bounds[part + 1]):
+            out[part_rows[at]] = counts[_slot(table_keys, counts, part_keys[at], mask, part, stamps)]
+
+
+@njit(cache=True, nogil=True)
+def _first_in_partitions(part_keys, part_rows, bounds, begin, end, out):  # type: ignore[no-untyped-def]
+    """First record with the same number, for each record. O(n) expected."""
+    size = _table_size(bounds, begin, end)
+    table_keys = np.empty(size, part_keys.dtype)
+    firsts = np.empty(size, np.int64)
+    stamps = np.full(size, -1, np.int32)
+    mask = np.uint64(size - 1)
+    for part in range(begin, end):
+        for at in range(bounds[part], bounds[part + 1]):
+            slot = _slot(table_keys, firsts, part_keys[at], mask, part, stamps)
+            if firsts[slot] < 0:
+                firsts[slot] = part_rows[at]
+            out[part_rows[at]] = firsts[slot]
+
+
+@njit(cache=True, nogil=True)
+def _number_groups(first, group):  # type: ignore[no-untyped-def]
+    """Turn first records into group numbers by first appearance; returns how many there are. O(n)."""
+    n_groups = 0
+    for i in range(first.size):
+        if first[i] == i:
+            group[i] = n_groups
+            n_groups += 1
+        else:
+            group[i] = group[first[i]]
+    return n_groups
+
+
+@njit(cache=True, nogil=True)
+def _tally(group, first_row, counts):  # type: ignore[no-untyped-def]
+    """First record and size of every group. O(n)."""
+    for i in range(group.size):
+        if counts[group[i]] == 0:
+            first_row[group[i]] = i
+        counts[group[i]] += 1
+
+
+def _spans(n: int, parts: int) -> list[tuple[int, int]]:
+    edges = [n * part // parts for part in range(parts + 1)]
+    return [(a, b) for a, b in itertools.pairwise(edges) if b > a]
+
+
+def _in_threads(work: Callable[[int, int], None], n: int, *, size: int) -> None:
+    """Run `work(begin, end)` over [0, n) on both threads when there is enough to do (kernels release the lock)."""
+    spans = _spans(n, THREADS if size >= SMALL else 1)
+    if len(spans) <= 1:
+        for span in spans:
+            work(*span)
+        return
+    with ThreadPoolExecutor(len(spans)) as pool:
+        for done in [pool.submit(work, *span) for span in spans]:
+            done.result()
+
+
+def radix_keys(columns: Sequence[Integers], cardinalities: Sequence[int]) -> tuple[Integers, int]:
+    """One number per record, equal exactly where all codes are equal, and the size of the range [0, space).
+
+    Only the codes that occur (least to greatest) use up the range; a prefix whose range would pass 2**62 is replaced
+    by its group numbers first, so there is no overflow for any number of variables. `cardinalities` bounds the codes;
+    it spares the scan where the code range is known to be small.
+    """
+    if not columns:
+        raise ValueError("grouping: at least one column is needed.")
+    n = len(columns[0])
+    digits: list[tuple[int, int]] = []
+    for column, cardinality in zip(columns, cardinalities, strict=True):
+        low, high = (int(v) for v in _range_of(column)) if n else (0, 0)
+        if low < -1 or high >= max(cardinality, 1):
+            raise ValueError(f"grouping: codes must be −1 to {cardinality - 1}, got {low} to {high}.")
+        digits.append((low, high - low + 1))
+    stop, space = 0, 1
+    while stop < len(digits) and space * digits[stop][1] <= MAX_SPACE:
+        space *= digits[stop][1]
+        stop += 1
+    keys: Integers = np.zeros(n, np.uint32 if space <= 1 << 32 else np.uint64)
+
+    def build(begin: int, end: int) -> None:
+        for start in range(begin, end, BLOCK):
+            block = slice(start, min(start + BLOCK, end))
+            for column, (low, radix) in zip(columns[:stop], digits[:stop]):
+                _append_column(keys[block], column[block], column.dtype.type(low), keys.dtype.type(radix))
+
+    _in_threads(build, n, size=n)
+    if stop == len(columns):
+        return keys, space
+    group, n_groups = _group_keys(keys, space)
+    return radix_keys([group, *columns[stop:]], [n_groups, *cardinalities[stop:]])
+
+
+def _is_dense(n: int, space: int) -> bool:
+    return space <= DENSE_ALWAYS or (space <= DENSE_PER_RECORD * n and space <= DENSE_MAX)
+
+
+def _partitioned(keys: Integers) -> tuple[Integers, Integers, NDArray[np.int64]]:
+    """Numbers and record positions sorted by partition, and the partitions' bounds."""
+    n = keys.size
+    bits = max(1, min(12, int(n // PARTITION).bit_length()))
+    shift = np.uint64(64 - bits)
+    spans = _spans(n, THREADS if n >= SMALL else 1)
+    sizes = np.zeros((len(spans), 1 << bits), np.int64)
+    part_keys = np.empty_like(keys)
+    part_rows = np.empty(n, np.int32 if n < 1 << 31 else np.int64)
+    bounds = np.zeros((1 << bits) + 1, np.int64)
+
+    with ThreadPoolExecutor(max(len(spans), 1)) as pool:
+        list(pool.map(lambda s: _partition_sizes(keys[spans[s][0] : spans[s][1]], shift, sizes[s]), range(len(spans))))
+        np.cumsum(sizes.sum(axis=0), out=bounds[1:])
+        place = bounds[:-1] + np.cumsum(sizes, axis=0) - sizes
+        list(
+            pool.map(
+                lambda s: _partition(
+                    keys[spans[s][0] : spans[s][1]], spans[s][0], shift, place[s], part_keys, part_rows
+                ),
+                range(len(spans)),
+            )
+        )
+    return part_keys, part_rows, bounds
+
+
+def _count_keys(keys: Integers, space: int) -> NDArray[np.int64]:
+    n = keys.size
+    out = np.empty(n, np.int64)
+    if _is_dense(n, space):
+        table = np.zeros(space, np.int32 if n < 1 << 31 else np.int64)
+        kind = keys.dtype.type
+        _in_threads(lambda a, b: _dense_count(keys, kind(a), kind(b), table), space, size=n)
+        _in_threads(lambda a, b: _gather(keys[a:b], table, out[a:b]), n, size=n)
+        return out
+    part_keys, part_rows, bounds = _partitioned(keys)
+    _in_threads(lambda a, b: _count_partitions(part_keys, part_rows, bounds, a, b, out), bounds.size - 1, size=n)
+    return out
+
+
+def _group_keys(keys: Integers, space: int) -> tuple[NDArray[np.int64], int]:
+    n = keys.size
+    first = np.empty(n, np.int64)
+    if _is_dense(n, space):
+        table = np.full(space, -1, np.int32 if n < 1 << 31 else np.int64)
+        kind = keys.dtype.type
+        _in_threads(lambda a, b: _dense_first(keys, kind(a), kind(b), table), space, size=n)
+        _in_threads(lambda a, b: _gather(keys[a:b], table, first[a:b]), n, size=n)
+    else:
+        part_keys, part_rows, bounds = _partitioned(keys)
+        _in_threads(
+            lambda a, b: _first_in_partitions(part_keys, part_rows, bounds, a, b, first), bounds.size - 1, size=n
+        )
+    # each record's first record comes before it, so the numbers can replace the positions in place
+    n_groups = int(_number_groups(first, first)) if n else 0
+    return first, n_groups
+
+
+def _columns_of(codes: Integers) -> list[Integers]:
+    """The columns of a code matrix; a matrix without columns puts all records in one group."""
+    if codes.shape[1] == 0:
+        return [np.zeros(codes.shape[0], np.int32)]
+    return [codes[:, j] for j in range(codes.shape[1])]
+
+
+def _cards_of(codes: Integers, cardinalities: Sequence[int] | NDArray[np.int64]) -> list[int]:
+    return [int(c) for c in cardinalities] if codes.shape[1] else [1]
+
+
+def group_columns(columns: Sequence[Integers], cardinalities: Sequence[int]) -> tuple[NDArray[np.int64], int]:
+    """Group number of each record (by first appearance) and the number of groups, from separate code columns."""
+    return _group_keys(*radix_keys(columns, cardinalities))
+
+
+def group_rows(codes: Integers, cardinalities: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Group number of each row of `codes` (n × q, −1 = missing = own category), numbered by first appearance."""
+    return group_columns(_columns_of(codes), _cards_of(codes, cardinalities))
+
+
+def frequencies_of_columns(columns: Sequence[Integers], cardinalities: Sequence[int]) -> NDArray[np.int64]:
+    """How many records share each record's combination: the fast path when no group numbers are needed."""
+    return _count_keys(*radix_keys(columns, cardinalities))
+
+
+def frequencies(codes: Integers, cardinalities: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many rows of `codes` (n × q, −1 = missing = own category) equal each row."""
+    return frequencies_of_columns(_columns_of(codes), _cards_of(codes, cardinalities))
+
+
+def pattern_table(
+    codes: Integers,
+    cardinalities: Sequence[int] | NDArray[np.int64],
+    weights: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None, NDArray[np.int64]]:
+    """The distinct rows: first record, count and weight sum (if weights are given) of each, and each record's pattern.
+
+    Patterns are numbered by first appearance, so `first_row` is increasing and `codes[first_row]` are the patterns.
+    """
+    group, n_groups = group_rows(codes, cardinalities)
+    first_row = np.zeros(n_groups, np.int64)
+    counts = np.zeros(n_groups, np.int64)
+    _tally(group, first_row, counts)
+    sums = None if weights is None else np.bincount(group, weights=weights, minlength=n_groups).astype(np.float64)
+    return first_row, counts, sums, group
