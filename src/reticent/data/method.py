@@ -1,0 +1,105 @@
+"""The protocol of masking methods, and the registry type that plans look names up in.
+
+A masking method is a frozen dataclass: its fields are its parameters, with `min`, `max`, `choices` and `help` in their
+metadata. From that one declaration come the Python call, the plan syntax and the manual page.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from reticent.base.checks import did_you_mean
+from reticent.base.errors import PlanError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Schema
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What a step did: the new data, and facts for the confidential record (`changed`: values changed per variable)."""
+
+    data: Microdata
+    changed: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Something a step promises of its output, in words, with a check written by code that did not make it.
+
+    `broken` looks at the data before and after and counts what does not hold (0: kept).
+    """
+
+    text: str
+    broken: "BrokenCount"
+
+
+class BrokenCount(Protocol):
+    """Counts the violations of a promise."""
+
+    def __call__(self, before: Microdata, after: Microdata) -> int: ...
+
+
+@runtime_checkable
+class MaskingMethod(Protocol):
+    """What every masking method has; parameters are its dataclass fields."""
+
+    name: ClassVar[str]
+
+    def check(self, schema: Schema) -> None:
+        """Raise if the data described by `schema` do not give what the method needs; called before any work."""
+        ...
+
+    def schema_after(self, schema: Schema) -> Schema:
+        """The schema of the output, so that later steps can be checked before work starts."""
+        ...
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Mask the data; `secret` is this step's own."""
+        ...
+
+    def promises(self) -> tuple[Promise, ...]:
+        """What holds of the output; each is checked after the step."""
+        ...
+
+
+class Method:
+    """Defaults for masking methods: nothing needed, schema unchanged, nothing promised."""
+
+    name: ClassVar[str]
+
+    def check(self, schema: Schema) -> None:
+        """Nothing is needed."""
+
+    def schema_after(self, schema: Schema) -> Schema:
+        """The schema stays."""
+        return schema
+
+    def promises(self) -> tuple[Promise, ...]:
+        """Nothing is promised."""
+        return ()
+
+
+class Registry(Mapping[str, type[Any]]):
+    """Methods by plan name; an unknown name is an error that suggests the nearest."""
+
+    def __init__(self, kind: str, methods: tuple[type[Any], ...]) -> None:
+        self._kind = kind
+        self._methods = {method.name: method for method in methods}
+
+    def __getitem__(self, name: str) -> type[Any]:
+        if name not in self._methods:
+            known = did_you_mean(name, self._methods) or f" Known: {', '.join(sorted(self._methods))}."
+            raise PlanError(f"{self._kind}: there is no method {name!r}.{known}")
+        return self._methods[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._methods
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._methods)
+
+    def __len__(self) -> int:
+        return len(self._methods)

@@ -1,0 +1,281 @@
+"""Microdata: a confidential file, its schema, and the few views of it that methods may use.
+
+Methods see arrays: dictionary codes, numbers, weights, ids. They never see a dataframe. A `Microdata` is not changed:
+each change gives a new one. Nothing here can be written or published; see `data.published`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError
+from reticent.data.schema import Kind, Schema
+from reticent.frames.columns import repeat_text, series, unique_ids
+from reticent.frames.frame import MISSING, Encoded, Frame, as_text
+from reticent.kernels.grouping import frequencies_of_columns, group_columns
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The distinct combinations of some keys: a code row each, how often it occurs, its weight, and each record's group."""
+
+    keys: tuple[str, ...]
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    weights: NDArray[np.float64] | None
+    group: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def sample_counts(self) -> NDArray[np.int64]:
+        """How many records share each record's combination."""
+        return self.counts[self.group]
+
+
+@dataclass(frozen=True)
+class Microdata:
+    """Confidential records and their schema.
+
+    >>> import polars as pl
+    >>> from reticent.data.schema import Kind, Role, Schema, Variable
+    >>> schema = Schema((Variable("sex", role=Role.KEY), Variable("age", role=Role.KEY, kind=Kind.NUMERIC)))
+    >>> data = Microdata.of(pl.DataFrame({"sex": ["f", "m", "f"], "age": [30, 41, 30]}), schema)
+    >>> data
+    <Microdata 3 records × 2 variables>
+    >>> data.patterns(("sex", "age")).sample_counts.tolist()
+    [2, 1, 2]
+    """
+
+    frame: Frame = field(repr=False)
+    schema: Schema
+    ids: NDArray[np.uint64] = field(repr=False, compare=False)
+    _encoded: dict[str, Encoded] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, native: Any, schema: Schema) -> "Microdata":
+        """Bind a dataframe to its schema; everything that M1 asks for is checked here."""
+        frame = Frame.of(native)
+        _check_columns(frame, schema)
+        frame = frame.select(schema.names)
+        data = cls(frame, schema, _record_ids(frame, schema))
+        _check_weights(data)
+        _check_households(data)
+        return data
+
+    def __repr__(self) -> str:
+        return f"<Microdata {self.n_records} records × {len(self.schema.variables)} variables>"
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return self.frame.n_records
+
+    def encoded(self, name: str) -> Encoded:
+        """The dictionary-encoded column, made once and kept (small dtype)."""
+        if name not in self._encoded:
+            variable = self.schema[name]
+            order = variable.codes or (variable.hierarchy.leaves if variable.hierarchy else ())
+            self._encoded[name] = self.frame.encode(name, missing=variable.missing, order=order)
+        return self._encoded[name]
+
+    def codes(self, names: Sequence[str]) -> NDArray[np.int32]:
+        """Dictionary codes, shape (n_records, len(names)); −1 is missing."""
+        out = np.empty((self.n_records, len(names)), dtype=np.int32)
+        for position, name in enumerate(names):
+            out[:, position] = self.encoded(name).codes
+        return out
+
+    def categories(self, name: str) -> tuple[str, ...]:
+        """The text of each code of a variable (some may not occur)."""
+        return self.encoded(name).categories
+
+    def cardinalities(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Number of categories of each variable."""
+        return np.array([len(self.categories(name)) for name in names], dtype=np.int64)
+
+    def numbers(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Values as numbers, shape (n_records, len(names)); NaN is missing."""
+        out = np.empty((self.n_records, len(names)), dtype=np.float64)
+        for position, name in enumerate(names):
+            out[:, position] = self.frame.numbers(name, missing=self.schema[name].missing)
+        return out
+
+    def missing(self, name: str) -> NDArray[np.bool_]:
+        """Which values of a variable are missing."""
+        return self.frame.is_missing(name, self.schema[name].missing)
+
+    def texts(self, name: str) -> list[str | None]:
+        """Values as text (for string distances); missing ones are None."""
+        absent = self.missing(name)
+        return [None if gone else text for text, gone in zip(as_text(self.frame.table[name]).to_list(), absent)]
+
+    def weights(self) -> NDArray[np.float64] | None:
+        """Sampling weights, if the schema has them."""
+        return None if self.schema.weight is None else self.numbers((self.schema.weight,))[:, 0]
+
+    def entity(self) -> NDArray[np.int64] | None:
+        """A number per record that says which respondent it belongs to; None if each record is its own."""
+        name = self.schema.entity
+        return None if name is None else self.encoded(name).codes.astype(np.int64)
+
+    def household(self) -> NDArray[np.int64] | None:
+        """A number per record that says which household it belongs to (−1: missing); None without household id."""
+        name = self.schema.household_id
+        return None if name is None else self.encoded(name).codes.astype(np.int64)
+
+    def record_ids(self) -> NDArray[np.uint64]:
+        """What random draws are keyed by: the identifier where it is unique, else the position at load."""
+        return self.ids
+
+    def patterns(self, keys: Sequence[str]) -> Patterns:
+        """The distinct combinations of the keys; a missing value is a category of its own here."""
+        keys = tuple(keys)
+        columns = [self.encoded(name).codes for name in keys]
+        cards = [len(self.categories(name)) for name in keys]
+        if columns:
+            group, n_groups = group_columns(columns, cards)
+        else:
+            group, n_groups = np.zeros(self.n_records, dtype=np.int64), min(self.n_records, 1)
+        first = np.empty(n_groups, dtype=np.int64)
+        first[group[::-1]] = np.arange(self.n_records - 1, -1, -1)  # of equal positions the last assignment stays
+        codes = np.empty((n_groups, len(keys)), dtype=np.int32)
+        for position, column in enumerate(columns):
+            codes[:, position] = column[first]
+        weights = self.weights()
+        sums = None if weights is None else np.bincount(group, weights, n_groups).astype(np.float64)
+        return Patterns(keys, codes, np.bincount(group, minlength=n_groups), sums, group)
+
+    def sample_counts(self, keys: Sequence[str]) -> NDArray[np.int64]:
+        """How many records share each record's combination of keys (faster than `patterns` when only this is wanted)."""
+        return frequencies_of_columns(
+            [self.encoded(name).codes for name in keys], [len(self.categories(n)) for n in keys]
+        )
+
+    def with_codes(self, name: str, codes: NDArray[np.int32], categories: Sequence[str]) -> "Microdata":
+        """Exchange a categorical variable. Where the code is −1, what was missing before keeps its missing code."""
+        variable = self.schema[name]
+        texts = as_text(self.frame.table[name])
+        blank = variable.missing[0] if variable.missing else None
+        absent = texts.zip_with(series(self.missing(name)), repeat_text(blank, len(texts)))
+        frame = self.frame.with_codes(name, codes, categories, absent=absent)
+        listed = variable.codes
+        if listed and set(categories) - set(listed):
+            variable = replace(variable, codes=(), labels=(), hierarchy=None)
+        changed = self._changed(frame, self.schema.replace(variable), name)
+        changed._encoded[name] = Encoded(codes, tuple(categories))
+        return changed
+
+    def with_numbers(self, name: str, values: NDArray[np.float64]) -> "Microdata":
+        """Exchange a numeric variable; NaN is missing (written as its missing code, or null)."""
+        variable = self.schema[name]
+        frame = self.frame.with_numbers(name, values)
+        if variable.missing and bool(np.isnan(values).any()):
+            texts = as_text(frame.table[name])
+            before = as_text(self.frame.table[name]).zip_with(
+                series(self.missing(name)), repeat_text(variable.missing[0], len(texts))
+            )
+            texts = texts.zip_with(series(~np.isnan(values)), before)
+            numbers = texts.cast(frame.table[name].dtype, strict=False)
+            if numbers.null_count() == texts.null_count():
+                frame = Frame(frame.table.with_columns(numbers.alias(name)), frame.kind)
+        return self._changed(frame, self.schema, name)
+
+    def with_schema(self, schema: Schema) -> "Microdata":
+        """The same records under another schema (the same variables in the same order)."""
+        return replace(self, schema=schema, _encoded={})
+
+    def without(self, names: Sequence[str]) -> "Microdata":
+        """The data without some variables."""
+        kept = {name: encoded for name, encoded in self._encoded.items() if name not in names}
+        return replace(self, frame=self.frame.without(names), schema=self.schema.without(names), _encoded=kept)
+
+    def rows(self, which: NDArray[Any]) -> "Microdata":
+        """Some records, by truth value or by position (in that order)."""
+        positions = np.flatnonzero(which) if which.dtype == np.bool_ else np.asarray(which, dtype=np.int64)
+        kept = {name: Encoded(e.codes[positions], e.categories) for name, e in self._encoded.items()}
+        return replace(self, frame=self.frame.take(positions), ids=self.ids[positions], _encoded=kept)
+
+    def _changed(self, frame: Frame, schema: Schema, name: str) -> "Microdata":
+        kept = {other: encoded for other, encoded in self._encoded.items() if other != name}
+        return replace(self, frame=frame, schema=schema, _encoded=kept)
+
+
+def _check_columns(frame: Frame, schema: Schema) -> None:
+    absent = [name for name in schema.names if name not in frame.names]
+    if absent:
+        raise DataError(
+            f"Microdata: the data have no column {absent[0]!r} that the schema describes. Columns: {', '.join(frame.names)}.",
+            variables=tuple(absent),
+        )
+    extra = [name for name in frame.names if name not in schema.names]
+    if extra:
+        raise DataError(
+            f"Microdata: the schema does not describe the column {extra[0]!r}"
+            f"{f' and {len(extra) - 1} more' if len(extra) > 1 else ''}; add it to the schema or drop it from the data.",
+            variables=tuple(extra),
+        )
+    if frame.n_records == 0:
+        raise DataError("Microdata: the data have no records.")
+
+
+def _check_weights(data: Microdata) -> None:
+    weights = data.weights()
+    if weights is not None:
+        bad = np.flatnonzero(~(weights > 0))
+        if len(bad):
+            raise DataError(
+                f"Weight {data.schema.weight!r}: {len(bad)} records have a missing or non-positive weight "
+                f"(the first is record {bad[0] + 1}); every weight must be above 0.",
+                variables=(str(data.schema.weight),),
+            )
+
+
+def _check_households(data: Microdata) -> None:
+    names = [variable.name for variable in data.schema.variables if variable.is_household]
+    household = data.household()
+    if names and household is None:
+        raise DataError(
+            f"Household variable {names[0]!r} needs a variable with the role household-id; declare one.",
+            variables=tuple(names),
+        )
+    if household is None:
+        return
+    if bool((household < 0).any()):
+        raise DataError(
+            f"Household id {data.schema.household_id!r} is missing in {int((household < 0).sum())} records "
+            f"(the first is record {int(np.argmax(household < 0)) + 1}); every record needs one.",
+            variables=(str(data.schema.household_id),),
+        )
+    _, first = np.unique(household, return_index=True)
+    start = np.zeros(int(household.max()) + 1, dtype=np.int64)
+    start[household[first]] = first
+    for name in names:
+        codes = data.encoded(name).codes
+        differs = np.flatnonzero(codes != codes[start[household]])
+        if len(differs):
+            raise DataError(
+                f"Household variable {name!r} differs within {len(np.unique(household[differs]))} households "
+                f"(first at record {differs[0] + 1}); it must be the same for all members.",
+                variables=(name,),
+            )
+
+
+def _record_ids(frame: Frame, schema: Schema) -> NDArray[np.uint64]:
+    for name in schema.identifiers:
+        ids = unique_ids(frame.table[name])
+        if ids is not None:
+            return ids
+    return np.arange(frame.n_records, dtype=np.uint64)
+
+
+def is_numeric(schema: Schema, name: str) -> bool:
+    """Whether a variable is declared numeric."""
+    return schema[name].kind is Kind.NUMERIC
+
+
+__all__ = ["MISSING", "Microdata", "Patterns", "is_numeric"]

@@ -1,0 +1,182 @@
+"""Schema: what each variable of a file means. Built right or not at all; files are read and written in `schema_files`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from reticent.base.checks import check_between, check_integer, did_you_mean
+from reticent.base.errors import DataError
+from reticent.data.hierarchy import Hierarchy
+
+DEFAULT_PRIORITY = 50.0
+
+
+class Role(StrEnum):
+    """What a variable is for."""
+
+    IDENTIFIER = "identifier"
+    KEY = "key"
+    SENSITIVE = "sensitive"
+    WEIGHT = "weight"
+    HOUSEHOLD_ID = "household-id"
+    HOUSEHOLD_VARIABLE = "household-variable"
+    ENTITY = "entity"
+    OTHER = "other"
+
+
+class Kind(StrEnum):
+    """How a variable is measured."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+
+
+ONCE = (Role.WEIGHT, Role.HOUSEHOLD_ID, Role.ENTITY)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable and what is known of it.
+
+    `level` is the identification level: 0 none, 1 most, 2 more, 3 identifying. `missing` are the codes that mean
+    "not known"; the first is what local suppression writes (none: a null). `codes` and `labels` are the code list in
+    its order. `priority` is the price of suppressing a value. `guessed` names what was guessed and not declared.
+    """
+
+    name: str
+    role: Role = Role.OTHER
+    kind: Kind = Kind.NOMINAL
+    level: int = 0
+    missing: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    hierarchy: Hierarchy | None = None
+    priority: float = DEFAULT_PRIORITY
+    start: int | None = None
+    length: int | None = None
+    decimals: int = 0
+    household: bool = False
+    guessed: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        owner = f"variable {self.name!r}"
+        check_integer(self.level, minimum=0, maximum=3, name="level", owner=owner)
+        check_between(self.priority, 0, float("inf"), name="priority", owner=owner)
+        check_integer(self.decimals, minimum=0, name="decimals", owner=owner)
+        if self.labels and len(self.labels) != len(self.codes):
+            raise DataError(f"{owner}: there must be one label for each code.", variables=(self.name,))
+        twice = next((code for code in self.codes if self.codes.count(code) > 1), None) if self.codes else None
+        if twice is not None:
+            raise DataError(f"{owner}: code {twice!r} stands twice in its code list.", variables=(self.name,))
+        if self.role is Role.WEIGHT and self.kind is not Kind.NUMERIC:
+            raise DataError(f"{owner}: a weight must be numeric, it is declared {self.kind}.", variables=(self.name,))
+        if self.role is Role.WEIGHT and self.missing:
+            raise DataError(f"{owner}: a weight must not have missing codes.", variables=(self.name,))
+
+    @property
+    def is_key(self) -> bool:
+        """Whether an intruder may know it: a key, or a household variable with an identification level."""
+        return self.role is Role.KEY or (self.role is Role.HOUSEHOLD_VARIABLE and self.level > 0)
+
+    @property
+    def is_household(self) -> bool:
+        """Whether all records of a household must have the same value."""
+        return self.household or self.role is Role.HOUSEHOLD_VARIABLE
+
+    def label(self, code: str) -> str:
+        """The label of a code, or the code itself."""
+        if self.labels and code in self.codes:
+            return self.labels[self.codes.index(code)]
+        return code
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The variables of a file, in its order."""
+
+    variables: tuple[Variable, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for variable in self.variables:
+            if variable.name in seen:
+                raise DataError(
+                    f"Schema: variable {variable.name!r} stands twice; names must differ.", variables=(variable.name,)
+                )
+            seen.add(variable.name)
+        for role in ONCE:
+            names = self.with_role(role)
+            if len(names) > 1:
+                raise DataError(
+                    f"Schema: only one variable may have the role {role}, found {' and '.join(map(repr, names))}.",
+                    variables=names,
+                )
+
+    def __repr__(self) -> str:
+        return f"<Schema {len(self.variables)} variables: {len(self.keys)} keys>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all variables, in order."""
+        return tuple(variable.name for variable in self.variables)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Variable:
+        for variable in self.variables:
+            if variable.name == name:
+                return variable
+        hint = did_you_mean(name, self.names) or f" Known variables: {', '.join(self.names)}."
+        raise DataError(f"Variable {name!r} is not in the schema.{hint}", variables=(name,))
+
+    def require(self, names: Iterable[str], *, owner: str) -> None:
+        """Refuse names that the schema does not have, saying who asked."""
+        for name in names:
+            if name not in self:
+                hint = did_you_mean(name, self.names) or f" Known variables: {', '.join(self.names)}."
+                raise DataError(f"{owner}: variable {name!r} is not in the schema.{hint}", variables=(name,))
+
+    def with_role(self, *roles: Role) -> tuple[str, ...]:
+        """Names of the variables that have one of the roles."""
+        return tuple(variable.name for variable in self.variables if variable.role in roles)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names of the key variables."""
+        return tuple(variable.name for variable in self.variables if variable.is_key)
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """Names of the direct identifiers."""
+        return self.with_role(Role.IDENTIFIER)
+
+    @property
+    def weight(self) -> str | None:
+        """Name of the sampling weight."""
+        return next(iter(self.with_role(Role.WEIGHT)), None)
+
+    @property
+    def household_id(self) -> str | None:
+        """Name of the household identifier."""
+        return next(iter(self.with_role(Role.HOUSEHOLD_ID)), None)
+
+    @property
+    def entity(self) -> str | None:
+        """Name of the variable that says which respondent a record belongs to (absent: each record is one)."""
+        return next(iter(self.with_role(Role.ENTITY)), None)
+
+    def replace(self, variable: Variable) -> "Schema":
+        """The schema with the variable of that name exchanged."""
+        self.require((variable.name,), owner="Schema")
+        return Schema(tuple(variable if old.name == variable.name else old for old in self.variables))
+
+    def without(self, names: Sequence[str]) -> "Schema":
+        """The schema without some variables."""
+        self.require(names, owner="Schema")
+        return Schema(tuple(variable for variable in self.variables if variable.name not in names))
+
+    def change(self, name: str, **facts: object) -> "Schema":
+        """The schema with some facts of one variable changed."""
+        return self.replace(replace(self[name], **facts))  # type: ignore[arg-type]

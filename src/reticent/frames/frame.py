@@ -1,0 +1,250 @@
+"""Frame: any supported dataframe in, encoded columns out, and the same kind of dataframe back.
+
+The engine inside is polars. What comes in (pandas, polars eager or lazy, arrow table, DuckDB relation) is remembered,
+so that results go back as the same kind. No other part of the package sees a dataframe library.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError
+from reticent.base.optional import need
+
+MISSING = -1
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A dictionary-encoded column: a code per record (−1: missing) and the category text of each code."""
+
+    codes: NDArray[np.signedinteger[Any]]
+    categories: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A polars table together with the kind of dataframe it came as."""
+
+    table: pl.DataFrame
+    kind: str = "polars"
+
+    @classmethod
+    def of(cls, native: Any) -> "Frame":
+        """Wrap a pandas, polars or arrow table or a DuckDB relation."""
+        if isinstance(native, Frame):
+            return native
+        if isinstance(native, pl.DataFrame):
+            return cls(native)
+        if isinstance(native, pl.LazyFrame):
+            return cls(native.collect(), "polars-lazy")
+        if type(native).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
+            return cls(native.pl(), "duckdb")
+        try:
+            frame = nw.from_native(native, eager_only=True)
+        except TypeError as err:
+            raise DataError(
+                f"Frame: a {type(native).__name__} is not a dataframe reticent knows; give pandas, polars, arrow or DuckDB."
+            ) from err
+        names = frame.columns
+        _refuse_duplicates(names)
+        return cls(_to_polars(frame), str(frame.implementation.name).lower())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names in order."""
+        return tuple(self.table.columns)
+
+    @property
+    def n_records(self) -> int:
+        """Number of rows."""
+        return self.table.height
+
+    def native(self) -> Any:
+        """The table as the kind of dataframe it came as."""
+        if self.kind == "pandas":
+            pandas = need("pandas", extra="labelled", purpose="returning a pandas frame")
+            return pandas.DataFrame({name: _to_pandas_values(self.table[name]) for name in self.names})
+        if self.kind == "pyarrow":
+            need("pyarrow", extra="arrow", purpose="returning an arrow table")
+            return self.table.to_arrow()
+        if self.kind == "duckdb":
+            duckdb = need("duckdb", extra="duckdb", purpose="returning a DuckDB relation")
+            return duckdb.from_arrow(self.table.to_arrow())
+        return self.table.lazy() if self.kind == "polars-lazy" else self.table
+
+    def select(self, names: Sequence[str]) -> "Frame":
+        """Only these columns, in this order."""
+        return Frame(self.table.select(list(names)), self.kind)
+
+    def take(self, rows: NDArray[np.int64]) -> "Frame":
+        """Rows by position."""
+        return Frame(self.table[rows], self.kind)
+
+    def is_missing(self, name: str, missing: Sequence[str]) -> NDArray[np.bool_]:
+        """Which values are null, not a number, or one of the missing codes."""
+        column = self.table[name]
+        absent = column.is_null()
+        if column.dtype.is_float():
+            absent = absent | column.is_nan().fill_null(True)
+        if missing:
+            absent = absent | as_text(column).is_in(list(_spellings(missing, column.dtype))).fill_null(True)
+        return np.asarray(absent.to_numpy(), dtype=np.bool_)
+
+    def encode(self, name: str, *, missing: Sequence[str] = (), order: Sequence[str] = ()) -> Encoded:
+        """Dictionary-encode a column; categories stand in `order`, then in natural order (numbers by size)."""
+        column = self.table[name]
+        if column.dtype.is_integer() and not missing and not order:
+            dense = _encode_small_integers(column)
+            if dense is not None:
+                return dense
+        text = as_text(column)
+        absent = self.is_missing(name, missing)
+        present = text.filter(pl.Series(~absent)).unique().to_list()
+        known = set(present)
+        first = [code for code in order if code in known]
+        rest = natural_order(known.difference(first), numeric=column.dtype.is_numeric())
+        categories = tuple(first + rest)
+        place = pl.DataFrame(
+            {"text": list(categories), "code": np.arange(len(categories), dtype=np.int32)},
+            schema={"text": pl.String, "code": pl.Int32},
+        )
+        codes = pl.DataFrame({"text": text}).join(place, on="text", how="left", maintain_order="left")["code"]
+        array = codes.fill_null(MISSING).to_numpy().astype(np.int32)
+        array[absent] = MISSING
+        return Encoded(array, categories)
+
+    def numbers(self, name: str, *, missing: Sequence[str] = ()) -> NDArray[np.float64]:
+        """The column as numbers, missing values as NaN; text that is no number is an error."""
+        column = self.table[name]
+        absent = self.is_missing(name, missing)
+        if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+            values = column.cast(pl.Float64)
+        else:
+            values = (
+                as_text(column).str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+            )
+            bad = int((values.is_null() & ~pl.Series(absent)).sum())
+            if bad:
+                raise DataError(
+                    f"Variable {name!r} should be numeric, but {bad} values are not numbers.", variables=(name,)
+                )
+        array = np.array(values.fill_null(float("nan")).to_numpy(), dtype=np.float64)
+        array[absent] = np.nan
+        return array
+
+    def with_numbers(self, name: str, values: NDArray[np.float64]) -> "Frame":
+        """Exchange a column for numbers (NaN becomes null; whole numbers stay whole where the column had them)."""
+        column = pl.Series(name, values).fill_nan(None)
+        was_integer = name in self.names and self.table[name].dtype.is_integer()
+        if was_integer and bool(((column == column.round()) | column.is_null()).all()):
+            column = column.cast(pl.Int64)
+        return Frame(self.table.with_columns(column), self.kind)
+
+    def with_text(self, name: str, values: Sequence[str | None] | pl.Series) -> "Frame":
+        """Exchange a column for text, as integers again where the column had integers and still can."""
+        column = pl.Series(name, values, dtype=pl.String)
+        if name in self.names and self.table[name].dtype.is_integer():
+            whole = column.cast(pl.Int64, strict=False)
+            same = whole.cast(pl.String) == column
+            if bool((same | column.is_null()).all()):
+                column = (
+                    whole.cast(self.table[name].dtype, strict=False) if _fits(whole, self.table[name].dtype) else whole
+                )
+        return Frame(self.table.with_columns(column.alias(name)), self.kind)
+
+    def with_codes(
+        self, name: str, codes: NDArray[np.int32], categories: Sequence[str], *, absent: pl.Series | str | None = None
+    ) -> "Frame":
+        """Exchange a column for coded categories; `absent` is what stands where the code is −1."""
+        table = pl.Series(list(categories) + [None], dtype=pl.String)
+        text = table.gather(pl.Series(np.where(codes < 0, len(categories), codes).astype(np.uint32)))
+        if absent is not None:
+            filler = (
+                absent if isinstance(absent, pl.Series) else pl.repeat(absent, len(text), dtype=pl.String, eager=True)
+            )
+            text = text.zip_with(pl.Series(np.asarray(codes) >= 0), filler)
+        return self.with_text(name, text)
+
+    def without(self, names: Sequence[str]) -> "Frame":
+        """The table without some columns."""
+        return Frame(self.table.drop(list(names)), self.kind)
+
+
+def as_text(column: pl.Series) -> pl.Series:
+    """Values as code text: whole numbers without a decimal point, everything else as written."""
+    if column.dtype == pl.String:
+        return column
+    if column.dtype.is_float():
+        whole = column.fill_nan(None).drop_nulls()
+        if len(whole) == 0 or bool((whole == whole.round()).all() and (whole.abs() < 2**53).all()):
+            return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
+    return column.cast(pl.String)
+
+
+def natural_order(codes: set[str] | frozenset[str], *, numeric: bool) -> list[str]:
+    """Sort codes: by size where all are numbers of a numeric column, else as text."""
+    if numeric:
+        return sorted(codes, key=lambda code: (float(code), code))
+    return sorted(codes)
+
+
+def _spellings(missing: Sequence[str], dtype: pl.DataType) -> set[str]:
+    """The ways a missing code can look in a column: numbers may carry a decimal point or leading zeros."""
+    spellings = set(missing)
+    if dtype.is_numeric():
+        for code in missing:
+            try:
+                value = float(code)
+            except ValueError:
+                continue
+            spellings.update({str(value), str(int(value)) if value.is_integer() else str(value)})
+    return spellings
+
+
+def _encode_small_integers(column: pl.Series) -> Encoded | None:
+    """Integers of a small range need no dictionary: code = value − smallest value."""
+    if column.null_count() or len(column) == 0:
+        return None
+    low, high = int(column.min()), int(column.max())  # type: ignore[arg-type]
+    span = high - low + 1
+    if span > 2 * len(column) + 1000 or span > 2**20:
+        return None
+    dtype = np.int8 if span <= 127 else np.int16 if span <= 32767 else np.int32
+    codes = column.to_numpy()
+    if low:
+        codes = codes - codes.dtype.type(low)
+    return Encoded(codes.astype(dtype), tuple(str(value) for value in range(low, high + 1)))
+
+
+def _fits(column: pl.Series, dtype: pl.DataType) -> bool:
+    return column.cast(dtype, strict=False).null_count() == column.null_count()
+
+
+def _refuse_duplicates(names: Sequence[str]) -> None:
+    for name in names:
+        if list(names).count(name) > 1:
+            raise DataError(f"Frame: column {name!r} stands twice; column names must differ.", variables=(str(name),))
+
+
+def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
+    try:
+        return frame.to_polars()
+    except (ImportError, ModuleNotFoundError):  # pandas to polars wants pyarrow; go through lists without it
+        return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=False)
+
+
+def _to_pandas_values(column: pl.Series) -> Any:
+    if column.dtype == pl.String or (column.null_count() and not column.dtype.is_float()):
+        return np.array(column.to_list(), dtype=object)
+    return column.to_numpy()
+
+
+def from_columns(columns: Mapping[str, Any], *, kind: str = "polars") -> Frame:
+    """A frame from lists or arrays."""
+    return Frame(pl.DataFrame(columns), kind)
