@@ -1,0 +1,171 @@
+"""JJ files: the exchange format of the cell suppression problem (tau-ARGUS, CSPLIB, sdcTable).
+
+    0
+    <number of cells>
+    <id> <value> <cost> <status> <lower bound> <upper bound> <lower level> <upper level> <sliding level>
+    …
+    <number of relations>
+    <right-hand side> <number of terms> : <id> (<coefficient>) <id> (<coefficient>) …
+
+Status: s may be hidden, u unsafe, z never hidden, m hidden already. Levels are distances from the value.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from reticent.base.errors import DataError
+from reticent.data.cells import CellStatus
+from reticent.data.relations import Relations
+from reticent.tables.problem import SuppressionProblem
+
+_TERM = re.compile(r"(\d+)\s*\(\s*([+-]?\d+)\s*\)")
+_LETTERS = {
+    CellStatus.SAFE: "s",
+    CellStatus.PRIMARY: "u",
+    CellStatus.SECONDARY: "m",
+    CellStatus.FROZEN: "z",
+    CellStatus.EMPTY: "z",
+}
+
+
+class _Lines:
+    """The non-empty lines of a file; knows where it is, for error messages."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError as err:
+            raise DataError(f"JJ file {path.name}: cannot be read ({err.strerror or 'input error'}).") from err
+        self._items: Iterator[tuple[int, str]] = (
+            (n, line.strip()) for n, line in enumerate(text.splitlines(), start=1) if line.strip()
+        )
+        self.line = 0
+
+    def next(self, wanted: str) -> str:
+        try:
+            self.line, text = next(self._items)
+        except StopIteration:
+            raise DataError(f"JJ file {self.name}: ends after line {self.line} where {wanted} should stand.") from None
+        return text
+
+    def fail(self, what: str) -> DataError:
+        return DataError(f"JJ file {self.name}, line {self.line}: {what}.")
+
+    def whole(self, wanted: str) -> int:
+        text = self.next(wanted)
+        try:
+            number = int(text)
+        except ValueError:
+            raise self.fail(f"{wanted} must be a whole number") from None
+        if number < 0:
+            raise self.fail(f"{wanted} must not be negative")
+        return number
+
+
+def read_jj(path: str | Path) -> SuppressionProblem:
+    """Read a JJ file; an error names the file and the line."""
+    lines = _Lines(Path(path))
+    lines.whole("the first line (0)")
+    n_cells = lines.whole("the number of cells")
+    numbers = np.zeros((n_cells, 7))
+    status = np.zeros(n_cells, dtype=np.int8)
+    seen = np.zeros(n_cells, dtype=bool)
+    for _ in range(n_cells):
+        cell, state, row = _read_cell(lines, n_cells)
+        if seen[cell]:
+            raise lines.fail(f"cell {cell} stands twice")
+        seen[cell], status[cell], numbers[cell] = True, state, row
+    relations = _read_relations(lines, n_cells)
+    value, cost, low, high, lower, upper, sliding = numbers.T.copy()
+    wrong = np.flatnonzero((value < low) | (value > high))
+    if len(wrong):
+        raise DataError(f"JJ file {lines.name}: the value of cell {wrong[0]} lies outside its own bounds.")
+    # Levels of a cell that is not unsafe have no meaning; some writers leave them in.
+    unsafe = status == CellStatus.PRIMARY
+    return SuppressionProblem(
+        value,
+        cost,
+        np.where(unsafe, lower, 0.0),
+        np.where(unsafe, upper, 0.0),
+        np.where(unsafe, sliding, 0.0),
+        low,
+        high,
+        status,
+        relations,
+    )
+
+
+def _read_cell(lines: _Lines, n_cells: int) -> tuple[int, CellStatus, list[float]]:
+    fields = lines.next("a cell").split()
+    if len(fields) < 9:
+        raise lines.fail(f"a cell has 9 fields (id value cost status lb ub LPL UPL SPL), here are {len(fields)}")
+    try:
+        cell = int(fields[0])
+        row = [float(fields[i]) for i in (1, 2, 4, 5, 6, 7, 8)]
+    except ValueError:
+        raise lines.fail("the fields of a cell other than its status must be numbers") from None
+    if not 0 <= cell < n_cells:
+        raise lines.fail(f"cell id {cell} is outside 0 to {n_cells - 1}")
+    if fields[3] not in ("s", "u", "z", "m"):
+        raise lines.fail(f"the status must be s, u, z or m, not {fields[3]!r}")
+    if not np.isfinite(row[0]) or not np.isfinite(row[1]) or row[1] < 0 or min(row[4:]) < 0:
+        raise lines.fail("value and cost must be finite, cost and levels not negative")
+    frozen = CellStatus.EMPTY if row[0] == 0 else CellStatus.FROZEN
+    states = {"s": CellStatus.SAFE, "u": CellStatus.PRIMARY, "m": CellStatus.SECONDARY, "z": frozen}
+    return cell, states[fields[3]], row
+
+
+def _read_relations(lines: _Lines, n_cells: int) -> Relations:
+    n_rows = lines.whole("the number of relations")
+    rows: list[tuple[list[int], list[int]]] = []
+    rhs: list[float] = []
+    for _ in range(n_rows):
+        head, colon, tail = lines.next("a relation").partition(":")
+        terms = [(int(c), int(k)) for c, k in _TERM.findall(tail)]
+        if not colon or _TERM.sub("", tail).strip():
+            raise lines.fail("a relation reads 'rhs n : id (coefficient) id (coefficient) …'")
+        try:
+            right, length = float(head.split()[0]), int(head.split()[1])
+        except (ValueError, IndexError):
+            raise lines.fail("a relation starts with its right-hand side and its number of terms") from None
+        if length != len(terms):
+            raise lines.fail(f"the relation announces {length} terms and has {len(terms)}")
+        if any(not 0 <= c < n_cells for c, _ in terms) or any(not -127 <= k <= 127 for _, k in terms):
+            raise lines.fail("a relation names a cell or a coefficient that cannot be")
+        rows.append(([c for c, _ in terms], [k for _, k in terms]))
+        rhs.append(right)
+    return Relations.from_rows(n_cells, rows, rhs)
+
+
+def write_jj(problem: SuppressionProblem, path: str | Path) -> None:
+    """Write a problem as a JJ file (beside, then renamed)."""
+    target = Path(path)
+    beside = target.with_name(target.name + ".part")
+    with beside.open("w", encoding="ascii") as out:
+        out.write(f"0\n{problem.n_cells}\n")
+        for cell in range(problem.n_cells):
+            out.write(_cell_line(problem, cell) + "\n")
+        relations = problem.relations
+        out.write(f"{relations.n_rows}\n")
+        for number in range(relations.n_rows):
+            cells, coefs = relations.row(number)
+            terms = " ".join(f"{c} ({k})" for c, k in zip(cells.tolist(), coefs.tolist(), strict=True))
+            out.write(f"{_number(float(relations.rhs[number]))} {len(cells)} : {terms}\n")
+    os.replace(beside, target)
+
+
+def _cell_line(problem: SuppressionProblem, cell: int) -> str:
+    letter = _LETTERS[CellStatus(int(problem.status[cell]))]
+    bounds = (problem.lower_bound, problem.upper_bound)
+    levels = (problem.lower_protection, problem.upper_protection, problem.sliding_protection)
+    head = f"{cell} {_number(problem.values[cell])} {_number(problem.cost[cell])} {letter}"
+    return " ".join([head] + [_number(float(a[cell])) for a in (*bounds, *levels)])
+
+
+def _number(value: float) -> str:
+    return f"{int(value)}" if np.isfinite(value) and value == int(value) else repr(float(value))

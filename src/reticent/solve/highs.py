@@ -1,0 +1,200 @@
+"""The only file that knows HiGHS: one loaded model, many objectives, every return status checked."""
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from reticent.base.errors import ParameterError, SolverError
+from reticent.solve.model import Floats, LinearModel, Solution, Status
+
+# The number of threads is a property of the whole process in HiGHS: mixing values makes later runs fail silently.
+THREADS = 1
+_ALGORITHMS = {"primal": ("simplex", 4), "dual": ("simplex", 1), "interior": ("ipm", 0), "choose": ("choose", 0)}
+
+_STATUS = {
+    "kOptimal": Status.OPTIMAL,
+    "kModelEmpty": Status.OPTIMAL,
+    "kInfeasible": Status.INFEASIBLE,
+    "kUnbounded": Status.UNBOUNDED,
+    "kTimeLimit": Status.STOPPED,
+    "kIterationLimit": Status.STOPPED,
+    "kObjectiveBound": Status.STOPPED,
+    "kObjectiveTarget": Status.STOPPED,
+    "kSolutionLimit": Status.STOPPED,
+    "kInterrupt": Status.STOPPED,
+    "kUnknown": Status.STOPPED,
+}
+
+
+class HighsSession:
+    """A model kept in the solver: change objective, bounds or rows and solve again from the last basis.
+
+    `algorithm` is "primal" (best for sequences of objectives), "dual" (best after added rows or changed bounds),
+    "interior" or "choose". Presolve is off unless asked for: it would throw the warm start away.
+    """
+
+    def __init__(self, model: LinearModel, *, algorithm: str = "primal", presolve: bool = False) -> None:
+        if algorithm not in _ALGORITHMS:
+            raise ParameterError(f"HighsSession: algorithm must be one of {', '.join(_ALGORITHMS)}, got {algorithm!r}.")
+        solver, strategy = _ALGORITHMS[algorithm]
+        self._highs: Any = highspy.Highs()
+        self._highs.silent()
+        self._option("threads", THREADS)
+        self._option("solver", solver)
+        self._option("simplex_strategy", strategy)
+        self._option("presolve", "on" if presolve else "off")
+        self._is_mip = model.integer is not None and bool(model.integer.any())
+        if self._is_mip:
+            self._option("presolve", "choose")
+            self._option("solver", "choose")
+            self._option("mip_rel_gap", 0.0)
+        self._n_columns = model.n_columns
+        self._n_rows = model.n_rows
+        self._check(self._highs.passModel(_to_highs(model)), "loading the model")
+
+    def _option(self, name: str, value: object) -> None:
+        self._check(self._highs.setOptionValue(name, value), f"setting {name}")
+
+    def _check(self, status: Any, what: str) -> None:
+        if status == highspy.HighsStatus.kError:
+            raise SolverError(f"HiGHS: {what} failed. Check the size and the finite entries of the model.")
+
+    def set_option(self, name: str, value: object) -> None:
+        """Set an option of HiGHS by its own name (limits, tolerances); `threads` may not be changed."""
+        if name == "threads":
+            raise ParameterError("HighsSession: threads is set once for the whole process.")
+        self._option(name, value)
+
+    def set_cost(self, columns: NDArray[np.int32], costs: Floats) -> None:
+        """Change the costs of some columns."""
+        self._check(self._highs.changeColsCost(len(columns), columns, costs), "changing costs")
+
+    def set_maximise(self, maximise: bool) -> None:
+        """Choose the sense of the objective."""
+        sense = highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize
+        self._check(self._highs.changeObjectiveSense(sense), "changing the sense")
+
+    def set_column_bounds(self, columns: NDArray[np.int32], lower: Floats, upper: Floats) -> None:
+        """Change the bounds of some columns."""
+        self._check(self._highs.changeColsBounds(len(columns), columns, lower, upper), "changing column bounds")
+
+    def set_row_bounds(self, row: int, lower: float, upper: float) -> None:
+        """Change the bounds of one row."""
+        self._check(self._highs.changeRowBounds(row, lower, upper), "changing row bounds")
+
+    def add_rows(self, matrix: sparse.csr_array, lower: Floats, upper: Floats) -> None:
+        """Append rows (cuts)."""
+        count = int(matrix.shape[0])
+        if count == 0:
+            return
+        indptr, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+        data = matrix.data.astype(np.float64)
+        status = self._highs.addRows(count, lower, upper, len(data), indptr[:-1], indices, data)
+        self._check(status, "adding rows")
+        self._n_rows += count
+
+    def delete_rows(self, rows: Sequence[int]) -> None:
+        """Remove rows by number; the ones behind move up."""
+        if len(rows):
+            self._check(self._highs.deleteRows(len(rows), np.asarray(rows, dtype=np.int32)), "deleting rows")
+            self._n_rows -= len(rows)
+
+    def add_columns(self, matrix: sparse.csc_array, cost: Floats, lower: Floats, upper: Floats) -> None:
+        """Append columns."""
+        count = int(matrix.shape[1])
+        if count == 0:
+            return
+        indptr, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+        data = matrix.data.astype(np.float64)
+        self._check(
+            self._highs.addCols(count, cost, lower, upper, len(data), indptr[:-1], indices, data), "adding columns"
+        )
+        self._n_columns += count
+
+    def start_from(self, values: Floats) -> None:
+        """Give a feasible point: the first incumbent of a MIP."""
+        columns = np.arange(len(values), dtype=np.int32)
+        self._check(self._highs.setSolution(len(values), columns, np.asarray(values, dtype=np.float64)), "start point")
+
+    def forget_basis(self) -> None:
+        """Drop the warm start (the next solve is from scratch)."""
+        self._check(self._highs.clearSolver(), "clearing the solver")
+
+    def solve(self, *, time_limit: float = math.inf) -> Solution:
+        """Solve from the last basis; `time_limit` in seconds."""
+        # HiGHS's clock runs on over the solves of one session, so the limit is counted from what it shows now.
+        limit = self._highs.getRunTime() + time_limit if math.isfinite(time_limit) else math.inf
+        self._option("time_limit", limit)
+        started = time.monotonic()
+        self._check(self._highs.run(), "the solve")
+        name = str(self._highs.getModelStatus().name)
+        if name == "kUnboundedOrInfeasible":
+            self._option("presolve", "off")
+            self._check(self._highs.run(), "the solve")
+            name = str(self._highs.getModelStatus().name)
+        status = _STATUS.get(name, Status.FAILED)
+        if status is Status.FAILED:
+            elapsed = time.monotonic() - started
+            raise SolverError(f"HiGHS: the solve ended as {name} after {elapsed:.1f} s.")
+        return self._solution(status)
+
+    def _solution(self, status: Status) -> Solution:
+        info = self._highs.getInfo()
+        if status in (Status.INFEASIBLE, Status.UNBOUNDED) or info.primal_solution_status != 2:
+            bound = float(info.mip_dual_bound) if self._is_mip else math.nan
+            return Solution(status, math.nan, bound, np.zeros(0))
+        raw = self._highs.getSolution()
+        objective = float(info.objective_function_value)
+        bound = float(info.mip_dual_bound) if self._is_mip else (objective if status is Status.OPTIMAL else math.nan)
+        duals = not self._is_mip
+        return Solution(
+            status,
+            objective,
+            bound,
+            np.array(raw.col_value, dtype=np.float64),
+            np.array(raw.row_dual, dtype=np.float64) if duals else np.zeros(0),
+            np.array(raw.col_dual, dtype=np.float64) if duals else np.zeros(0),
+        )
+
+
+def solve(
+    model: LinearModel,
+    *,
+    time_limit: float = math.inf,
+    algorithm: str = "choose",
+    start: Floats | None = None,
+    relative_gap: float = 0.0,
+) -> Solution:
+    """Solve one model from scratch (with presolve); `start` is a first incumbent of a MIP."""
+    session = HighsSession(model, algorithm=algorithm, presolve=True)
+    if model.integer is not None and model.integer.any():
+        session.set_option("mip_rel_gap", relative_gap)
+        if start is not None:
+            session.start_from(start)
+    return session.solve(time_limit=time_limit)
+
+
+def _to_highs(model: LinearModel) -> Any:
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = model.n_columns, model.n_rows
+    lp.col_cost_ = np.asarray(model.cost, dtype=np.float64)
+    lp.col_lower_ = np.asarray(model.col_lower, dtype=np.float64)
+    lp.col_upper_ = np.asarray(model.col_upper, dtype=np.float64)
+    lp.row_lower_ = np.asarray(model.row_lower, dtype=np.float64)
+    lp.row_upper_ = np.asarray(model.row_upper, dtype=np.float64)
+    lp.sense_ = highspy.ObjSense.kMaximize if model.maximise else highspy.ObjSense.kMinimize
+    matrix = model.matrix
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+    lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
+    lp.a_matrix_.value_ = matrix.data.astype(np.float64)
+    if model.integer is not None and model.integer.any():
+        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        lp.integrality_ = [kinds[int(flag)] for flag in model.integer]
+    return lp

@@ -1,0 +1,71 @@
+"""Linear programs over the hidden cells that hang together: how far can each move if nothing published changes?"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import SolverError
+from reticent.data.relations import Relations
+from reticent.solve.highs import HighsSession
+from reticent.solve.model import LinearModel, Solution, Status
+
+Floats = NDArray[np.float64]
+_TARGET_SIZE = 1e6  # the largest number the solver should see: its tolerance of 1e-7 is absolute
+
+
+class MovementProgram:
+    """Movements z of some cells with M z = 0 and room_down ≤ −z, z ≤ room_up, kept warm for many objectives."""
+
+    def __init__(self, relations: Relations, room_down: Floats, room_up: Floats, *, algorithm: str = "primal") -> None:
+        finite = np.concatenate((room_down[np.isfinite(room_down)], room_up[np.isfinite(room_up)]))
+        self.scale = max(float(np.median(finite)), float(finite.max()) / _TARGET_SIZE, 1e-6) if len(finite) else 1.0
+        n = relations.n_cells
+        zeros = np.zeros(relations.n_rows)
+        self._all = np.arange(n, dtype=np.int32)
+        self._session = HighsSession(
+            LinearModel(
+                np.zeros(n),
+                -np.asarray(room_down) / self.scale,
+                np.asarray(room_up) / self.scale,
+                relations.matrix(),
+                zeros,
+                zeros,
+                maximise=True,
+            ),
+            algorithm=algorithm,
+        )
+        self._used: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self.solves = 0
+
+    def maximise(self, cells: Sequence[int] | NDArray[np.int32], weights: Floats) -> Solution:
+        """The largest Σ weight·z; `values` and `objective` are in the table's own unit."""
+        columns = np.asarray(cells, dtype=np.int32)
+        cost = np.zeros(len(self._all))
+        cost[columns] = weights
+        touched = np.union1d(self._used, columns).astype(np.int32)
+        self._session.set_cost(touched, cost[touched])
+        self._used = columns
+        self.solves += 1
+        found = self._session.solve()
+        if found.status is Status.STOPPED:
+            # Cycling or numerical trouble: once more from scratch before giving up.
+            self._session.forget_basis()
+            found = self._session.solve()
+        if found.status not in (Status.OPTIMAL, Status.UNBOUNDED):
+            raise SolverError(f"Attack: a program over {len(self._all)} cells ended as {found.status.value}.")
+        if found.status is Status.UNBOUNDED:
+            return Solution(found.status, math.inf, math.inf, np.zeros(0))
+        return Solution(
+            found.status,
+            found.objective * self.scale,
+            found.bound * self.scale,
+            found.values * self.scale,
+            found.row_duals,
+            found.reduced_costs,
+        )
+
+    def reach(self, cell: int, direction: int) -> Solution:
+        """How far one cell can move up (+1) or down (−1)."""
+        return self.maximise([cell], np.array([float(direction)]))

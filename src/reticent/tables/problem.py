@@ -1,0 +1,193 @@
+"""A table as the suppression methods and the attacker see it: numbers, demands, bounds and relations."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError, InfeasibleError
+from reticent.data.cells import CellStatus
+from reticent.data.relations import Relations
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+MAX_DECIMALS = 6
+_ARRAYS = (
+    "values",
+    "cost",
+    "lower_protection",
+    "upper_protection",
+    "sliding_protection",
+    "lower_bound",
+    "upper_bound",
+    "status",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SuppressionProblem:
+    """Cells with true values, what hiding them costs, what each primary needs, and what the attacker knows.
+
+    `lower_protection`, `upper_protection` and `sliding_protection` are distances; `lower_bound` and `upper_bound` are
+    absolute and belong to the attacker's knowledge of a hidden cell. `counts` are respondents a cell (optional), and
+    `respondent` is the respondent of each cell that has only one (−1 elsewhere). `integral` says that the attacker
+    knows all values to be whole numbers.
+    """
+
+    values: Floats
+    cost: Floats
+    lower_protection: Floats
+    upper_protection: Floats
+    sliding_protection: Floats
+    lower_bound: Floats
+    upper_bound: Floats
+    status: NDArray[np.int8]
+    relations: Relations
+    counts: NDArray[np.int64] | None = None
+    respondent: NDArray[np.int64] | None = None
+    integral: bool = False
+
+    def __post_init__(self) -> None:
+        n = self.relations.n_cells
+        for name in _ARRAYS + tuple(k for k in ("counts", "respondent") if getattr(self, k) is not None):
+            if len(getattr(self, name)) != n:
+                raise DataError(f"SuppressionProblem: {name} must have {n} entries, one a cell of the relations.")
+        if not np.isfinite(self.values).all():
+            raise DataError("SuppressionProblem: every value must be a finite number.")
+        if not np.isfinite(self.cost).all() or (self.cost < 0).any():
+            raise DataError("SuppressionProblem: costs must be finite and not negative.")
+        for name in ("lower_protection", "upper_protection", "sliding_protection"):
+            if not (getattr(self, name) >= 0).all():
+                raise DataError(f"SuppressionProblem: {name} is a distance and must not be negative.")
+        outside = np.flatnonzero((self.values < self.lower_bound) | (self.values > self.upper_bound))
+        if len(outside):
+            raise DataError(
+                f"SuppressionProblem: {len(outside)} cells lie outside the attacker's bounds, the first is cell "
+                f"{outside[0]}; the bounds must contain the true value."
+            )
+
+    def __repr__(self) -> str:
+        return f"<SuppressionProblem: {self.n_cells} cells, {int(self.primary.sum())} primary, {self.relations!r}>"
+
+    @classmethod
+    def from_values(
+        cls,
+        values: Floats,
+        relations: Relations,
+        *,
+        primary: Mask,
+        cost: Floats | None = None,
+        lower_protection: Floats | float = 0.0,
+        upper_protection: Floats | float = 0.0,
+        sliding_protection: Floats | float = 0.0,
+        lower_bound: Floats | float | None = None,
+        upper_bound: Floats | float = np.inf,
+        frozen: Mask | None = None,
+        empty: Mask | None = None,
+        counts: NDArray[np.int64] | None = None,
+        respondent: NDArray[np.int64] | None = None,
+        integral: bool = False,
+    ) -> "SuppressionProblem":
+        """The usual case: cost = |value|, lower bound 0 (minus infinity if any value is negative)."""
+        values = np.asarray(values, dtype=np.float64)
+        n = len(values)
+        if lower_bound is None:
+            lower_bound = -np.inf if (values < 0).any() else 0.0
+        status = np.full(n, CellStatus.SAFE, dtype=np.int8)
+        if empty is not None:
+            status[empty] = CellStatus.EMPTY
+        if frozen is not None:
+            status[frozen] = CellStatus.FROZEN
+        status[primary] = CellStatus.PRIMARY
+
+        def spread(item: Floats | float) -> Floats:
+            return np.array(np.broadcast_to(np.asarray(item, dtype=np.float64), (n,)))
+
+        return cls(
+            values,
+            np.abs(values) if cost is None else np.asarray(cost, dtype=np.float64),
+            np.where(primary, spread(lower_protection), 0.0),
+            np.where(primary, spread(upper_protection), 0.0),
+            np.where(primary, spread(sliding_protection), 0.0),
+            spread(lower_bound),
+            spread(upper_bound),
+            status,
+            relations,
+            counts,
+            respondent,
+            integral,
+        )
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.values)
+
+    @cached_property
+    def primary(self) -> Mask:
+        """Cells that must be protected."""
+        return np.asarray(self.status == CellStatus.PRIMARY)
+
+    @cached_property
+    def forced(self) -> Mask:
+        """Cells that must be hidden: primaries and given secondaries."""
+        return np.asarray((self.status == CellStatus.PRIMARY) | (self.status == CellStatus.SECONDARY))
+
+    @cached_property
+    def candidates(self) -> Mask:
+        """Cells a method may hide."""
+        return np.asarray(self.status == CellStatus.SAFE)
+
+    @cached_property
+    def decimals(self) -> int:
+        """Digits behind the point that the values have (at most 6)."""
+        for digits in range(MAX_DECIMALS):
+            scaled = self.values * 10.0**digits
+            if np.all(np.abs(scaled - np.rint(scaled)) <= 1e-6 + 1e-12 * np.abs(scaled)):
+                return digits
+        return MAX_DECIMALS
+
+    @property
+    def unit(self) -> float:
+        """The smallest step of a value."""
+        return float(10.0**-self.decimals)
+
+    @cached_property
+    def tolerance(self) -> float:
+        """What counts as no distance: far below a unit, above the noise of floating point."""
+        largest = float(np.abs(self.values).max(initial=1.0))
+        return max(1e-3 * self.unit, 1e-11 * largest)
+
+    @cached_property
+    def needs_movement(self) -> Mask:
+        """Primaries without levels: their interval must not be a single point."""
+        levels = np.maximum(np.maximum(self.lower_protection, self.upper_protection), self.sliding_protection)
+        return np.asarray(self.primary & (levels <= self.tolerance))
+
+    def additivity_violations(self, tolerance: float) -> NDArray[np.int64]:
+        """Numbers of the relations that the values miss by more than the tolerance."""
+        return np.flatnonzero(np.abs(self.relations.residuals(self.values)) > tolerance)
+
+    def check_attainable(self) -> None:
+        """Refuse levels that even hiding everything cannot give, because the attacker's bounds forbid them."""
+        slack = self.tolerance
+        short = (self.values - self.lower_bound < self.lower_protection - slack) | (
+            self.upper_bound - self.values < self.upper_protection - slack
+        )
+        short |= self.upper_bound - self.lower_bound < self.sliding_protection - slack
+        short |= self.needs_movement & (self.upper_bound - self.lower_bound <= slack)
+        cells = np.flatnonzero(short & self.primary)
+        if len(cells):
+            shown = ", ".join(str(c) for c in cells[:10])
+            raise InfeasibleError(
+                f"Suppression: the protection levels of {len(cells)} primary cells reach beyond the attacker's bounds "
+                f"(cells {shown}). Lower their levels or widen the bounds.",
+                cells=tuple(int(c) for c in cells),
+            )
+
+    def with_status(self, cells: Mask, status: CellStatus) -> "SuppressionProblem":
+        """The same problem with another status for some cells."""
+        changed = self.status.copy()
+        changed[cells] = status
+        return replace(self, status=changed)

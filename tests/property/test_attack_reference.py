@@ -1,0 +1,33 @@
+"""The attacker's intervals equal those of a plain linear program on the whole system."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference.tables import crossed, flat, full_intervals, nested
+from reticent.tables.attack import audit
+from reticent.tables.problem import SuppressionProblem
+
+SHAPES = {
+    "one dimension": [flat(5)],
+    "two dimensions": [flat(4), flat(3)],
+    "three dimensions": [flat(2), flat(3), flat(2)],
+    "hierarchical": [nested(2, 2), flat(3)],
+}
+
+
+@given(kind=st.sampled_from(sorted(SHAPES)), seed=st.integers(0, 10**6), share=st.floats(0.2, 0.9))
+def test_intervals_agree(kind: str, seed: int, share: float) -> None:
+    trees = SHAPES[kind]
+    rng = np.random.default_rng(seed)
+    inner = rng.integers(0, 30, [sum(not c for c in t) for t in trees]).astype(float)
+    values, relations = crossed(trees, inner)
+    hidden = rng.random(len(values)) < share
+    primary = hidden & (rng.random(len(values)) < 0.3)
+    upper = [np.inf, values * 1.5 + 3, values + 40][seed % 3]
+    problem = SuppressionProblem.from_values(values, relations, primary=primary, upper_bound=upper)
+    found = audit(problem, hidden)
+    wanted = full_intervals(problem, hidden)
+    for cell, low, high in zip(found.cells, found.low, found.high, strict=True):
+        assert (low, high) == pytest.approx(wanted[int(cell)], abs=1e-5), f"cell {cell}"
