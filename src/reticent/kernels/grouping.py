@@ -3,8 +3,8 @@
 Codes are small integers per variable, −1 = missing (here a category of its own; the other readings of a missing value
 are in `wildcards`). Every record gets one mixed-radix number; equal numbers are equal combinations, never only equal
 hashes. Small number ranges are counted in a dense table, large ones in hash tables over radix partitions. Time is
-O(n·q); memory beyond the input is at most 4–8 bytes a record for the number, 12 for the partitions and 8 for the
-result, plus a dense table of at most 4 bytes × `DENSE_PER_RECORD` · n.
+O(n·q); memory beyond the input is at most 4–8 bytes a record for the number, as much again for the partitions
+and 8 for the result, or a dense table of at most 4 bytes × `DENSE_PER_RECORD` · n.
 
 Groups are numbered by first appearance, so that the result depends on the data alone, never on threads or hashes.
 """
@@ -12,6 +12,7 @@ Groups are numbered by first appearance, so that the result depends on the data 
 import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ BLOCK = 32_768
 """Records whose numbers are built at a time: they stay in the second-level cache over all columns."""
 DENSE_PER_RECORD = 6
 DENSE_ALWAYS = 1 << 16
-DENSE_MAX = 1 << 28
+DENSE_MAX = 1 << 24
 PARTITION = 8_192
 MAX_SPACE = 1 << 62
 
@@ -40,20 +41,6 @@ def _append_column(keys, column, low, radix):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _range_of(column):  # type: ignore[no-untyped-def]
-    """Least and greatest code. O(n)."""
-    low = column[0]
-    high = column[0]
-    for i in range(column.size):
-        value = column[i]
-        if value < low:
-            low = value
-        elif value > high:
-            high = value
-    return low, high
-
-
-@njit(cache=True, nogil=True)
 def _dense_count(keys, low, high, table):  # type: ignore[no-untyped-def]
     """Count the numbers in [low, high): each thread owns a stretch of the table. O(n)."""
     for i in range(keys.size):
@@ -63,12 +50,15 @@ def _dense_count(keys, low, high, table):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _dense_first(keys, low, high, table):  # type: ignore[no-untyped-def]
-    """First record of every number in [low, high); the table starts at −1. O(n)."""
+def _dense_groups(keys, table, group):  # type: ignore[no-untyped-def]
+    """Group numbers by first appearance through a table that starts at −1; returns how many there are. O(n)."""
+    n_groups = 0
     for i in range(keys.size):
-        key = keys[i]
-        if low <= key < high and table[key] < 0:
-            table[key] = i
+        if table[keys[i]] < 0:
+            table[keys[i]] = n_groups
+            n_groups += 1
+        group[i] = table[keys[i]]
+    return n_groups
 
 
 @njit(cache=True, nogil=True)
@@ -94,84 +84,75 @@ def _partition_sizes(keys, shift, sizes):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _partition(keys, first_row, shift, place, part_keys, part_rows):  # type: ignore[no-untyped-def]
-    """Scatter numbers and record positions to their partitions, keeping the order of records. O(n)."""
+def _partition(keys, shift, place, parts):  # type: ignore[no-untyped-def]
+    """Scatter numbers to their partitions, keeping the order of records; `place` moves on. O(n)."""
     for i in range(keys.size):
         part = _mix(keys[i]) >> shift
-        at = place[part]
-        part_keys[at] = keys[i]
-        part_rows[at] = first_row + i
-        place[part] = at + 1
+        parts[place[part]] = keys[i]
+        place[part] += 1
 
 
 @njit(cache=True, nogil=True)
-def _slot(table_keys, table_values, key, mask, stamp, stamps):  # type: ignore[no-untyped-def]
-    """Open addressing: the slot of a number in this partition's table, claimed with value −1 when new."""
-    at = (_mix(key) >> np.uint64(20)) & mask
-    while stamps[at] == stamp:
-        if table_keys[at] == key:
-            return at
-        at = (at + np.uint64(1)) & mask
-    stamps[at] = stamp
-    table_keys[at] = key
-    table_values[at] = -1
-    return at
-
-
-@njit(cache=True, nogil=True)
-def _table_size(bounds, begin, end):  # type: ignore[no-untyped-def]
-    """A power of two, at least twice the largest partition."""
+def _label_partitions(parts, bounds, begin, end, counting):  # type: ignore[no-untyped-def]
+    """Replace each number by its frequency (`counting`) or by its label 0, 1, … within the partition. O(n) expected."""
     largest = 1
     for part in range(begin, end):
         largest = max(largest, bounds[part + 1] - bounds[part])
     size = 2
     while size < 2 * largest:
         size *= 2
-    return size
-
-
-@njit(cache=True, nogil=True)
-def _count_partitions(part_keys, part_rows, bounds, begin, end, out):  # type: ignore[no-untyped-def]
-    """Frequency of each record's number, partition by partition. O(n) expected."""
-    size = _table_size(bounds, begin, end)
-    table_keys = np.empty(size, part_keys.dtype)
-    counts = np.empty(size, np.int64)
-    stamps = np.full(size, -1, np.int32)
     mask = np.uint64(size - 1)
+    table = np.empty(size, parts.dtype)
+    labels = np.full(size, -1, np.int32)
+    counts = np.empty(largest, parts.dtype)
+    used = np.empty(largest, np.int32)
     for part in range(begin, end):
+        n_labels = 0
         for at in range(bounds[part], bounds[part + 1]):
-            slot = _slot(table_keys, counts, part_keys[at], mask, part, stamps)
-            counts[slot] = 1 if counts[slot] < 0 else counts[slot] + 1
-        for at in range(bounds[part], bounds[part + 1]):
-            out[part_rows[at]] = counts[_slot(table_keys, counts, part_keys[at], mask, part, stamps)]
+            key = parts[at]
+            slot = (_mix(key) >> np.uint64(20)) & mask
+            while labels[slot] >= 0 and table[slot] != key:
+                slot = (slot + np.uint64(1)) & mask
+            if labels[slot] < 0:
+                labels[slot] = n_labels
+                table[slot] = key
+                used[n_labels] = slot
+                counts[n_labels] = 0
+                n_labels += 1
+            counts[labels[slot]] += parts.dtype.type(1)
+            parts[at] = labels[slot]
+        if counting:
+            for at in range(bounds[part], bounds[part + 1]):
+                parts[at] = counts[parts[at]]
+        for label in range(n_labels):
+            labels[used[label]] = -1
 
 
 @njit(cache=True, nogil=True)
-def _first_in_partitions(part_keys, part_rows, bounds, begin, end, out):  # type: ignore[no-untyped-def]
-    """First record with the same number, for each record. O(n) expected."""
-    size = _table_size(bounds, begin, end)
-    table_keys = np.empty(size, part_keys.dtype)
-    firsts = np.empty(size, np.int64)
-    stamps = np.full(size, -1, np.int32)
-    mask = np.uint64(size - 1)
-    for part in range(begin, end):
-        for at in range(bounds[part], bounds[part + 1]):
-            slot = _slot(table_keys, firsts, part_keys[at], mask, part, stamps)
-            if firsts[slot] < 0:
-                firsts[slot] = part_rows[at]
-            out[part_rows[at]] = firsts[slot]
+def _collect(keys, shift, place, parts, out):  # type: ignore[no-untyped-def]
+    """Read the partitions back in the order of records: the same walk as `_partition`. O(n)."""
+    for i in range(keys.size):
+        part = _mix(keys[i]) >> shift
+        out[i] = parts[place[part]]
+        place[part] += 1
 
 
 @njit(cache=True, nogil=True)
-def _number_groups(first, group):  # type: ignore[no-untyped-def]
-    """Turn first records into group numbers by first appearance; returns how many there are. O(n)."""
+def _collect_groups(keys, shift, bounds, parts, number, group):  # type: ignore[no-untyped-def]
+    """Turn labels within partitions into group numbers by first appearance; returns how many there are. O(n).
+
+    `number` is scratch, one entry a record, −1 at the start.
+    """
+    place = bounds[:-1].copy()
     n_groups = 0
-    for i in range(first.size):
-        if first[i] == i:
-            group[i] = n_groups
+    for i in range(keys.size):
+        part = _mix(keys[i]) >> shift
+        at = bounds[part] + np.int64(parts[place[part]])
+        place[part] += 1
+        if number[at] < 0:
+            number[at] = n_groups
             n_groups += 1
-        else:
-            group[i] = group[first[i]]
+        group[i] = number[at]
     return n_groups
 
 
@@ -192,12 +173,17 @@ def _spans(n: int, parts: int) -> list[tuple[int, int]]:
 def _in_threads(work: Callable[[int, int], None], n: int, *, size: int) -> None:
     """Run `work(begin, end)` over [0, n) on both threads when there is enough to do (kernels release the lock)."""
     spans = _spans(n, THREADS if size >= SMALL else 1)
+    _each_span(spans, lambda _, stretch: work(stretch.start, stretch.stop))
+
+
+def _each_span(spans: list[tuple[int, int]], work: Callable[[int, slice], None]) -> None:
+    """Run `work(s, slice of records)` for every stretch, each on its own thread."""
     if len(spans) <= 1:
-        for span in spans:
-            work(*span)
+        for s, (begin, end) in enumerate(spans):
+            work(s, slice(begin, end))
         return
     with ThreadPoolExecutor(len(spans)) as pool:
-        for done in [pool.submit(work, *span) for span in spans]:
+        for done in [pool.submit(work, s, slice(begin, end)) for s, (begin, end) in enumerate(spans)]:
             done.result()
 
 
@@ -213,7 +199,7 @@ def radix_keys(columns: Sequence[Integers], cardinalities: Sequence[int]) -> tup
     n = len(columns[0])
     digits: list[tuple[int, int]] = []
     for column, cardinality in zip(columns, cardinalities, strict=True):
-        low, high = (int(v) for v in _range_of(column)) if n else (0, 0)
+        low, high = (int(column.min()), int(column.max())) if n else (0, 0)
         if low < -1 or high >= max(cardinality, 1):
             raise ValueError(f"grouping: codes must be −1 to {cardinality - 1}, got {low} to {high}.")
         digits.append((low, high - low + 1))
@@ -221,7 +207,7 @@ def radix_keys(columns: Sequence[Integers], cardinalities: Sequence[int]) -> tup
     while stop < len(digits) and space * digits[stop][1] <= MAX_SPACE:
         space *= digits[stop][1]
         stop += 1
-    keys: Integers = np.zeros(n, np.uint32 if space <= 1 << 32 else np.uint64)
+    keys: Integers = np.zeros(n, np.uint32 if max(space, n) <= 1 << 32 else np.uint64)
 
     def build(begin: int, end: int) -> None:
         for start in range(begin, end, BLOCK):
@@ -236,66 +222,77 @@ def radix_keys(columns: Sequence[Integers], cardinalities: Sequence[int]) -> tup
     return radix_keys([group, *columns[stop:]], [n_groups, *cardinalities[stop:]])
 
 
+def _counter(n: int) -> type[np.int32] | type[np.int64]:
+    return np.int32 if n < 1 << 31 else np.int64
+
+
 def _is_dense(n: int, space: int) -> bool:
     return space <= DENSE_ALWAYS or (space <= DENSE_PER_RECORD * n and space <= DENSE_MAX)
 
 
-def _partitioned(keys: Integers) -> tuple[Integers, Integers, NDArray[np.int64]]:
-    """Numbers and record positions sorted by partition, and the partitions' bounds."""
+@dataclass(frozen=True, slots=True)
+class _Partitions:
+    """Numbers laid out by partition; `places` is where each thread's stretch of records begins in each partition."""
+
+    parts: Integers
+    bounds: NDArray[np.int64]
+    places: NDArray[np.int64]
+    spans: list[tuple[int, int]]
+    shift: np.uint64
+
+
+def _partitioned(keys: Integers) -> _Partitions:
+    """Lay the numbers out by partition, so that each partition's table fits a processor cache."""
     n = keys.size
     bits = max(1, min(12, int(n // PARTITION).bit_length()))
     shift = np.uint64(64 - bits)
     spans = _spans(n, THREADS if n >= SMALL else 1)
     sizes = np.zeros((len(spans), 1 << bits), np.int64)
-    part_keys = np.empty_like(keys)
-    part_rows = np.empty(n, np.int32 if n < 1 << 31 else np.int64)
+    _each_span(spans, lambda s, stretch: _partition_sizes(keys[stretch], shift, sizes[s]))
     bounds = np.zeros((1 << bits) + 1, np.int64)
+    np.cumsum(sizes.sum(axis=0), out=bounds[1:])
+    places = bounds[:-1] + np.cumsum(sizes, axis=0) - sizes
+    parts = np.empty_like(keys)
+    moving = places.copy()
+    _each_span(spans, lambda s, stretch: _partition(keys[stretch], shift, moving[s], parts))
+    return _Partitions(parts, bounds, places, spans, shift)
 
-    with ThreadPoolExecutor(max(len(spans), 1)) as pool:
-        list(pool.map(lambda s: _partition_sizes(keys[spans[s][0] : spans[s][1]], shift, sizes[s]), range(len(spans))))
-        np.cumsum(sizes.sum(axis=0), out=bounds[1:])
-        place = bounds[:-1] + np.cumsum(sizes, axis=0) - sizes
-        list(
-            pool.map(
-                lambda s: _partition(
-                    keys[spans[s][0] : spans[s][1]], spans[s][0], shift, place[s], part_keys, part_rows
-                ),
-                range(len(spans)),
-            )
-        )
-    return part_keys, part_rows, bounds
+
+def _label(layout: _Partitions, *, counting: bool) -> None:
+    parts, bounds = layout.parts, layout.bounds
+    _in_threads(lambda a, b: _label_partitions(parts, bounds, a, b, counting), bounds.size - 1, size=parts.size)
 
 
 def _count_keys(keys: Integers, space: int) -> NDArray[np.int64]:
     n = keys.size
     out = np.empty(n, np.int64)
     if _is_dense(n, space):
-        table = np.zeros(space, np.int32 if n < 1 << 31 else np.int64)
+        table = np.zeros(space, _counter(n))
         kind = keys.dtype.type
         _in_threads(lambda a, b: _dense_count(keys, kind(a), kind(b), table), space, size=n)
         _in_threads(lambda a, b: _gather(keys[a:b], table, out[a:b]), n, size=n)
         return out
-    part_keys, part_rows, bounds = _partitioned(keys)
-    _in_threads(lambda a, b: _count_partitions(part_keys, part_rows, bounds, a, b, out), bounds.size - 1, size=n)
+    layout = _partitioned(keys)
+    _label(layout, counting=True)
+    _each_span(
+        layout.spans,
+        lambda s, stretch: _collect(keys[stretch], layout.shift, layout.places[s], layout.parts, out[stretch]),
+    )
     return out
 
 
 def _group_keys(keys: Integers, space: int) -> tuple[NDArray[np.int64], int]:
     n = keys.size
-    first = np.empty(n, np.int64)
-    if _is_dense(n, space):
-        table = np.full(space, -1, np.int32 if n < 1 << 31 else np.int64)
-        kind = keys.dtype.type
-        _in_threads(lambda a, b: _dense_first(keys, kind(a), kind(b), table), space, size=n)
-        _in_threads(lambda a, b: _gather(keys[a:b], table, first[a:b]), n, size=n)
-    else:
-        part_keys, part_rows, bounds = _partitioned(keys)
-        _in_threads(
-            lambda a, b: _first_in_partitions(part_keys, part_rows, bounds, a, b, first), bounds.size - 1, size=n
-        )
-    # each record's first record comes before it, so the numbers can replace the positions in place
-    n_groups = int(_number_groups(first, first)) if n else 0
-    return first, n_groups
+    group = np.empty(n, np.int64)
+    if n == 0:
+        return group, 0
+    if not _is_dense(n, space):
+        layout = _partitioned(keys)
+        _label(layout, counting=False)
+        number = np.full(n, -1, _counter(n))
+        return group, int(_collect_groups(keys, layout.shift, layout.bounds, layout.parts, number, group))
+    table = np.full(space, -1, _counter(n))
+    return group, int(_dense_groups(keys, table, group))
 
 
 def _columns_of(codes: Integers) -> list[Integers]:
