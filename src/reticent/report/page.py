@@ -1,0 +1,113 @@
+"""One self-contained HTML page from plain blocks: no network, no script needed, everything escaped.
+
+Reports are built as data (`Section` of blocks) and rendered here, so that their look is decided in one place.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+    kind: str = "text"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer in one line: good or not, and why."""
+
+    good: bool
+    text: str
+    kind: str = "verdict"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A row of small tiles: label and value."""
+
+    pairs: tuple[tuple[str, str], ...]
+    kind: str = "facts"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table. Numbers are right-aligned; `classes` may give a CSS class for each row (`good`, `bad`, `mute`)."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    caption: str = ""
+    classes: tuple[str, ...] = ()
+    kind: str = "rows"
+
+    def cells(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """For the template: a row class, then (text, alignment) pairs."""
+        classes = self.classes or ("",) * len(self.rows)
+        return [(mark, [_cell(value) for value in row]) for mark, row in zip(classes, self.rows, strict=True)]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A plot as a data URI (see `report.plots.data_uri`), with what it shows in words."""
+
+    uri: str
+    caption: str
+    kind: str = "picture"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table drawn as a grid of coloured cells: (text, CSS class, hover text) each, with row and column heads."""
+
+    columns: tuple[str, ...]
+    heads: tuple[str, ...]
+    cells: tuple[tuple[tuple[str, str, str], ...], ...]
+    caption: str = ""
+    legend: tuple[tuple[str, str], ...] = ()
+    kind: str = "grid"
+
+
+Block = Text | Verdict | Facts | Rows | Picture | Grid
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands below it."""
+
+    heading: str
+    blocks: tuple[Block, ...]
+
+
+def number(value: object) -> str:
+    """A number for people: thousands apart, up to six significant digits."""
+    if isinstance(value, bool) or value is None:
+        return "" if value is None else ("yes" if value else "no")
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", " ")
+    if isinstance(value, float):
+        if value != value:
+            return "–"
+        if value == int(value) and abs(value) < 1e15:
+            return f"{int(value):,}".replace(",", " ")
+        return f"{value:,.6g}".replace(",", " ") if abs(value) < 1e6 else f"{value:,.2f}".replace(",", " ")
+    return str(value)
+
+
+def _cell(value: object) -> tuple[str, str]:
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    return number(value), "right" if numeric else "left"
+
+
+def render_page(title: str, sections: Sequence[Section], *, public: bool, subtitle: str = "") -> str:
+    """The page as HTML text. A confidential page says so in a banner that cannot be overlooked."""
+    environment = Environment(
+        loader=PackageLoader("reticent.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    return environment.get_template("page.html").render(
+        title=title, subtitle=subtitle, sections=sections, public=public, number=number
+    )

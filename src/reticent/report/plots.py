@@ -1,0 +1,102 @@
+"""Plots as SVG data URIs: the same data give the same bytes (fixed hash salt, no date), and nothing is fetched.
+
+matplotlib is imported here only, and only when a plot is drawn.
+"""
+
+import base64
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+INK, MUTE, ACCENT, GOOD, BAD, WARM = "#1d2733", "#8a949f", "#2c5d8f", "#1b7f5c", "#b3372f", "#d9902f"
+STYLE = {
+    "svg.hashsalt": "reticent",
+    "svg.fonttype": "path",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": MUTE,
+    "axes.labelcolor": INK,
+    "xtick.color": MUTE,
+    "ytick.color": MUTE,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+}
+
+
+def new_figure(*, width: float = 7.2, height: float = 3.0, panels: int = 1) -> tuple[Any, Any]:
+    """A figure without a window, and its axes (an array if there are several panels)."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(width, height))
+        axes = figure.subplots(1, panels)
+    return figure, axes
+
+
+def data_uri(figure: Any) -> str:
+    """The figure as a `data:` address that an `img` element shows without any file."""
+    import matplotlib
+
+    buffer = io.BytesIO()
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def before_after_bars(
+    labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, title: str, unit: str
+) -> str:
+    """Horizontal bars before and after, one pair a label."""
+    figure, axes = new_figure(height=max(1.6, 0.34 * len(labels) + 0.9))
+    place = np.arange(len(labels))
+    axes.barh(place - 0.19, before, height=0.36, color=MUTE, label="before")
+    axes.barh(place + 0.19, after, height=0.36, color=ACCENT, label="after")
+    axes.set_yticks(place, labels)
+    axes.invert_yaxis()
+    axes.set_xlabel(unit)
+    axes.set_title(title)
+    axes.legend(loc="lower right")
+    return data_uri(figure)
+
+
+def histogram_pair(
+    before: NDArray[np.float64], after: NDArray[np.float64], *, title: str, unit: str, threshold: float | None = None
+) -> str:
+    """Two histograms over the same bins; the threshold as a line."""
+    figure, axes = new_figure()
+    both = np.concatenate([before, after])
+    bins = np.linspace(float(both.min()), float(both.max()) or 1.0, 31)
+    if bins[0] == bins[-1]:
+        bins = np.linspace(bins[0] - 0.5, bins[0] + 0.5, 31)
+    axes.hist(before, bins=bins.tolist(), color=MUTE, alpha=0.75, label="before")
+    axes.hist(after, bins=bins.tolist(), histtype="step", linewidth=1.6, color=ACCENT, label="after")
+    if threshold is not None:
+        axes.axvline(threshold, color=BAD, linewidth=1, linestyle="--", label="threshold")
+    axes.set_yscale("symlog")
+    axes.set_xlabel(unit)
+    axes.set_ylabel("records")
+    axes.set_title(title)
+    axes.legend()
+    return data_uri(figure)
+
+
+def heat_map(values: NDArray[np.float64], rows: Sequence[str], columns: Sequence[str], *, title: str, unit: str) -> str:
+    """A matrix as colours with its numbers in the cells (numbers only where they fit)."""
+    figure, axes = new_figure(height=max(1.8, 0.3 * len(rows) + 1.2))
+    image = axes.imshow(values, aspect="auto", cmap="Blues")
+    axes.set_xticks(range(len(columns)), columns, rotation=35, ha="right")
+    axes.set_yticks(range(len(rows)), rows)
+    if values.size <= 150:
+        limit = float(np.nanmax(values)) / 2 if values.size else 0.0
+        for (row, column), value in np.ndenumerate(values):
+            axes.text(column, row, f"{value:g}", ha="center", va="center", color="white" if value > limit else INK)
+    figure.colorbar(image, ax=axes, label=unit)
+    axes.set_title(title)
+    return data_uri(figure)
