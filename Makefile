@@ -1,0 +1,39 @@
+# Two commands do everything on a machine with Python 3.11, venv and make:
+#   make demo   protects a bundled file and a bundled table and shows what the attacker found
+#   make test   formatter, linter, type checker, import contract, all tests
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test deep bench docs check clean
+
+demo: $(VENV)/core.stamp
+	@$(BIN)/reticent demo --output demo-output
+
+test: $(VENV)/dev.stamp
+	@scripts/check
+
+deep: $(VENV)/dev.stamp
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep" -n 2
+
+bench: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/dev.stamp
+	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean:
+	rm -rf $(VENV) demo-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/core.stamp: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing reticent (first time only) ..."
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/core.stamp
+	@echo "installing what the tests need (first time only) ..."
+	@$(INSTALL) --editable '.[dev]'
+	@touch $@
