@@ -1,0 +1,1 @@
+"""Benchmarks: ours beside a yardstick, alternating in one process; ratios, memory and growth, never a timed test."""

@@ -1,0 +1,62 @@
+"""`python -m benchmarks [AREA …] [--quick]`: run the areas (all by default), save JSON, rewrite the Markdown page."""
+
+import importlib
+import json
+import pkgutil
+import sys
+from pathlib import Path
+
+import benchmarks
+from benchmarks.harness import RESULTS, as_markdown, measure, save
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "benchmarks.md"
+HEAD = """# Benchmarks
+
+Made by `make bench` (`python -m benchmarks`): ours and the yardstick run alternately in one process, the least of
+several runs counts, kernels are compiled before. A ratio above 1 means that ours is faster.
+
+"""
+
+
+def areas() -> list[str]:
+    """Every `bench_*.py` is an area."""
+    return sorted(m.name[6:] for m in pkgutil.iter_modules(benchmarks.__path__) if m.name.startswith("bench_"))
+
+
+def run(area: str, *, quick: bool) -> None:
+    """Measure one area."""
+    results = []
+    for entry in importlib.import_module(f"benchmarks.bench_{area}").entries():
+        print(f"{area}: {entry.name} …", flush=True)
+        result = measure(entry, sizes=[min(entry.sizes)] if quick else None)
+        for m in result.measurements:
+            beside = "" if m.ratio is None else f", {m.ratio:.2f}× {entry.yardstick_name}"
+            print(
+                f"  {m.size:>12,} {entry.size_unit}: {m.seconds:.3g} s, {m.memory_mb:.0f} MB{beside} {m.quality}",
+                flush=True,
+            )
+        results.append(result)
+    if not quick:
+        save(area, results)
+
+
+def write_page() -> None:
+    """The Markdown page from everything that is saved."""
+    parts = [
+        as_markdown(path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(RESULTS.glob("*.json"))
+    ]
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text(HEAD + "\n".join(parts), encoding="utf-8")
+
+
+def main(arguments: list[str]) -> None:
+    """Entry point."""
+    quick = "--quick" in arguments
+    for area in [a for a in arguments if not a.startswith("--")] or areas():
+        run(area, quick=quick)
+    if not quick:
+        write_page()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
