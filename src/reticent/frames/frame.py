@@ -151,7 +151,7 @@ class Frame:
         column = pl.Series(name, values, dtype=pl.String)
         if name in self.names and self.table[name].dtype.is_integer():
             whole = column.cast(pl.Int64, strict=False)
-            same = whole.cast(pl.String) == column
+            same = (whole.cast(pl.String) == column).fill_null(False)
             if bool((same | column.is_null()).all()):
                 column = (
                     whole.cast(self.table[name].dtype, strict=False) if _fits(whole, self.table[name].dtype) else whole

@@ -1,9 +1,19 @@
 """Masking methods: one method, one file. The registry below is what plans look names up in."""
 
 from reticent.data.method import Registry
+from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifiers
+from reticent.microdata.mask.recode import Recode
+from reticent.microdata.mask.top_code import BottomCode, MultivariateTopCode, TopCode
 
 # One line a method, in the order of its plan name.
 METHODS = Registry(
     "plan",
-    (),
+    (
+        BottomCode,
+        MultivariateTopCode,
+        NewIdentifiers,
+        Recode,
+        RemoveIdentifiers,
+        TopCode,
+    ),
 )

@@ -1,0 +1,218 @@
+"""Top and bottom coding of a numeric variable, and its multivariate form (records pulled back to an ellipse)."""
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from reticent.base.errors import DataError, ParameterError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.method import Applied, Method, Promise
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema
+
+Floats = NDArray[np.float64]
+
+
+def _check_numeric(schema: Schema, names: tuple[str, ...], owner: str) -> None:
+    schema.require(names, owner=owner)
+    for name in names:
+        if schema[name].kind is Kind.NOMINAL or schema[name].role is Role.HOUSEHOLD_ID:
+            raise DataError(
+                f"{owner}: {name!r} must be numeric or ordinal with numbers as codes, it is declared {schema[name].kind}.",
+                variables=(name,),
+            )
+
+
+@dataclass(frozen=True)
+class LimitCode(Method):
+    """What top and bottom coding share; `sign` +1 codes values above the limit, −1 values below."""
+
+    sign: ClassVar[float]
+
+    variable: str = field(metadata={"help": "numeric variable"})
+    value: float | None = field(default=None, metadata={"help": "the limit itself"})
+    quantile: float | None = field(
+        default=None, metadata={"min": 0.0, "max": 1.0, "help": "the limit as a quantile of the file"}
+    )
+    deviations: float | None = field(
+        default=None, metadata={"min": 0.0, "help": "the limit as this many standard deviations from the mean"}
+    )
+    replacement: float | str = field(
+        default="limit", metadata={"help": "'limit', 'mean' (of the values beyond the limit) or a number"}
+    )
+    label: str | None = field(default=None, metadata={"help": "a text such as '90+'; the variable becomes a code"})
+
+    def __post_init__(self) -> None:
+        given = [way for way in ("value", "quantile", "deviations") if getattr(self, way) is not None]
+        if len(given) != 1:
+            came = " and ".join(given) or "none"
+            raise ParameterError(f"{self.name}: give exactly one of value, quantile, deviations; got {came}.")
+        if isinstance(self.replacement, str) and self.replacement not in ("limit", "mean"):
+            raise ParameterError(f"{self.name}: replacement must be 'limit', 'mean' or a number.")
+        if self.label is not None and self.replacement != "limit":
+            raise ParameterError(f"{self.name}: give either a label or a replacement, not both.")
+
+    def check(self, schema: Schema) -> None:
+        """The variable is there and not nominal."""
+        _check_numeric(schema, (self.variable,), self.name)
+
+    def schema_after(self, schema: Schema) -> Schema:
+        """With a label the variable becomes a code."""
+        if self.label is None:
+            return schema
+        return schema.change(self.variable, kind=Kind.ORDINAL, codes=(), labels=(), hierarchy=None)
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Code what lies beyond the limit; the facts say how many records that were."""
+        self.check(data.schema)
+        values = data.numbers((self.variable,))[:, 0]
+        present = values[~np.isnan(values)]
+        if not present.size:
+            raise DataError(f"{self.name}: every value of {self.variable!r} is missing.", variables=(self.variable,))
+        limit = self._limit(present)
+        beyond = np.nan_to_num(self.sign * (values - limit), nan=0.0) > 0
+        n_beyond = int(beyond.sum())
+        facts = {"records_beyond": n_beyond, "limit": limit}
+        if self.label is not None:
+            return Applied(self._labelled(data, beyond), {self.variable: n_beyond}, facts)
+        if not n_beyond:
+            return Applied(data, {self.variable: 0}, facts)
+        new = limit if self.replacement == "limit" else float(values[beyond].mean())
+        if not isinstance(self.replacement, str):
+            new = float(self.replacement)
+        masked = data.with_numbers(self.variable, np.where(beyond, new, values))
+        return Applied(masked, {self.variable: n_beyond}, facts | {"replacement": new})
+
+    def _limit(self, present: Floats) -> float:
+        if self.value is not None:
+            return float(self.value)
+        if self.quantile is not None:
+            return float(np.quantile(present, self.quantile))
+        return float(present.mean() + self.sign * float(self.deviations or 0.0) * present.std())
+
+    def _labelled(self, data: Microdata, beyond: NDArray[np.bool_]) -> Microdata:
+        """The variable as codes, with one text for everything beyond the limit."""
+        name, label = self.variable, str(self.label)
+        categories = data.categories(name)
+        if label in categories:
+            raise DataError(f"{self.name}: the label is already a code of {name!r}; choose another.", variables=(name,))
+        codes = data.codes((name,))[:, 0]
+        kept = tuple(np.unique(codes[(codes >= 0) & ~beyond]).tolist())  # codes beyond the limit must not stay listed
+        place = np.full(len(categories) + 1, -1, dtype=np.int32)
+        place[list(kept)] = np.arange(len(kept)) + (1 if self.sign < 0 else 0)
+        label_code = len(kept) if self.sign > 0 else 0
+        names = [categories[code] for code in kept]
+        names.insert(label_code, label)
+        changed = data.with_codes(name, np.where(beyond, label_code, place[codes]).astype(np.int32), names)
+        after = self.schema_after(data.schema)[name]
+        return changed.with_schema(changed.schema.replace(replace(after, codes=tuple(names))))
+
+    def promises(self) -> tuple[Promise, ...]:
+        """Nothing beyond a limit given as a value is left."""
+        if self.value is None or self.label is not None or self.replacement != "limit":
+            return ()
+        limit = float(self.value)
+
+        def broken(before: Microdata, after: Microdata) -> int:
+            values = after.numbers((self.variable,))[:, 0]
+            return int(np.count_nonzero(self.sign * (values - limit) > 0))
+
+        return (Promise(f"no value of {self.variable} is beyond the limit", broken),)
+
+
+@dataclass(frozen=True)
+class TopCode(LimitCode):
+    """Replace values above a limit by the limit, by their mean, by a number or by a text."""
+
+    name: ClassVar[str] = "top-code"
+    sign: ClassVar[float] = 1.0
+
+
+@dataclass(frozen=True)
+class BottomCode(LimitCode):
+    """Replace values below a limit by the limit, by their mean, by a number or by a text."""
+
+    name: ClassVar[str] = "bottom-code"
+    sign: ClassVar[float] = -1.0
+
+
+@dataclass(frozen=True)
+class MultivariateTopCode(Method):
+    """Pull records that lie outside an ellipse back onto it, along the line to its center (winsorizing).
+
+    A record is outside when its squared Mahalanobis distance is above the 1 − `share` quantile of χ² with d degrees of
+    freedom. Center and covariance are robust by default, so that the outliers do not hide themselves.
+    """
+
+    name: ClassVar[str] = "multivariate-top-code"
+
+    variables: tuple[str, ...] = field(metadata={"help": "numeric variables, at least two"})
+    share: float = field(default=0.025, metadata={"min": 0.0, "max": 0.5, "help": "share of normal data outside"})
+    estimate: Literal["robust", "classical"] = field(default="robust", metadata={"help": "center and covariance"})
+
+    def __post_init__(self) -> None:
+        if len(self.variables) < 2:
+            raise ParameterError("multivariate-top-code: give at least two variables; for one use top-code.")
+
+    def check(self, schema: Schema) -> None:
+        """The variables are there and not nominal."""
+        _check_numeric(schema, self.variables, self.name)
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Records with a missing value stay; the facts say how many were outside."""
+        self.check(data.schema)
+        values = data.numbers(self.variables)
+        complete = ~np.isnan(values).any(axis=1)
+        pulled, outside = winsorize(values[complete], share=self.share, robust=self.estimate == "robust")
+        result = values.copy()
+        result[complete] = pulled
+        for position, name in enumerate(self.variables):
+            if outside.any():
+                data = data.with_numbers(name, result[:, position])
+        n_outside = int(outside.sum())
+        return Applied(data, dict.fromkeys(self.variables, n_outside), {"records_beyond": n_outside})
+
+
+def winsorize(values: Floats, *, share: float, robust: bool) -> tuple[Floats, NDArray[np.bool_]]:
+    """Records pulled back to the ellipse, and which were outside."""
+    n, d = values.shape
+    if n <= 2 * d:
+        raise DataError(f"multivariate-top-code: {d} variables need more than {2 * d} complete records, there are {n}.")
+    center, covariance = _robust(values) if robust else (values.mean(axis=0), np.cov(values.T))
+    if np.linalg.matrix_rank(covariance) < d:
+        raise DataError("multivariate-top-code: one variable is a linear function of the others; leave it out.")
+    centered = values - center
+    distance = np.einsum("ij,ij->i", centered, np.linalg.solve(covariance, centered.T).T)
+    limit = float(chi2.ppf(1.0 - share, d))
+    outside = distance > limit
+    scale = np.where(outside, np.sqrt(limit / np.maximum(distance, limit)), 1.0)
+    return np.where(outside[:, None], center + centered * scale[:, None], values), outside
+
+
+def _robust(values: Floats) -> tuple[Floats, Floats]:
+    """Center and covariance of the half of the records that lies closest (concentration steps from medians and MADs)."""
+    n, d = values.shape
+    middle = np.median(values, axis=0)
+    spread = np.median(np.abs(values - middle), axis=0)
+    scaled = (values - middle) / np.where(spread > 0, spread, 1.0)
+    distance = np.einsum("ij,ij->i", scaled, scaled)
+    half = (n + d + 1) // 2
+    center, covariance = middle, np.cov(values.T)
+    for _ in range(50):
+        chosen = np.argpartition(distance, half - 1)[:half]
+        center, covariance = values[chosen].mean(axis=0), np.cov(values[chosen].T)
+        if np.linalg.matrix_rank(covariance) < d:
+            raise DataError(
+                "multivariate-top-code: half of the records lie on a line or plane; use estimate = 'classical'."
+            )
+        new = np.einsum("ij,ij->i", values - center, np.linalg.solve(covariance, (values - center).T).T)
+        settled = np.array_equal(np.sort(np.argpartition(new, half - 1)[:half]), np.sort(chosen))
+        distance = new
+        if settled:
+            break
+    factor = float(np.median(distance)) / float(chi2.ppf(0.5, d))
+    return center, covariance * factor
