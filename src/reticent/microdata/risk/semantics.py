@@ -1,0 +1,221 @@
+"""What a missing value may stand for: counts under every named reading, and all of them side by side.
+
+Let x be the true codes of n records and y the published ones, some of them missing.
+
+| name | the count of record i |
+|---|---|
+| `own-category` | j with y_j = y_i; "missing" is a code like any other (classical k-anonymity) |
+| `match-anything` | j with y_j compatible with y_i, a missing value on either side matching anything (sdcMicro, alpha = 1) |
+| `never-match` | j with y_j = y_i and nothing missing; a record with a missing key matches only itself |
+| `(k,1)` | true x_j compatible with the published y_i: who could this published record be? |
+| `(1,k)` | published y_j compatible with the true x_i: which published records could be this person? |
+| `(k,k)` | the smaller of the last two |
+
+The last three are Gionis, Mazza and Tassa, "k-Anonymization revisited" (ICDE 2008). A value that is missing in the truth
+is not known to fit any code: it is compatible only with a published missing value, which keeps the counts conservative.
+`match-anything` has a degenerate optimum (k − 1 wholly blank records make any file k-anonymous), so protection uses
+`(k,1)` unless told otherwise. For comparison with sdcMicro's `freqCalc`, `sdcmicro_counts` has its alpha.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.checks import check_between, check_integer, did_you_mean
+from reticent.base.errors import DataError, ParameterError
+from reticent.data.microdata import Microdata
+from reticent.kernels.grouping import pattern_table
+from reticent.kernels.wildcards import compatible_sums
+
+
+class Semantics(StrEnum):
+    """How a missing value is read when records are compared."""
+
+    OWN_CATEGORY = "own-category"
+    MATCH_ANYTHING = "match-anything"
+    NEVER_MATCH = "never-match"
+    K1 = "(k,1)"
+    ONE_K = "(1,k)"
+    KK = "(k,k)"
+
+    @classmethod
+    def of(cls, word: "str | Semantics", *, owner: str) -> "Semantics":
+        """The semantics of that name; the attacker's may be written without brackets and commas."""
+        plain = {"k1": cls.K1, "1k": cls.ONE_K, "kk": cls.KK}
+        if word in plain:
+            return plain[word]
+        try:
+            return cls(word)
+        except ValueError:
+            names = [member.value for member in cls]
+            raise ParameterError(
+                f"{owner}: semantics must be one of {', '.join(names)}, got {word!r}.{did_you_mean(str(word), names)}"
+            ) from None
+
+
+ATTACKER = (Semantics.K1, Semantics.ONE_K, Semantics.KK)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many records each record may be confused with, and their weight, under one semantics."""
+
+    semantics: Semantics
+    keys: tuple[str, ...]
+    sample_counts: NDArray[np.int64]
+    population_counts: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class SemanticsRow:
+    """One semantics at a glance."""
+
+    semantics: Semantics
+    smallest: int
+    violating_records: int
+    unique_records: int
+
+
+@dataclass(frozen=True)
+class SemanticsTable:
+    """The same file under every semantics; `k` is what `violating_records` fall short of."""
+
+    keys: tuple[str, ...]
+    k: int
+    n_records: int
+    rows: tuple[SemanticsRow, ...]
+
+    def summary(self) -> str:
+        """One line a semantics."""
+        head = f"{self.n_records} records, {len(self.keys)} keys, k = {self.k}"
+        lines = [
+            f"  {row.semantics:<15} smallest count {row.smallest}, records below k: {row.violating_records}, "
+            f"unique: {row.unique_records}"
+            for row in self.rows
+        ]
+        return "\n".join([head, *lines])
+
+
+def count_codes(
+    published: NDArray[np.int32],
+    truth: NDArray[np.int32],
+    values: NDArray[Any],
+    semantics: Semantics,
+) -> NDArray[Any]:
+    """Sum of `values` (ones, or weights) over the records each record matches; see the table above."""
+    if semantics is Semantics.KK:
+        first = count_codes(published, truth, values, Semantics.K1)
+        second = count_codes(published, truth, values, Semantics.ONE_K)
+        return np.asarray(np.minimum(first, second))
+    asking = truth if semantics is Semantics.ONE_K else published
+    answering = truth if semantics is Semantics.K1 else published
+    ask_rows, ask_group = _distinct(asking)
+    if asking is answering:
+        answer_rows, answer_group = ask_rows, ask_group
+    else:
+        answer_rows, answer_group = _distinct(answering)
+    sums = np.bincount(answer_group, weights=values, minlength=len(answer_rows)).astype(values.dtype)
+    if semantics is Semantics.NEVER_MATCH:
+        return np.where((published < 0).any(axis=1), values, sums[ask_group]).astype(values.dtype)
+    if semantics is Semantics.OWN_CATEGORY:
+        return np.asarray(sums[ask_group])
+    wild_asking = semantics in (Semantics.MATCH_ANYTHING, Semantics.K1)
+    wild_answering = semantics in (Semantics.MATCH_ANYTHING, Semantics.ONE_K)
+    found = compatible_sums(ask_rows, answer_rows, sums, asking_wild=wild_asking, answering_wild=wild_answering)
+    return np.asarray(found[ask_group])
+
+
+def _distinct(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    cards = [int(codes[:, v].max(initial=-1)) + 1 for v in range(codes.shape[1])]
+    first, _, _, group = pattern_table(codes, cards)
+    return codes[first], group
+
+
+def counts(
+    data: Microdata,
+    keys: Sequence[str] = (),
+    *,
+    semantics: Semantics | str = Semantics.OWN_CATEGORY,
+    truth: Microdata | None = None,
+) -> Counts:
+    """Count every record's companions under one semantics; `truth` is the file before protection (default: the data).
+
+    The truth must have the same records in the same order. Codes are compared by their text.
+    """
+    chosen = Semantics.of(semantics, owner="counts")
+    keys = tuple(keys) or data.schema.keys
+    if not keys:
+        raise DataError("counts: there are no keys; name some or give variables the role key.")
+    data.schema.require(keys, owner="counts")
+    published = data.codes(keys)
+    true = published if truth is None else aligned_codes(truth, data, keys)
+    sample = count_codes(published, true, np.ones(data.n_records, np.int64), chosen).astype(np.int64)
+    weights = data.weights()
+    population = None if weights is None else count_codes(published, true, weights, chosen).astype(np.float64)
+    return Counts(chosen, keys, sample, population)
+
+
+def aligned_codes(truth: Microdata, data: Microdata, keys: Sequence[str]) -> NDArray[np.int32]:
+    """Codes of `truth` in the numbering of `data`: equal code = equal category text."""
+    if truth.n_records != data.n_records:
+        raise DataError(
+            f"counts: the true file has {truth.n_records} records and the published one {data.n_records}; "
+            "they must be the same records in the same order."
+        )
+    truth.schema.require(keys, owner="counts (true file)")
+    codes = truth.codes(keys)
+    for column, name in enumerate(keys):
+        known = {text: code for code, text in enumerate(data.categories(name))}
+        extra = len(known)
+        renumber = np.empty(len(truth.categories(name)) + 1, np.int32)
+        for code, text in enumerate(truth.categories(name)):
+            if text not in known:
+                known[text] = extra
+                extra += 1
+            renumber[code] = known[text]
+        renumber[-1] = -1
+        codes[:, column] = renumber[codes[:, column]]
+    return codes
+
+
+def compare_semantics(
+    data: Microdata, keys: Sequence[str] = (), *, k: int = 3, truth: Microdata | None = None
+) -> SemanticsTable:
+    """The file under every semantics, side by side."""
+    check_integer(k, minimum=1, name="k", owner="compare_semantics")
+    found: Mapping[Semantics, Counts] = {s: counts(data, keys, semantics=s, truth=truth) for s in Semantics}
+    rows = tuple(
+        SemanticsRow(
+            s,
+            int(c.sample_counts.min()),
+            int((c.sample_counts < k).sum()),
+            int((c.sample_counts <= 1).sum()),
+        )
+        for s, c in found.items()
+    )
+    return SemanticsTable(found[Semantics.K1].keys, k, data.n_records, rows)
+
+
+def sdcmicro_counts(
+    codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None, *, alpha: float = 1.0
+) -> NDArray[np.float64]:
+    """Frequencies as sdcMicro's `freqCalc` has them, for comparison only.
+
+    Complete key c: f(c) + alpha · Σ f(m) over compatible keys m with missing values. Key m with missing values:
+    f(m) + Σ f(c) over compatible complete keys + alpha · Σ f(m') over other compatible keys with missing values.
+    A key that is missing everywhere counts all records.
+    """
+    check_between(alpha, 0, 1, name="alpha", owner="sdcmicro_counts")
+    values = np.ones(len(codes)) if weights is None else weights
+    rows, group = _distinct(codes)
+    own = np.bincount(group, weights=values, minlength=len(rows))
+    incomplete = (rows < 0).any(axis=1)
+    full = compatible_sums(rows, rows[~incomplete], own[~incomplete], asking_wild=True, answering_wild=False)
+    partial = compatible_sums(rows, rows[incomplete], own[incomplete], asking_wild=True, answering_wild=True)
+    found = np.where(incomplete, own + full + alpha * (partial - own), full + alpha * partial)
+    found[(rows < 0).all(axis=1)] = values.sum()
+    return np.asarray(found[group])

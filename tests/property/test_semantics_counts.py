@@ -1,0 +1,65 @@
+"""Counts under every semantics and cells of every combination against all pairs."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from reference.microdata_counts import count_all_pairs, unsafe_cells
+from reticent.microdata.risk.combinations import count_combinations
+from reticent.microdata.risk.semantics import Semantics, count_codes, sdcmicro_counts
+
+SHAPES = st.tuples(st.integers(1, 25), st.integers(1, 4))
+FILES = SHAPES.flatmap(
+    lambda shape: st.tuples(
+        hnp.arrays(np.int32, shape, elements=st.integers(-1, 2)), hnp.arrays(np.bool_, shape), st.integers(1, 9)
+    )
+)
+
+
+@pytest.mark.parametrize("semantics", list(Semantics))
+@given(file=FILES)
+def test_counts_equal_all_pairs(semantics: Semantics, file: tuple[np.ndarray, np.ndarray, int]) -> None:
+    truth, hidden, scale = file
+    published = np.where(hidden, -1, truth).astype(np.int32)
+    for values in (np.ones(len(truth), np.int64), np.arange(1.0, len(truth) + 1) * scale):
+        found = count_codes(published, truth, values, semantics)
+        assert found.dtype == values.dtype
+        assert found.tolist() == count_all_pairs(published, truth, semantics, values)
+
+
+@given(file=FILES)
+def test_order_of_strength(file: tuple[np.ndarray, np.ndarray, int]) -> None:
+    """Own category is the hardest reading of a file, (k,k) lies below both of its parts, anything is the easiest."""
+    truth, hidden, _ = file
+    truth = np.abs(truth)
+    published = np.where(hidden, -1, truth).astype(np.int32)
+    ones = np.ones(len(truth), np.int64)
+    c = {s: count_codes(published, truth, ones, s) for s in Semantics}
+    assert (c[Semantics.NEVER_MATCH] <= c[Semantics.OWN_CATEGORY]).all()
+    assert (c[Semantics.OWN_CATEGORY] <= c[Semantics.KK]).all()
+    assert (c[Semantics.KK] <= c[Semantics.K1]).all()
+    assert (c[Semantics.K1] <= c[Semantics.MATCH_ANYTHING]).all()
+    assert (c[Semantics.ONE_K] <= c[Semantics.MATCH_ANYTHING]).all()
+
+
+@given(file=FILES)
+def test_sdcmicro_alpha_one_is_match_anything(file: tuple[np.ndarray, np.ndarray, int]) -> None:
+    codes, _, _ = file
+    ones = np.ones(len(codes), np.int64)
+    expected = count_codes(codes, codes, ones, Semantics.MATCH_ANYTHING)
+    assert sdcmicro_counts(codes, alpha=1.0).tolist() == expected.tolist()
+
+
+@given(codes=hnp.arrays(np.int32, st.tuples(st.integers(1, 30), st.integers(1, 5)), elements=st.integers(-1, 3)))
+def test_combination_cells_equal_dictionaries(codes: np.ndarray) -> None:
+    q = codes.shape[1]
+    chosen = [(c, float(1 + len(c))) for size in range(1, q + 1) for c in combinations(range(q), size)]
+    ones = np.ones(len(codes), np.int64)
+    found, tally = count_combinations(codes, ones, ones.astype(np.float64), chosen[::-1])
+    expected = [unsafe_cells(codes, variables, threshold) for variables, threshold in chosen[::-1]]
+    assert found == expected
+    assert tally.sum() == sum(records for _, _, records in expected)
