@@ -2,6 +2,8 @@
 
 from reticent.data.method import Registry
 from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifiers
+from reticent.microdata.mask.multiplicative import MultiplicativeNoise
+from reticent.microdata.mask.noise import Noise
 from reticent.microdata.mask.recode import Recode
 from reticent.microdata.mask.top_code import BottomCode, MultivariateTopCode, TopCode
 
@@ -10,8 +12,10 @@ METHODS = Registry(
     "plan",
     (
         BottomCode,
+        MultiplicativeNoise,
         MultivariateTopCode,
         NewIdentifiers,
+        Noise,
         Recode,
         RemoveIdentifiers,
         TopCode,

@@ -1,0 +1,131 @@
+"""Additive noise (plan name `noise`): on its own, correlated, or with a transformation that keeps moments."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError, ParameterError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.method import Applied, Method, Promise
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import check_fields
+from reticent.data.schema import Schema
+from reticent.microdata.perturb import additive
+from reticent.microdata.perturb.binding import check_variables, keyed_normals, strata_of, units, with_all_numbers
+from reticent.microdata.perturb.covariance import Moments, check_not_constant, moments
+from reticent.microdata.perturb.parts import MINIMUM_PART, Part, parts_of
+
+Floats = NDArray[np.float64]
+KINDS = ("uncorrelated", "correlated", "linear", "nonlinear")
+
+
+@dataclass(frozen=True)
+class Noise(Method):
+    """Add normal noise to numeric variables.
+
+    `uncorrelated` inflates variances by 1 + k, `correlated` the whole covariance matrix; `linear` keeps means and
+    covariance in expectation (Kim 1986) and, with `exact`, in this very file; `nonlinear` adds the noise to normal
+    scores, so that each variable keeps its distribution and range (Sullivan 1989). `outliers` limits the noise to
+    records with a variable so many robust deviations from its median. Missing values stay missing.
+    """
+
+    name: ClassVar[str] = "noise"
+    variables: tuple[str, ...] = field(metadata={"help": "numeric variables to mask together"})
+    k: float = field(default=0.1, metadata={"min": 0.0, "help": "variance of the noise over variance of the data"})
+    kind: str = field(default="linear", metadata={"choices": KINDS, "help": "how noise enters"})
+    exact: bool = field(default=False, metadata={"help": "keep means and covariance of the file exactly (linear)"})
+    outliers: float | None = field(default=None, metadata={"min": 0.0, "help": "only records this many MADs away"})
+    keep_zeros: bool = field(default=False, metadata={"help": "zeros stay zeros"})
+    strata: tuple[str, ...] = field(default=(), metadata={"help": "mask within groups of these variables"})
+    shrink: bool = field(default=False, metadata={"help": "shrink correlations towards 0 before use"})
+    nearest_psd: bool = field(default=False, metadata={"help": "replace an impossible covariance by the nearest"})
+
+    def __post_init__(self) -> None:
+        check_fields(self, owner=self.name)
+        if self.exact and (self.kind != "linear" or self.keep_zeros or self.outliers is not None):
+            raise ParameterError(
+                "noise: exact moments go with kind = 'linear' and without keep_zeros or outliers. Drop one of them."
+            )
+
+    def check(self, schema: Schema) -> None:
+        """The variables are numeric, the strata known."""
+        check_variables(schema, self.variables, owner=self.name, numeric=True)
+        schema.require(self.strata, owner=self.name)
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Mask the data; draws are keyed by record."""
+        self.check(data.schema)
+        who = units(data, self.variables, owner=self.name)
+        values = data.numbers(self.variables)[who.first]
+        if self.k == 0:
+            return Applied(data, dict.fromkeys(self.variables, 0), {"parts": 0})
+        check_not_constant(values, self.variables, owner=self.name)
+        draws = keyed_normals(secret, "noise", who.ids, len(self.variables))
+        flagged = None if self.outliers is None else additive.outliers(values, cutoff=self.outliers)
+        pieces = parts_of(
+            values, strata_of(data, self.strata, first=who.first), keep_zeros=self.keep_zeros, only=flagged
+        )
+        masked = values.copy()
+        for number, piece in enumerate(pieces):
+            masked[np.ix_(piece.rows, piece.columns)] = self._mask(values, draws, piece)
+            progress((number + 1) / len(pieces), "noise")
+        result, changed = with_all_numbers(data, self.variables, masked[who.of])
+        facts = {"parts": len(pieces), "units": sum(len(piece.rows) for piece in pieces)}
+        return Applied(result, changed, facts)
+
+    def _mask(self, values: Floats, draws: Floats, piece: Part) -> Floats:
+        own, own_draws = values[np.ix_(piece.rows, piece.columns)], draws[np.ix_(piece.rows, piece.columns)]
+        names = tuple(self.variables[j] for j in piece.columns)
+        if self.exact:
+            return additive.linear_exact(own, own_draws, k=self.k, names=names)
+        if self.kind == "nonlinear":
+            if len(piece.rows) < MINIMUM_PART:
+                raise DataError(
+                    f"noise: a group has fewer than {MINIMUM_PART} records, too few for its distribution function. "
+                    "Use fewer strata or another kind.",
+                    variables=names,
+                )
+            return additive.nonlinear(own, own_draws, k=self.k, names=names, nearest=self.nearest_psd)
+        spread = self._spread(values, own, piece)
+        if self.kind == "uncorrelated":
+            return additive.uncorrelated(own, own_draws, k=self.k, spread=spread)
+        how = additive.correlated if self.kind == "correlated" else additive.linear
+        return how(own, own_draws, k=self.k, spread=spread, names=names, nearest=self.nearest_psd)
+
+    def _spread(self, values: Floats, own: Floats, piece: Part) -> Moments:
+        """Own moments of a part that is large enough, else the file's covariance around the part's own mean."""
+        if len(piece.rows) >= MINIMUM_PART and (np.nanmax(own, axis=0) > np.nanmin(own, axis=0)).all():
+            return moments(own, shrink=self.shrink)
+        pooled = moments(values[:, piece.columns], shrink=self.shrink)
+        mean = np.nanmean(np.where(np.isnan(own), pooled.mean, own), axis=0)
+        return Moments(mean, pooled.covariance, pooled.second, pooled.count)
+
+    def promises(self) -> tuple[Promise, ...]:
+        """Missing stays missing; zeros stay zeros and moments are exact where asked for."""
+        made = [Promise("missing values stay missing and no others become so", partial(_missing_moved, self.variables))]
+        if self.keep_zeros:
+            made.append(Promise("zeros stay zeros", partial(_zeros_moved, self.variables)))
+        if self.exact:
+            made.append(Promise("means and covariance of the file are exact", partial(_moments_moved, self.variables)))
+        return tuple(made)
+
+
+def _missing_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
+    return int((np.isnan(before.numbers(names)) != np.isnan(after.numbers(names))).sum())
+
+
+def _zeros_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
+    return int(((before.numbers(names) == 0) & (after.numbers(names) != 0)).sum())
+
+
+def _moments_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
+    """Entries of mean vector and covariance matrix that moved by more than rounding explains."""
+    old, new = before.numbers(names), after.numbers(names)
+    deviation = old.std(axis=0)
+    means = np.abs(new.mean(axis=0) - old.mean(axis=0)) > 1e-7 * deviation
+    covariance = np.cov(new.T, bias=True) - np.cov(old.T, bias=True)
+    return int(means.sum()) + int((np.abs(covariance) > 1e-7 * np.outer(deviation, deviation)).sum())

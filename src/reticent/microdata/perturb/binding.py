@@ -1,0 +1,135 @@
+"""What all perturbative methods need of a file: its units, strata, keyed draws, and counts of what changed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError, ParameterError
+from reticent.base.randomness import Secret
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema
+from reticent.kernels import draws
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+# Variables with these roles hold the file together; perturbing them would not protect anybody.
+STRUCTURE = (Role.IDENTIFIER, Role.WEIGHT, Role.HOUSEHOLD_ID, Role.ENTITY)
+
+
+@dataclass(frozen=True)
+class Units:
+    """What is perturbed as one: a record, or a whole household for household variables.
+
+    `first` is the position of each unit's first record, `of` the unit of each record, `ids` what draws are keyed by.
+    """
+
+    first: Indices
+    of: Indices
+    ids: NDArray[np.uint64]
+
+    @property
+    def count(self) -> int:
+        """Number of units."""
+        return len(self.first)
+
+
+def units(data: Microdata, names: Sequence[str], *, owner: str) -> Units:
+    """Records, or households where all the variables are household variables (one value for all members)."""
+    shared = [data.schema[name].is_household for name in names]
+    household = data.household()
+    if not any(shared) or household is None:
+        everyone = np.arange(data.n_records)
+        return Units(everyone, everyone, data.record_ids())
+    if not all(shared):
+        mixed = tuple(names)
+        raise DataError(
+            f"{owner}: {', '.join(mixed)} mix variables of households and of persons; mask them in separate steps.",
+            variables=mixed,
+        )
+    _, first, of = np.unique(household, return_index=True, return_inverse=True)
+    # The smallest id of the members, so that the order of records does not matter.
+    ids = np.full(len(first), np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(ids, of, data.record_ids())
+    return Units(first.astype(np.int64), of.astype(np.int64), ids)
+
+
+def check_variables(schema: Schema, names: Sequence[str], *, owner: str, numeric: bool | None = None) -> None:
+    """Refuse unknown, repeated or structural variables, and (if `numeric` is given) the wrong kind."""
+    if not names:
+        raise ParameterError(f"{owner}: variables must name at least one variable.")
+    if len(set(names)) != len(names):
+        raise ParameterError(f"{owner}: a variable stands twice in its list; each may stand once.")
+    schema.require(names, owner=owner)
+    for name in names:
+        variable = schema[name]
+        if variable.role in STRUCTURE:
+            raise DataError(
+                f"{owner}: {name} is the {variable.role} of the file and cannot be perturbed.", variables=(name,)
+            )
+        if numeric is not None and (variable.kind is Kind.NUMERIC) != numeric:
+            wanted = "numeric" if numeric else "ordinal or nominal"
+            raise DataError(f"{owner}: {name} must be {wanted}, it is declared {variable.kind}.", variables=(name,))
+
+
+def strata_of(data: Microdata, names: Sequence[str], *, first: Indices) -> Indices:
+    """The stratum number of each unit (all 0 without stratum variables)."""
+    if not names:
+        return np.zeros(len(first), dtype=np.int64)
+    return data.patterns(names).group[first]
+
+
+def slices(group: Indices) -> Iterator[Indices]:
+    """The positions of each group in turn, ascending within it; O(n log n)."""
+    if group.size == 0:
+        return
+    if int(group.min()) == int(group.max()):
+        yield np.arange(group.size)
+        return
+    order = np.argsort(group, kind="stable")
+    cuts = np.flatnonzero(np.diff(group[order])) + 1
+    yield from np.split(order, cuts)
+
+
+def keyed_normals(secret: Secret, name: str, ids: NDArray[np.uint64], columns: int) -> Floats:
+    """Standard normals that depend on secret, name and record only."""
+    return draws.normal_matrix(*secret.words(name), ids, columns)
+
+
+def keyed_uniforms(secret: Secret, name: str, ids: NDArray[np.uint64]) -> Floats:
+    """Uniforms in [0, 1) that depend on secret, name and record only."""
+    return draws.uniforms(*secret.words(name), ids)
+
+
+def with_all_numbers(data: Microdata, names: Sequence[str], values: Floats) -> tuple[Microdata, dict[str, int]]:
+    """Exchange numeric variables; also how many values changed in each."""
+    before = data.numbers(names)
+    changed: dict[str, int] = {}
+    for position, name in enumerate(names):
+        column = np.ascontiguousarray(values[:, position])
+        changed[name] = differing(before[:, position], column)
+        if changed[name]:
+            data = data.with_numbers(name, column)
+    return data, changed
+
+
+def differing(before: Floats, after: Floats) -> int:
+    """How many values differ; missing equals missing."""
+    return int(((before != after) & ~(np.isnan(before) & np.isnan(after))).sum())
+
+
+def recoded(
+    data: Microdata, codes: Mapping[str, NDArray[np.int32]], categories: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Microdata, dict[str, int]]:
+    """Exchange the codes of categorical variables (categories as before if not given); also what changed."""
+    changed: dict[str, int] = {}
+    for name, column in codes.items():
+        before: NDArray[Any] = data.encoded(name).codes
+        changed[name] = int((before != column).sum())
+        if changed[name]:
+            new = data.categories(name) if categories is None else categories[name]
+            data = data.with_codes(name, column.astype(np.int32), new)
+    return data, changed

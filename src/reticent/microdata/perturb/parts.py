@@ -1,0 +1,41 @@
+"""Parts of a file that are masked on their own: strata, zones, and (to keep zeros) patterns of zeros."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.microdata.perturb.binding import slices
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+# Smaller parts do not estimate a covariance matrix worth the name: they borrow the file's.
+MINIMUM_PART = 30
+
+
+@dataclass(frozen=True)
+class Part:
+    """Positions of records, and of the variables that are masked in them."""
+
+    rows: Indices
+    columns: Indices
+
+
+def parts_of(values: Floats, group: Indices, *, keep_zeros: bool, only: NDArray[np.bool_] | None = None) -> list[Part]:
+    """Split by group and, when zeros are kept, by which variables are zero (those are left out of their part)."""
+    columns = np.arange(values.shape[1])
+    if keep_zeros:
+        zero = values == 0
+        _, pattern = np.unique(zero, axis=0, return_inverse=True)
+        _, group = np.unique(np.column_stack([group, pattern.ravel()]), axis=0, return_inverse=True)
+        group = group.ravel()
+    parts = []
+    for rows in slices(group):
+        chosen = rows if only is None else rows[only[rows]]
+        if chosen.size == 0:
+            continue
+        own = columns[~zero[chosen[0]]] if keep_zeros else columns
+        if own.size:
+            parts.append(Part(chosen, own))
+    return parts
