@@ -5,7 +5,10 @@ from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifier
 from reticent.microdata.mask.multiplicative import MultiplicativeNoise
 from reticent.microdata.mask.noise import Noise
 from reticent.microdata.mask.recode import Recode
+from reticent.microdata.mask.reorder import Reorder
+from reticent.microdata.mask.sampling import Sample
 from reticent.microdata.mask.top_code import BottomCode, MultivariateTopCode, TopCode
+from reticent.microdata.mask.weights_noise import NoiseOnWeights
 
 # One line a method, in the order of its plan name.
 METHODS = Registry(
@@ -16,8 +19,11 @@ METHODS = Registry(
         MultivariateTopCode,
         NewIdentifiers,
         Noise,
+        NoiseOnWeights,
         Recode,
         RemoveIdentifiers,
+        Reorder,
+        Sample,
         TopCode,
     ),
 )

@@ -1,0 +1,131 @@
+"""Releasing a sample: records or whole households, simple or stratified, with weights that count for those left out."""
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.checks import check_unique
+from reticent.base.errors import DataError, ParameterError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.method import Applied, Method, Promise
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.kernels.draws import uniform_matrix
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sample(Method):
+    """Keep a random share of the records, drawn without replacement.
+
+    With `strata` the share is kept in every stratum (at least one unit each); with `households` whole households are
+    drawn. The weight of a kept record is multiplied by units over drawn units of its stratum; a file without weights
+    gets the variable `weight` if it is named. Draws are keyed by record, so the order of the file does not matter.
+    """
+
+    name: ClassVar[str] = "sample"
+
+    fraction: float = field(metadata={"min": 0.0, "max": 1.0, "help": "share of units to keep"})
+    strata: tuple[str, ...] = field(default=(), metadata={"help": "variables that form the strata"})
+    households: bool = field(default=False, metadata={"help": "draw whole households"})
+    weight: str | None = field(default=None, metadata={"help": "name of a new weight variable, if there is none"})
+
+    def __post_init__(self) -> None:
+        check_unique(self.strata, name="strata", owner="sample")
+        if not 0 < self.fraction <= 1:
+            raise ParameterError(f"sample: fraction must be above 0 and at most 1, got {self.fraction!r}.")
+
+    def check(self, schema: Schema) -> None:
+        """Strata exist; households need an id; a new weight must not stand beside an old one."""
+        schema.require(self.strata, owner="sample")
+        if self.households and schema.household_id is None:
+            raise DataError("sample: households = true needs a variable with the role household-id; declare one.")
+        if self.weight is not None and (schema.weight is not None or self.weight in schema):
+            raise DataError(f"sample: the file already has a weight or a variable {self.weight!r}; leave weight out.")
+
+    def schema_after(self, schema: Schema) -> Schema:
+        """A named new weight joins the variables."""
+        if self.weight is None:
+            return schema
+        new = Variable(self.weight, role=Role.WEIGHT, kind=Kind.NUMERIC)
+        return Schema((*schema.variables, new))
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Draw, and give the kept records their new weights."""
+        self.check(data.schema)
+        unit, n_units, key = _units(data, by_household=self.households)
+        stratum = _strata(data, self.strata, unit, n_units)
+        draw = uniform_matrix(*secret.words("sample"), key, 1)[:, 0]
+        chosen, factor = draw_units(draw, stratum, self.fraction)
+        kept = np.flatnonzero(chosen[unit])
+        raised = factor[stratum][unit][kept]
+        result = data.rows(kept)
+        if data.schema.weight is not None:
+            old = data.weights()
+            assert old is not None
+            result = result.with_numbers(data.schema.weight, old[kept] * raised)
+        elif self.weight is not None:
+            frame = result.frame.with_numbers(self.weight, raised)
+            result = replace(result, frame=frame, schema=self.schema_after(data.schema), _encoded={})
+        facts = {"records_before": data.n_records, "records_after": int(kept.size), "strata": int(factor.size)}
+        return Applied(result, {}, facts)
+
+    def promises(self) -> tuple[Promise, ...]:
+        """Households are whole or absent."""
+        if not self.households:
+            return ()
+
+        def broken(before: Microdata, after: Microdata) -> int:
+            name = str(before.schema.household_id)
+            sizes: dict[str | None, int] = {}
+            for house in before.texts(name):
+                sizes[house] = sizes.get(house, 0) + 1
+            left: dict[str | None, int] = {}
+            for house in after.texts(name):
+                left[house] = left.get(house, 0) + 1
+            return sum(count != sizes.get(house, 0) for house, count in left.items())
+
+        return (Promise("every household is whole or absent", broken),)
+
+
+def draw_units(
+    draw: NDArray[np.float64], stratum: Integers, fraction: float
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """The units with the smallest draws of each stratum, and the factor (all units over drawn ones) of each stratum."""
+    sizes = np.bincount(stratum)
+    wanted = np.where(sizes > 0, np.maximum(1, np.round(fraction * sizes)), 0).astype(np.int64)
+    order = np.lexsort((draw, stratum))
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    rank = np.empty(draw.size, dtype=np.int64)
+    rank[order] = np.arange(draw.size) - starts[stratum[order]]
+    factor = np.divide(sizes, wanted, out=np.zeros(sizes.size), where=wanted > 0)
+    return rank < wanted[stratum], factor
+
+
+def _units(data: Microdata, *, by_household: bool) -> tuple[Integers, int, NDArray[np.uint64]]:
+    """Unit of each record, number of units, and the key of each unit's draw (its smallest record id)."""
+    ids = data.record_ids()
+    household = data.household() if by_household else None
+    if household is None:
+        return np.arange(data.n_records), data.n_records, ids
+    _, unit = np.unique(household, return_inverse=True)
+    unit = unit.ravel()
+    n_units = int(unit.max()) + 1
+    key = np.full(n_units, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(key, unit, ids)
+    return unit, n_units, key
+
+
+def _strata(data: Microdata, names: tuple[str, ...], unit: Integers, n_units: int) -> Integers:
+    if not names:
+        return np.zeros(n_units, dtype=np.int64)
+    group = data.patterns(names).group
+    first = np.zeros(n_units, dtype=np.int64)
+    first[unit[::-1]] = group[::-1]
+    if bool((first[unit] != group).any()):
+        raise DataError("sample: strata must be the same for all members of a household.", variables=names)
+    return first
