@@ -1,0 +1,297 @@
+"""Microdata + TableSpec → Table: totals and subtotals of every dimension, only where there are records."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError
+from reticent.base.progress import Progress, part, silent
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind
+from reticent.data.table import Dimension, Measure, Respondents, Table, TableSpec
+from reticent.kernels.grouping import group_columns
+from reticent.tabulation.cells import Cells
+from reticent.tabulation.dimensions import build_dimension
+from reticent.tabulation.respondents import Units, tabulate_units
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+MAX_DECIMALS = 6
+EXACT = 2.0**53
+RECORDS = " records"
+REQUEST = " request "
+MAX_EMPTY = 20_000_000
+
+
+def decimals_of(values: Floats) -> int | None:
+    """Digits behind the point that all values have, None if there are more than six."""
+    finite = values[np.isfinite(values)]
+    for digits in range(MAX_DECIMALS + 1):
+        scaled = finite * 10.0**digits
+        if bool(np.all(np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(np.abs(scaled), 1.0))):
+            return digits
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """Contributions as whole multiples of a small unit, so that sums are exact."""
+
+    values: dict[str, Floats]
+    scales: dict[str, float]
+    decimals: dict[str, int]
+    weights: Floats | None
+    weight_scale: float
+
+
+def tabulate(data: Microdata, spec: TableSpec, *, progress: Progress = silent) -> Table:
+    """Make the table: counts, sums and the largest contributions of every non-empty cell."""
+    check_spec(data, spec)
+    progress(0.0, "reading the dimensions")
+    built = [build_dimension(data, dimension) for dimension in spec.dimensions]
+    dimensions = tuple(dimension for dimension, _ in built)
+    columns = tuple(nodes[data.encoded(dimension.name).codes] for dimension, nodes in built)
+    numbers = _numbers(data, spec)
+    respondent = _respondents(data)
+    if respondent is not None and numbers.weights is not None:
+        _check_equal_weights(respondent, numbers.weights, data)
+    units = Units(columns, numbers.values, numbers.weights, respondent)
+    asked, waived = _flags(data, spec, respondent)
+    progress(0.1, "adding up the cells")
+    cells, view = _view(units, dimensions, spec, numbers, asked, waived)
+    progress(0.8, "adding up the records")
+    records = None
+    if respondent is not None and spec.by_record:
+        _, records = _view(replace(units, respondent=None), dimensions, spec, numbers, asked, waived)
+    codes = np.column_stack(cells.columns).astype(np.int32)
+    decimals = numbers.decimals[spec.response] if spec.response is not None else 0
+    if spec.response is not None:
+        values = view.measures[spec.response].totals
+    elif respondent is not None:
+        values = view.measures[RECORDS].totals
+    else:
+        values = view.weighted_counts if spec.weighted else view.counts.astype(np.float64)
+    table = Table(
+        dimensions, codes, values, view, spec.response, spec.shadow, spec.cost, decimals, spec.weighted,
+        spec.missing_safe, records,
+    )  # fmt: skip
+    order = np.lexsort(codes.T[::-1])
+    part(progress, 0.9, 1.0)(1.0, "done")
+    return table.take(order)
+
+
+def check_spec(data: Microdata, spec: TableSpec) -> None:
+    """Refuse a table that the data cannot give, before any work."""
+    schema = data.schema
+    schema.require([d.variable for d in spec.dimensions], owner="table")
+    schema.require(spec.measures, owner="table")
+    for name in spec.measures:
+        if schema[name].kind is not Kind.NUMERIC:
+            raise DataError(f"table: variable {name!r} must be numeric to be added up.", variables=(name,))
+    schema.require([n for n in (spec.request, spec.waiver) if n is not None], owner="table")
+    if spec.weighted and schema.weight is None:
+        raise DataError("table: weighted = true needs a variable with the role weight; declare one.")
+
+
+def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
+    weights = data.weights() if spec.weighted else None
+    weight_digits = decimals_of(weights) if weights is not None else 0
+    weight_scale = 10.0 ** (weight_digits or 0)
+    largest = float(weights.max()) if weights is not None else 1.0
+    values, scales, decimals = {}, {}, {}
+    for name in spec.measures:
+        raw = data.numbers((name,))[:, 0]
+        digits = decimals_of(raw)
+        scale = 10.0**digits if digits is not None else 1.0
+        exact = digits is not None and float(np.nansum(np.abs(raw))) * scale * largest * weight_scale < EXACT
+        scales[name] = scale if exact else 1.0
+        values[name] = np.rint(raw * scale) if exact and scale != 1.0 else raw
+        decimals[name] = MAX_DECIMALS if digits is None else digits
+    if spec.response is None and data.schema.entity is not None:
+        values[RECORDS], scales[RECORDS], decimals[RECORDS] = np.ones(data.n_records), 1.0, 0
+    if weights is not None and weight_digits is not None:
+        weights = np.rint(weights * weight_scale)
+    return _Numbers(values, scales, decimals, weights, weight_scale)
+
+
+def _respondents(data: Microdata) -> Integers | None:
+    entity = data.entity()
+    if entity is None:
+        return None
+    unknown = entity < 0  # a record without respondent is its own
+    out = entity.copy()
+    out[unknown] = int(entity.max(initial=-1)) + 1 + np.arange(int(unknown.sum()))
+    return out
+
+
+def _check_equal_weights(respondent: Integers, weights: Floats, data: Microdata) -> None:
+    any_weight = np.zeros(int(respondent.max()) + 1)
+    any_weight[respondent] = weights
+    if bool((any_weight[respondent] != weights).any()):
+        raise DataError(
+            f"table: weight {data.schema.weight!r} differs between records of one respondent; a weighted table by "
+            f"{data.schema.entity!r} needs one weight for each.",
+            variables=(str(data.schema.weight),),
+        )
+
+
+def _flags(
+    data: Microdata, spec: TableSpec, respondent: Integers | None
+) -> tuple[list[NDArray[np.bool_]], NDArray[np.bool_] | None]:
+    """Who asked for protection (one mask a code), and who waived it; a respondent's records speak with one voice."""
+    asked = []
+    if spec.request is not None:
+        for code in spec.request_codes:
+            mask = _has_code(data, spec.request, (code,))
+            asked.append(mask if respondent is None else _any_of(mask, respondent))
+    waived = None
+    if spec.waiver is not None:
+        waived = _has_code(data, spec.waiver, spec.waiver_codes)
+        if respondent is not None:
+            waived = ~_any_of(~waived, respondent)
+    return asked, waived
+
+
+def _has_code(data: Microdata, name: str, codes: tuple[str, ...]) -> NDArray[np.bool_]:
+    wanted = [number for number, text in enumerate(data.categories(name)) if text in codes]
+    return np.asarray(np.isin(data.encoded(name).codes, wanted))
+
+
+def _any_of(mask: NDArray[np.bool_], respondent: Integers) -> NDArray[np.bool_]:
+    some = np.zeros(int(respondent.max(initial=0)) + 1, dtype=bool)
+    some[respondent[mask]] = True
+    return some[respondent]
+
+
+def _view(
+    units: Units,
+    dimensions: tuple[Dimension, ...],
+    spec: TableSpec,
+    numbers: _Numbers,
+    asked: list[NDArray[np.bool_]],
+    waived: NDArray[np.bool_] | None,
+) -> tuple[Cells, Respondents]:
+    judged_name = spec.shadow or spec.response
+    values = dict(units.values)
+    if judged_name is not None:
+        for number, mask in enumerate(asked):
+            values[f"{REQUEST}{number}"] = np.where(mask, units.values[judged_name], 0.0)
+    for number, mask in enumerate(asked):
+        values[f"{REQUEST}present {number}"] = mask.astype(np.float64)
+    length = _list_length(spec.top, numbers)
+    tops = {name: length if name in spec.measures else 1 for name in values}
+    cells = tabulate_units(replace(units, values=values), dimensions, tops)
+    measures = {name: _measure(cells, name, numbers) for name in values}
+    requests = []
+    for number in range(len(asked)):
+        present = measures.pop(f"{REQUEST}present {number}").maximum > 0
+        largest = measures.pop(f"{REQUEST}{number}", None)
+        scale = 1.0 if judged_name is None else numbers.scales[judged_name]
+        top = np.zeros(len(cells)) if largest is None else largest.top[:, 0] / scale
+        requests.append((top, present.astype(np.int64)))
+    judged_counts, judged = _judged(units, dimensions, numbers, waived, tops, cells, measures)
+    counts = cells.counts[:, 0].astype(np.int64)
+    weighted = cells.counts[:, 1] / numbers.weight_scale
+    if units.respondent is not None and numbers.weights is None:
+        weighted = counts.astype(np.float64)
+    return cells, Respondents(counts, weighted, measures, judged_counts, judged, tuple(requests))
+
+
+def _judged(
+    units: Units,
+    dimensions: tuple[Dimension, ...],
+    numbers: _Numbers,
+    waived: NDArray[np.bool_] | None,
+    tops: Mapping[str, int],
+    cells: Cells,
+    measures: Mapping[str, Measure],
+) -> tuple[Integers, Mapping[str, Measure]]:
+    """Counts and top lists of those who have not waived protection, over the same cells."""
+    if waived is None:
+        return cells.counts[:, 0].astype(np.int64), measures
+    kept = tabulate_units(units.rows(~waived), dimensions, {name: tops[name] for name in units.values})
+    n = len(cells)
+    columns = [np.concatenate(pair) for pair in zip(cells.columns, kept.columns, strict=True)]
+    place = group_columns(columns, [len(d) for d in dimensions])[0][n:]
+    counts = np.zeros(n, dtype=np.int64)
+    counts[place] = kept.counts[:, 0].astype(np.int64)
+    return counts, {name: _scatter(_measure(kept, name, numbers), place, n) for name in units.values}
+
+
+def _scatter(measure: Measure, place: Integers, n: int) -> Measure:
+    """A measure over some cells as one over all: zero where nobody is left."""
+    source = np.full(n, len(measure.totals), dtype=np.int64)
+    source[place] = np.arange(len(place))
+
+    def padded(array: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.concatenate((array, np.zeros((1, *array.shape[1:]))))
+
+    wide = Measure(
+        measure.name, padded(measure.totals), padded(measure.magnitudes), padded(measure.minimum),
+        padded(measure.maximum), padded(measure.top),
+        np.concatenate((measure.top_units, np.full((1, measure.top_units.shape[1]), -1))),
+        None if measure.top_weights is None else padded(measure.top_weights), measure.decimals,
+    )  # fmt: skip
+    return wide.take(source)
+
+
+def _measure(cells: Cells, name: str, numbers: _Numbers) -> Measure:
+    return cells.lists[name].measure(
+        name,
+        scale=numbers.scales.get(name, 1.0),
+        weight_scale=numbers.weight_scale,
+        decimals=numbers.decimals.get(name, 0),
+    )
+
+
+def _list_length(top: int, numbers: _Numbers) -> int:
+    """How many contributions hold `top` units: more of them where weights are below 1."""
+    if numbers.weights is None:
+        return top
+    least = float(numbers.weights.min()) / numbers.weight_scale
+    length = top if least >= 1 else int(np.ceil(top / least))
+    if length > 200:
+        raise DataError(
+            f"table: weights as small as 1/{int(1 / least)} are too small for rules on {top} contributions."
+        )
+    return length
+
+
+def with_empty_cells(table: Table) -> Table:
+    """The table with every combination listed; those without records have count 0."""
+    if table.n_possible > MAX_EMPTY:
+        raise DataError(
+            f"table: its {table.n_possible} combinations are too many to list; at most {MAX_EMPTY} can be shown."
+        )
+    sizes = [len(d) for d in table.dimensions]
+    place = np.ravel_multi_index(tuple(table.codes.T.astype(np.int64)), sizes)
+    source = np.full(table.n_possible, -1, dtype=np.int64)
+    source[place] = np.arange(table.n_cells)
+    absent = source < 0
+    wide = table.take(np.where(absent, 0, source))
+    codes = np.column_stack(np.unravel_index(np.arange(table.n_possible), sizes)).astype(np.int32)
+    return replace(
+        wide,
+        codes=codes,
+        values=np.where(absent, 0.0, wide.values),
+        respondents=_emptied(wide.respondents, absent),
+        records=None if wide.records is None else _emptied(wide.records, absent),
+    )
+
+
+def _emptied(view: Respondents, absent: NDArray[np.bool_]) -> Respondents:
+    keep = np.where(absent, len(absent), np.arange(len(absent)))
+
+    def blank(measure: Measure) -> Measure:
+        return _scatter(measure.take(np.flatnonzero(~absent)), np.flatnonzero(~absent), len(keep))
+
+    return Respondents(
+        np.where(absent, 0, view.counts),
+        np.where(absent, 0.0, view.weighted_counts),
+        {name: blank(m) for name, m in view.measures.items()},
+        np.where(absent, 0, view.judged_counts),
+        {name: blank(m) for name, m in view.judged.items()},
+        tuple((np.where(absent, 0.0, top), np.where(absent, 0, here)) for top, here in view.requests),
+    )
