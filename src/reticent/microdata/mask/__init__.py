@@ -2,6 +2,7 @@
 
 from reticent.data.method import Registry
 from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifiers
+from reticent.microdata.mask.microaggregation import Microaggregate
 from reticent.microdata.mask.multiplicative import MultiplicativeNoise
 from reticent.microdata.mask.noise import Noise
 from reticent.microdata.mask.recode import Recode
@@ -15,6 +16,7 @@ METHODS = Registry(
     "plan",
     (
         BottomCode,
+        Microaggregate,
         MultiplicativeNoise,
         MultivariateTopCode,
         NewIdentifiers,

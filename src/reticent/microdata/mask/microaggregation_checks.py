@@ -1,0 +1,44 @@
+"""What microaggregation promises, counted again from the masked file alone: no grouping is looked at."""
+
+import numpy as np
+
+from reticent.data.microdata import Microdata
+
+MEAN_TOLERANCE = 1e-9
+"""Means may move by this share of a variable's spread: rounding of the group means."""
+
+
+def _respondents(data: Microdata) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """What must be k in number: entities, else households for household variables, else records."""
+    entity = data.entity()
+    return np.arange(data.n_records) if entity is None else entity
+
+
+def few_alike(names: tuple[str, ...], strata: tuple[str, ...], k: int, before: Microdata, after: Microdata) -> int:
+    """Combinations of the variables (within strata) that belong to fewer than k respondents."""
+    who = _respondents(after)
+    household = after.household()
+    if household is not None and all(after.schema[name].is_household for name in names):
+        who = household
+    group = after.patterns((*strata, *names)).group
+    pairs = np.unique(np.stack((group, who), axis=1), axis=0)
+    return int(np.sum(np.bincount(pairs[:, 0]) < k))
+
+
+def values_few_alike(
+    names: tuple[str, ...], strata: tuple[str, ...], k: int, before: Microdata, after: Microdata
+) -> int:
+    """Values of single variables (within strata) that belong to fewer than k respondents."""
+    return sum(few_alike((name,), strata, k, before, after) for name in names)
+
+
+def means_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
+    """Complete numeric variables whose mean moved by more than rounding explains."""
+    moved = 0
+    for name in names:
+        if before.schema[name].kind != "numeric" or before.missing(name).any():
+            continue
+        old, new = before.numbers((name,))[:, 0], after.numbers((name,))[:, 0]
+        scale = max(float(np.abs(old).max()), float(old.std()))
+        moved += abs(float(new.mean() - old.mean())) > MEAN_TOLERANCE * scale
+    return moved
