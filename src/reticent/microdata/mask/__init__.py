@@ -5,9 +5,12 @@ from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifier
 from reticent.microdata.mask.microaggregation import Microaggregate
 from reticent.microdata.mask.multiplicative import MultiplicativeNoise
 from reticent.microdata.mask.noise import Noise
+from reticent.microdata.mask.rank_swap import RankSwap
 from reticent.microdata.mask.recode import Recode
+from reticent.microdata.mask.record_swap import RecordSwap
 from reticent.microdata.mask.reorder import Reorder
 from reticent.microdata.mask.sampling import Sample
+from reticent.microdata.mask.swap import Swap
 from reticent.microdata.mask.top_code import BottomCode, MultivariateTopCode, TopCode
 from reticent.microdata.mask.weights_noise import NoiseOnWeights
 
@@ -22,10 +25,13 @@ METHODS = Registry(
         NewIdentifiers,
         Noise,
         NoiseOnWeights,
+        RankSwap,
         Recode,
+        RecordSwap,
         RemoveIdentifiers,
         Reorder,
         Sample,
+        Swap,
         TopCode,
     ),
 )

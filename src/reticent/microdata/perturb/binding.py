@@ -133,3 +133,22 @@ def recoded(
             new = data.categories(name) if categories is None else categories[name]
             data = data.with_codes(name, column.astype(np.int32), new)
     return data, changed
+
+
+def joint_excess(before: Microdata, after: Microdata, names: Sequence[str], rows: Indices | None = None) -> int:
+    """Records in combinations of `names` that are more frequent than before; 0 means the joint table is unchanged."""
+    which = np.arange(before.n_records) if rows is None else rows
+    joint = [np.zeros(len(which), dtype=np.int64), np.zeros(len(which), dtype=np.int64)]
+    for name in names:
+        place: dict[str, int] = {}
+        for data in (before, after):
+            for category in data.categories(name):
+                place.setdefault(category, len(place) + 1)
+        for side, data in enumerate((before, after)):
+            number = np.array([0, *(place[category] for category in data.categories(name))])
+            joint[side] = joint[side] * (len(place) + 1) + number[data.encoded(name).codes[which].astype(np.int64) + 1]
+        both = np.unique(np.concatenate(joint), return_inverse=True)[1]
+        joint = [both[: len(which)], both[len(which) :]]
+    size = int(max(joint[0].max(), joint[1].max())) + 1
+    surplus = np.bincount(joint[1], minlength=size) - np.bincount(joint[0], minlength=size)
+    return int(surplus[surplus > 0].sum())

@@ -1,0 +1,111 @@
+"""Swapping (plan name `swap`): exchange values between pairs of records, at random or records at risk first."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import ParameterError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.method import Applied, Method, Promise
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import check_fields
+from reticent.data.schema import Kind, Schema
+from reticent.kernels.swaps import pair_up
+from reticent.microdata.perturb.binding import check_variables, joint_excess, keyed_uniforms, recoded, strata_of, units
+from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
+
+Indices = NDArray[np.int64]
+
+# Free candidates looked at before a record counts as without a partner.
+REACH = 256
+
+
+@dataclass(frozen=True)
+class Swap(Method):
+    """Exchange the values of `variables`, together, between pairs of records that agree on `within`.
+
+    With `keys`, records whose combination of keys occurs at most `threshold` times are swapped first (targeted
+    swapping), all of them even if they are more than `rate`; the rest is drawn at random. Partners always differ in
+    what is swapped. Every marginal of the swapped variables, also jointly with `within`, is kept exactly.
+    """
+
+    name: ClassVar[str] = "swap"
+    variables: tuple[str, ...] = field(metadata={"help": "exchanged together"})
+    rate: float = field(default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "percent of records to change"})
+    within: tuple[str, ...] = field(default=(), metadata={"help": "partners agree on these"})
+    keys: tuple[str, ...] = field(default=(), metadata={"help": "records rare on these are swapped first"})
+    threshold: int = field(default=1, metadata={"min": 1, "help": "a record is rare at or below this count"})
+
+    def __post_init__(self) -> None:
+        check_fields(self, owner=self.name)
+        if set(self.variables) & set(self.within):
+            raise ParameterError(f"{self.name}: a variable cannot be swapped and kept within at the same time.")
+
+    def check(self, schema: Schema) -> None:
+        """All variables are known and may be exchanged."""
+        check_variables(schema, self.variables, owner=self.name)
+        schema.require((*self.within, *self.keys), owner=self.name)
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Swap; the order in which records look for partners is drawn by record."""
+        self.check(data.schema)
+        who = units(data, self.variables, owner=self.name)
+        group = strata_of(data, self.within, first=who.first)
+        lottery = keyed_uniforms(secret, "pool", who.ids)
+        pool = np.lexsort((lottery, group))
+        bounds = np.searchsorted(group[pool], np.arange(int(group.max()) + 2))
+        rare = self._rare(data, who.of, who.count)
+        random = keyed_uniforms(secret, "targets", who.ids)
+        targets = np.lexsort((random, ~rare))
+        limit = max(round(who.count * self.rate / 100.0), 2 * int(rare.sum()))
+        value = _joint_values(data, self.variables)[who.first]
+        partner = pair_up(targets, limit, pool, bounds, group, value, REACH)
+        masked, changed = exchange(data, self.variables, who.first[partner][who.of])
+        facts: dict[str, Any] = {
+            "swapped": int((partner != np.arange(who.count)).sum()),
+            "rare": int(rare.sum()),
+            "rare_without_partner": int((rare & (partner == np.arange(who.count))).sum()),
+        }
+        return Applied(masked, changed, facts)
+
+    def _rare(self, data: Microdata, of: Indices, count: int) -> NDArray[np.bool_]:
+        rare = np.zeros(count, dtype=np.bool_)
+        if self.keys:
+            rare[of[data.sample_counts(self.keys) <= self.threshold]] = True
+        return rare
+
+    def promises(self) -> tuple[Promise, ...]:
+        """The joint distribution of swapped variables and `within` is exactly as before."""
+        return (Promise("marginals are kept exactly", partial(_joint_moved, self.variables, self.within)),)
+
+
+def exchange(data: Microdata, names: tuple[str, ...], source: Indices) -> tuple[Microdata, dict[str, int]]:
+    """Give each record the values that the record at position `source` has."""
+    changed: dict[str, int] = {}
+    masked = data
+    for name in names:
+        if data.schema[name].kind is Kind.NUMERIC:
+            masked, count = with_numbers(masked, (name,), data.numbers((name,))[source])
+        else:
+            masked, count = recoded(masked, {name: data.codes((name,))[source, 0]})
+        changed.update(count)
+    return masked, changed
+
+
+def _joint_values(data: Microdata, names: tuple[str, ...]) -> Indices:
+    """A number for each distinct combination of values; numeric variables by value."""
+    joint = np.zeros(data.n_records, dtype=np.int64)
+    for name in names:
+        numeric = data.schema[name].kind is Kind.NUMERIC
+        column = data.numbers((name,))[:, 0] if numeric else data.codes((name,))[:, 0]
+        levels, code = np.unique(column, return_inverse=True)
+        joint = np.unique(joint * len(levels) + code, return_inverse=True)[1]
+    return joint
+
+
+def _joint_moved(variables: tuple[str, ...], within: tuple[str, ...], before: Microdata, after: Microdata) -> int:
+    return joint_excess(before, after, (*variables, *within))
