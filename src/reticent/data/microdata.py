@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
+from reticent.data.hierarchy import Hierarchy
 from reticent.data.schema import Kind, Schema
 from reticent.frames.columns import repeat_text, series, unique_ids
 from reticent.frames.frame import MISSING, Encoded, Frame, as_text
@@ -62,7 +64,7 @@ class Microdata:
         frame = Frame.of(native)
         _check_columns(frame, schema)
         frame = frame.select(schema.names)
-        data = cls(frame, schema, _record_ids(frame, schema))
+        data = _with_digit_trees(cls(frame, schema, _record_ids(frame, schema)))
         _check_weights(data)
         _check_households(data)
         return data
@@ -205,11 +207,23 @@ class Microdata:
         return replace(self, frame=frame, schema=schema, _encoded=kept)
 
 
+def _with_digit_trees(data: Microdata) -> Microdata:
+    """Build the hierarchies that follow from the digits of the codes, now that the codes are known."""
+    schema = data.schema
+    for variable in schema.variables:
+        if variable.digits and variable.hierarchy is None:
+            codes = dict.fromkeys([*variable.codes, *data.categories(variable.name)])
+            listed = [code for code in codes if code not in variable.missing]
+            schema = schema.change(variable.name, hierarchy=Hierarchy.from_digits(listed, variable.digits))
+    return data if schema is data.schema else data.with_schema(schema)
+
+
 def _check_columns(frame: Frame, schema: Schema) -> None:
     absent = [name for name in schema.names if name not in frame.names]
     if absent:
         raise DataError(
-            f"Microdata: the data have no column {absent[0]!r} that the schema describes. Columns: {', '.join(frame.names)}.",
+            f"Microdata: the data have no column {absent[0]!r} that the schema describes."
+            + (did_you_mean(absent[0], frame.names) or f" Columns: {', '.join(frame.names)}."),
             variables=tuple(absent),
         )
     extra = [name for name in frame.names if name not in schema.names]

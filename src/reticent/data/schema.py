@@ -41,7 +41,9 @@ class Variable:
 
     `level` is the identification level: 0 none, 1 most, 2 more, 3 identifying. `missing` are the codes that mean
     "not known"; the first is what local suppression writes (none: a null). `codes` and `labels` are the code list in
-    its order. `priority` is the price of suppressing a value. `guessed` names what was guessed and not declared.
+    its order. `digits` are the widths of the levels where the hierarchy follows from the digits of the codes; the tree
+    is then built when the data are there. `priority` is the price of suppressing a value. `guessed` names what was
+    guessed and not declared.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Variable:
     codes: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     hierarchy: Hierarchy | None = None
+    digits: tuple[int, ...] = ()
     priority: float = DEFAULT_PRIORITY
     start: int | None = None
     length: int | None = None
@@ -69,6 +72,8 @@ class Variable:
         twice = next((code for code in self.codes if self.codes.count(code) > 1), None) if self.codes else None
         if twice is not None:
             raise DataError(f"{owner}: code {twice!r} stands twice in its code list.", variables=(self.name,))
+        if any(width < 0 for width in self.digits) or (self.digits and sum(self.digits) == 0):
+            raise DataError(f"{owner}: digits must be widths of levels, e.g. [2, 1].", variables=(self.name,))
         if self.role is Role.WEIGHT and self.kind is not Kind.NUMERIC:
             raise DataError(f"{owner}: a weight must be numeric, it is declared {self.kind}.", variables=(self.name,))
         if self.role is Role.WEIGHT and self.missing:

@@ -1,0 +1,90 @@
+"""From text columns to the types a schema asks for, and the plain schema of a table that has none."""
+
+import polars as pl
+
+from reticent.base.errors import DataError
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.frames.frame import as_text
+from reticent.io.argus_text import Notes
+
+
+def fit(table: pl.DataFrame, schema: Schema, *, owner: str, notes: Notes) -> pl.DataFrame:
+    """Numbers where the schema says numeric, codes as text elsewhere; columns the schema does not know stay."""
+    changed = {
+        variable.name: _fit_column(table[variable.name], variable, owner, notes)
+        for variable in schema.variables
+        if variable.name in table.columns
+    }
+    return table.with_columns(**changed)
+
+
+def _fit_column(column: pl.Series, variable: Variable, owner: str, notes: Notes) -> pl.Series:
+    if variable.kind is Kind.NUMERIC:
+        fitted = _numbers(column, variable, owner, notes)
+    elif column.dtype.is_integer() or column.dtype == pl.String:
+        fitted = column
+    elif column.dtype == pl.Boolean:
+        fitted = column.cast(pl.Int8).cast(pl.String)
+    else:
+        fitted = as_text(column)
+    _check_filled(fitted, variable, owner)
+    return fitted
+
+
+def _numbers(column: pl.Series, variable: Variable, owner: str, notes: Notes) -> pl.Series:
+    if column.dtype.is_integer() or column.dtype.is_float():
+        return column
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return column.cast(pl.Float64)
+    text = as_text(column)
+    point = text.str.replace(",", ".", literal=True)
+    if not point.equals(text):
+        notes.add(f"{owner}: decimal commas in {variable.name} are read as points.")
+    values = point.cast(pl.Float64, strict=False)
+    absent = text.is_null() | text.is_in(list(variable.missing))
+    bad = values.is_null() & ~absent
+    if bad.any():
+        raise DataError(
+            f"{owner}: variable {variable.name!r} should be numeric, but {int(bad.sum())} values are not numbers "
+            f"(the first is in record {int(bad.arg_max() or 0) + 1}).",
+            variables=(variable.name,),
+        )
+    if (values.is_null() & ~text.is_null()).any():
+        return point.alias(column.name)  # a missing code that is no number stays as it is
+    whole = point.cast(pl.Int64, strict=False)
+    return whole if whole.null_count() == values.null_count() else values
+
+
+def _check_filled(column: pl.Series, variable: Variable, owner: str) -> None:
+    if variable.role in (Role.OTHER, Role.IDENTIFIER, Role.WEIGHT):
+        return
+    absent = column.is_null()
+    if variable.missing:
+        absent = absent | as_text(column).is_in(list(variable.missing)).fill_null(True)
+    if len(column) and bool(absent.all()):
+        raise DataError(
+            f"{owner}: variable {variable.name!r} is missing in every record; a {variable.role} needs values "
+            "(give it the role other, or drop it).",
+            variables=(variable.name,),
+        )
+
+
+def plain_schema(table: pl.DataFrame) -> Schema:
+    """A schema that says only which columns are numbers; codes with leading zeros are text."""
+    return Schema(
+        tuple(
+            Variable(name, kind=Kind.NUMERIC if looks_numeric(table[name]) else Kind.NOMINAL) for name in table.columns
+        )
+    )
+
+
+def looks_numeric(column: pl.Series) -> bool:
+    """Whether all values are numbers, and none is written like a code ("007")."""
+    if column.dtype.is_numeric():
+        return True
+    if column.dtype != pl.String:
+        return False
+    text = column.drop_nulls()
+    if len(text) == 0 or text.str.contains(r"^[+-]?0\d").any():
+        return False
+    return text.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).null_count() == 0
