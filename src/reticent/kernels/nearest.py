@@ -1,0 +1,288 @@
+"""Nearest records without all pairs: a tree of boxes over records with numeric, ordinal and nominal coordinates.
+
+The squared distance of a record x and a query q is a sum over coordinates: (x−q)² for numeric and ordinal ones, 0 or 1
+for nominal ones (codes as floats). A missing coordinate (NaN) of the query adds nothing; a missing coordinate of the
+record, where the query has one, adds `absent` of that coordinate. Queries with a radius stop at the first record that
+settles them, so small noise costs O(log n) a record; memory is O(n·d).
+"""
+
+import itertools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+
+LEAF = 12
+THREADS = 2
+SMALL = 5_000
+TIE = 1e-9
+"""Two squared distances this close (relatively) are a tie: sums of rounded squares differ in the last digits."""
+
+
+class Tree(NamedTuple):
+    """Records in tree order, and per node its stretch, its first child (−1: leaf) and its box."""
+
+    points: Floats
+    order: Integers
+    starts: Integers
+    ends: Integers
+    children: Integers
+    low: Floats
+    high: Floats
+    gaps: Truths
+    nominal: Truths
+    absent: Floats
+
+
+@njit(cache=True, nogil=True)
+def _key(value):  # type: ignore[no-untyped-def]
+    return value if value == value else np.inf
+
+
+@njit(cache=True, nogil=True)
+def _select(points, order, begin, end, middle, column):  # type: ignore[no-untyped-def]
+    """Partial sort of order[begin:end] so that position `middle` holds what a full sort would put there; O(length)."""
+    low, high = begin, end - 1
+    while low < high:
+        pivot = _key(points[order[(low + high) // 2], column])
+        i, j = low, high
+        while i <= j:
+            while _key(points[order[i], column]) < pivot:
+                i += 1
+            while _key(points[order[j], column]) > pivot:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            high = j
+        elif middle >= i:
+            low = i
+        else:
+            return
+
+
+@njit(cache=True, nogil=True)
+def _box(points, order, begin, end, nominal, low, high, gaps):  # type: ignore[no-untyped-def]
+    """Bounds of a stretch of records; returns the coordinate with the widest spread, −1 if all records are equal."""
+    widest, best = 0.0, -1
+    for column in range(points.shape[1]):
+        smallest, largest = np.inf, -np.inf
+        gap = False
+        for i in range(begin, end):
+            value = points[order[i], column]
+            if value == value:
+                smallest, largest = min(smallest, value), max(largest, value)
+            else:
+                gap = True
+        low[column], high[column], gaps[column] = smallest, largest, gap
+        spread = largest - smallest
+        if nominal[column] and spread > 0:
+            spread = 1.0
+        if gap and spread == -np.inf:
+            spread = 0.0
+        if spread > widest:
+            widest, best = spread, column
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _build(points, nominal, order, starts, ends, children, low, high, gaps):  # type: ignore[no-untyped-def]
+    """Split stretches at the median of their widest coordinate; returns the number of nodes. O(n log n · d)."""
+    n_nodes = 1
+    starts[0], ends[0] = 0, points.shape[0]
+    node = 0
+    while node < n_nodes:
+        begin, end = starts[node], ends[node]
+        column = _box(points, order, begin, end, nominal, low[node], high[node], gaps[node])
+        children[node] = -1
+        if end - begin > LEAF and column >= 0:
+            middle = (begin + end) // 2
+            _select(points, order, begin, end, middle, column)
+            children[node] = n_nodes
+            starts[n_nodes], ends[n_nodes] = begin, middle
+            starts[n_nodes + 1], ends[n_nodes + 1] = middle, end
+            n_nodes += 2
+        node += 1
+    return n_nodes
+
+
+def build_tree(points: Floats, nominal: Truths, absent: Floats) -> Tree:
+    """A tree over the rows of `points` (n × d); O(n log n · d)."""
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    n, d = points.shape
+    size = max(1, 4 * (n // LEAF + 1))
+    order = np.arange(n)
+    starts, ends, children = (np.zeros(size, dtype=np.int64) for _ in range(3))
+    low, high, gaps = np.zeros((size, d)), np.zeros((size, d)), np.zeros((size, d), dtype=np.bool_)
+    m = _build(points, nominal, order, starts, ends, children, low, high, gaps)
+    return Tree(points[order], order, starts[:m], ends[:m], children[:m], low[:m], high[:m], gaps[:m], nominal, absent)
+
+
+@njit(cache=True, nogil=True)
+def _to_box(query, node, low, high, gaps, nominal, absent):  # type: ignore[no-untyped-def]
+    """Lower bound of the squared distance between a query and any record in the node."""
+    total = 0.0
+    for column in range(query.size):
+        value = query[column]
+        if value != value:
+            continue
+        below, above = low[node, column] - value, value - high[node, column]
+        gap = max(below, above)
+        if gap > 0:
+            part = 1.0 if nominal[column] else gap * gap
+            total += min(part, absent[column]) if gaps[node, column] else part
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _to_point(query, points, i, nominal, absent, limit):  # type: ignore[no-untyped-def]
+    """Squared distance to record i; stops once it is above the limit."""
+    total = 0.0
+    for column in range(query.size):
+        value = query[column]
+        if value != value:
+            continue
+        other = points[i, column]
+        if other != other:
+            total += absent[column]
+        elif nominal[column]:
+            if value != other:
+                total += 1.0
+        else:
+            total += (value - other) * (value - other)
+        if total > limit:
+            return total
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _pair_distances(left, right, nominal, absent, out):  # type: ignore[no-untyped-def]
+    """Squared distance of row i of `left` (queries) to row i of `right` (records); O(n·d)."""
+    for i in range(left.shape[0]):
+        out[i] = _to_point(left[i], right, i, nominal, absent, np.inf)
+
+
+@njit(cache=True, nogil=True)
+def _count_nearer(  # type: ignore[no-untyped-def]
+    points, starts, ends, children, low, high, gaps, nominal, absent, queries, radii, cap, tie, nearer, ties
+):
+    """Records nearer than the radius (at most `cap`), and at the radius; stops at `cap`. O(log n) for small radii."""
+    nodes = np.empty(256, dtype=np.int64)
+    bounds = np.empty(256, dtype=np.float64)
+    for i in range(queries.shape[0]):
+        query = queries[i]
+        inner, outer = radii[i] * (1.0 - tie), radii[i] * (1.0 + tie)
+        n_nearer, n_ties, depth = 0, 0, 1
+        nodes[0], bounds[0] = 0, 0.0
+        while depth > 0 and n_nearer < cap:
+            depth -= 1
+            node = nodes[depth]
+            if bounds[depth] > outer:
+                continue
+            child = children[node]
+            if child < 0:
+                for at in range(starts[node], ends[node]):
+                    distance = _to_point(query, points, at, nominal, absent, outer)
+                    if distance < inner:
+                        n_nearer += 1
+                        if n_nearer >= cap:
+                            break
+                    elif distance <= outer:
+                        n_ties += 1
+                continue
+            left = _to_box(query, child, low, high, gaps, nominal, absent)
+            right = _to_box(query, child + 1, low, high, gaps, nominal, absent)
+            if left <= right:
+                nodes[depth], bounds[depth] = child + 1, right
+                nodes[depth + 1], bounds[depth + 1] = child, left
+            else:
+                nodes[depth], bounds[depth] = child, left
+                nodes[depth + 1], bounds[depth + 1] = child + 1, right
+            depth += 2
+        nearer[i], ties[i] = n_nearer, n_ties
+
+
+@njit(cache=True, nogil=True)
+def _nearest(  # type: ignore[no-untyped-def]
+    points, starts, ends, children, low, high, gaps, nominal, absent, queries, found, distances
+):
+    """Position (in tree order) of the nearest record of each query and its squared distance."""
+    nodes = np.empty(256, dtype=np.int64)
+    bounds = np.empty(256, dtype=np.float64)
+    for i in range(queries.shape[0]):
+        query = queries[i]
+        best, where, depth = np.inf, -1, 1
+        nodes[0], bounds[0] = 0, 0.0
+        while depth > 0:
+            depth -= 1
+            node = nodes[depth]
+            if bounds[depth] >= best:
+                continue
+            child = children[node]
+            if child < 0:
+                for at in range(starts[node], ends[node]):
+                    distance = _to_point(query, points, at, nominal, absent, best)
+                    if distance < best:
+                        best, where = distance, at
+                continue
+            left = _to_box(query, child, low, high, gaps, nominal, absent)
+            right = _to_box(query, child + 1, low, high, gaps, nominal, absent)
+            if left <= right:
+                nodes[depth], bounds[depth] = child + 1, right
+                nodes[depth + 1], bounds[depth + 1] = child, left
+            else:
+                nodes[depth], bounds[depth] = child, left
+                nodes[depth + 1], bounds[depth + 1] = child + 1, right
+            depth += 2
+        found[i], distances[i] = where, best
+
+
+def _in_threads(work: Callable[[int, int], None], n: int) -> None:
+    """Both threads where there is enough to do; kernels release the lock, results do not depend on the split."""
+    parts = THREADS if n >= SMALL else 1
+    edges = [n * part // parts for part in range(parts + 1)]
+    with ThreadPoolExecutor(parts) as pool:
+        for done in [pool.submit(work, a, b) for a, b in itertools.pairwise(edges)]:
+            done.result()
+
+
+def pair_distances(queries: Floats, records: Floats, nominal: Truths, absent: Floats) -> Floats:
+    """Squared distance of each query to the record in the same row."""
+    out = np.empty(queries.shape[0])
+    _pair_distances(queries, records, nominal, absent, out)
+    return out
+
+
+def count_nearer(tree: Tree, queries: Floats, radii: Floats, *, cap: int) -> tuple[Integers, Integers]:
+    """How many records are nearer to each query than its squared radius (counted up to `cap`), and how many tie with it."""
+    n = queries.shape[0]
+    nearer, ties = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    arrays = (tree.points, tree.starts, tree.ends, tree.children, tree.low, tree.high, tree.gaps, tree.nominal)
+
+    def work(a: int, b: int) -> None:
+        _count_nearer(*arrays, tree.absent, queries[a:b], radii[a:b], cap, TIE, nearer[a:b], ties[a:b])
+
+    _in_threads(work, n)
+    return nearer, ties
+
+
+def nearest(tree: Tree, queries: Floats) -> tuple[Integers, Floats]:
+    """The nearest record of each query (its row in the input of `build_tree`) and its squared distance."""
+    n = queries.shape[0]
+    found, distances = np.empty(n, dtype=np.int64), np.empty(n)
+    arrays = (tree.points, tree.starts, tree.ends, tree.children, tree.low, tree.high, tree.gaps, tree.nominal)
+
+    def work(a: int, b: int) -> None:
+        _nearest(*arrays, tree.absent, queries[a:b], found[a:b], distances[a:b])
+
+    _in_threads(work, n)
+    return tree.order[found], distances
