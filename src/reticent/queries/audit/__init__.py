@@ -1,0 +1,1 @@
+"""The exact auditor: what follows from everything answered so far, decided in exact arithmetic."""

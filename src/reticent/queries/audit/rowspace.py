@@ -1,0 +1,385 @@
+"""The row space of all released linear statistics of one response, exactly.
+
+Columns are grouped into classes (columns that every released row treats alike). Membership is first screened with random
+vectors of the null space modulo 2^61 − 1: a row that is implied is orthogonal to all of them, so nothing implied is ever
+missed, whatever the random numbers. What passes the screen is confirmed by a certificate: the rational combination of
+released rows, recovered from its residues and multiplied out in integers. So no verdict depends on rounding, and none
+depends on luck.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import SolverError
+from reticent.kernels import echelon
+from reticent.kernels.echelon import PRIME, Residues
+from reticent.queries.audit.rational import LIMB_BITS, PIECE_BITS, all_zero, lift, limbs, reconstruct
+
+Mask = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+N_NULL = 3
+ROOM_BITS = 62 - LIMB_BITS - 1
+
+
+@dataclass(frozen=True)
+class LinearRow:
+    """A released statistic: the sum over its terms of coefficient × (sum of the columns in the mask)."""
+
+    terms: tuple[tuple[int, Mask], ...]
+
+    @classmethod
+    def of(cls, mask: Mask) -> "LinearRow":
+        """A plain sum over some columns."""
+        return cls(((1, mask),))
+
+    def coefficients(self, columns: Integers) -> Integers:
+        """The coefficients at some columns."""
+        out = np.zeros(len(columns), dtype=np.int64)
+        for coefficient, mask in self.terms:
+            out[mask[columns]] += coefficient
+        return out
+
+
+class Undecided(SolverError):
+    """A membership that can be neither proved nor excluded in reasonable time; the caller must refuse."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Columns grouped into classes: class of each column, one column of each class, class sizes."""
+
+    class_of: NDArray[np.int64]
+    representative: Integers
+    size: Integers
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.size)
+
+    def split(self, mask: Mask) -> tuple["Partition", Integers]:
+        """The partition refined by a mask, and the parent of each new class (the part without representative is new)."""
+        n = self.n_classes
+        inside = np.bincount(self.class_of[mask], minlength=n)
+        cut = (inside > 0) & (inside < self.size)
+        parents = np.flatnonzero(cut)
+        if len(parents) == 0:
+            return self, parents
+        number = np.full(n, -1, dtype=np.int64)
+        number[parents] = n + np.arange(len(parents))
+        moved = cut[self.class_of] & (mask != mask[self.representative][self.class_of])
+        class_of = np.where(moved, number[self.class_of], self.class_of)
+        places = np.flatnonzero(moved)[::-1]
+        fresh = np.empty(len(parents), dtype=np.int64)
+        fresh[class_of[places] - n] = places
+        size = np.bincount(class_of, minlength=n + len(parents)).astype(np.int64)
+        return Partition(class_of, np.concatenate((self.representative, fresh)), size), parents
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """target = Σ factor · released row (row −1 is the proposed one), proved in integers."""
+
+    combination: tuple[tuple[int, Fraction], ...]
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The released rows used."""
+        return tuple(row for row, _ in self.combination if row >= 0)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A row that is not implied, as if it were released: the finer classes and vectors orthogonal to everything."""
+
+    row: LinearRow
+    partition: Partition
+    new_classes: Integers
+    values: Residues
+    null: Residues
+    removed: Residues
+    scale: int
+
+    def unit_candidates(self) -> Integers:
+        """Classes whose total may be implied (a superset of those that are)."""
+        return np.flatnonzero((self.null == 0).all(axis=0))
+
+    def pair_candidates(self) -> list[tuple[int, int]]:
+        """Pairs of classes whose joint total may be implied while neither is alone."""
+        first = self.null[0]
+        order = np.argsort(first, kind="stable")
+        ordered = first[order]
+        opposite = np.where(first == 0, np.uint64(0), np.uint64(PRIME) - first)
+        place = np.minimum(np.searchsorted(ordered, opposite), len(ordered) - 1)
+        hits = np.flatnonzero((ordered[place] == opposite) & (first != 0))
+        pairs = set()
+        for i in hits.tolist():
+            position = int(place[i])
+            while position < len(ordered) and ordered[position] == opposite[i]:
+                pairs.add((min(i, int(order[position])), max(i, int(order[position]))))
+                position += 1
+        return sorted(p for p in pairs if all((int(h[p[0]]) + int(h[p[1]])) % PRIME == 0 for h in self.null[1:]))
+
+    def set_candidate(self, members: Mask) -> bool:
+        """Whether the joint total of some classes may be implied."""
+        target = members.astype(np.uint64)
+        return all(int(echelon.dot(target, vector)) == 0 for vector in self.null)
+
+
+class RowSpace:
+    """All released rows of one response over `n_columns` columns."""
+
+    def __init__(self, n_columns: int, *, rng: np.random.Generator) -> None:
+        self.n_columns, self._rng = n_columns, rng
+        self.partition = Partition(
+            np.zeros(n_columns, dtype=np.int64), np.zeros(1, dtype=np.int64), np.array([n_columns], dtype=np.int64)
+        )
+        self.rank = 0
+        self.pivots: list[int] = []
+        self._words = (n_columns + 63) // 64
+        self._bits = np.zeros((8, self._words), dtype=np.uint64)
+        self._exact = np.zeros(8, dtype=np.int64)
+        self._residues = np.zeros(8, dtype=np.uint64)
+        self._starts = np.zeros(1, dtype=np.int64)
+        self._largest: list[int] = []
+        self._inverse = np.zeros((8, 8), dtype=np.uint64)
+        self._null = self._random((N_NULL, 1))
+
+    def propose(self, row: LinearRow) -> Proposal | Certificate:
+        """What would follow from releasing a row: a certificate if it is implied already, else a proposal."""
+        partition, null, first = self.partition, self._null, self.partition.n_classes
+        for _, mask in row.terms:
+            partition, parents = partition.split(mask)
+            null = self._extend(null, parents)
+        values = _residues(row.coefficients(partition.representative))
+        products = [int(echelon.dot(values, vector)) for vector in null]
+        used = next((k for k, product in enumerate(products) if product), None)
+        if used is None:
+            certificate = self._certify(values, row.coefficients(partition.representative), partition, None)
+            if certificate is None:
+                raise Undecided("The audit cannot prove whether a query is implied.")
+            return certificate
+        inverse = pow(products[used], PRIME - 2, PRIME)
+        kept = np.delete(null, used, axis=0)
+        for position, k in enumerate(k for k in range(len(null)) if k != used):
+            factor = (PRIME - products[k] * inverse % PRIME) % PRIME
+            echelon.add_multiple(kept[position], null[used], np.uint64(factor))
+        fresh = np.arange(first, partition.n_classes)
+        return Proposal(row, partition, fresh, values, kept, null[used], inverse)
+
+    def implied(self, members: Mask, proposal: Proposal) -> Certificate | None:
+        """Whether the joint total of some classes follows from the released rows and the proposed one."""
+        target = members.astype(np.int64)
+        return self._certify(target.astype(np.uint64), target, proposal.partition, proposal)
+
+    def accept(self, proposal: Proposal) -> int:
+        """Release the proposed row; returns its number."""
+        partition, rank = proposal.partition, self.rank
+        values = proposal.values
+        left = echelon.left_product(values[np.array(self.pivots, dtype=np.int64)], self._inverse, rank)
+        pivot, schur = self._pivot(proposal, left)
+        column = self._column(partition, pivot)
+        right = echelon.right_product(self._inverse, column, rank)
+        self._reserve(rank + 1, len(proposal.row.terms))
+        echelon.border_inverse(self._inverse, rank, left, right, np.uint64(pow(schur, PRIME - 2, PRIME)))
+        self._append(proposal.row)
+        self.pivots.append(pivot)
+        self.partition, self.rank = partition, rank + 1
+        self._null = np.vstack((proposal.null, self._fresh_null()[None, :]))
+        return rank
+
+    def _extend(self, null: Residues, parents: Integers) -> Residues:
+        """Null vectors after a split: a random share of each parent's entry goes to its new class."""
+        if len(parents) == 0:
+            return null
+        shares = self._random((len(null), len(parents)))
+        kept = null.copy()
+        kept[:, parents] = (kept[:, parents] + (np.uint64(PRIME) - shares)) % np.uint64(PRIME)
+        return np.concatenate((kept, shares), axis=1)
+
+    def _random(self, shape: tuple[int, int]) -> Residues:
+        return self._rng.integers(1, PRIME, size=shape, dtype=np.uint64)
+
+    def _relevant(self, columns: Integers) -> Residues:
+        words = np.zeros(self._words, dtype=np.uint64)
+        np.bitwise_or.at(words, columns // 64, np.uint64(1) << (columns % 64).astype(np.uint64))
+        return words
+
+    def _certify(
+        self, target: Residues, exact: Integers, partition: Partition, proposal: Proposal | None
+    ) -> Certificate | None:
+        """The combination that gives the target, proved exactly; None if there is none."""
+        share, rest = 0, target
+        if proposal is not None:
+            share = int(echelon.dot(target, proposal.removed)) * proposal.scale % PRIME
+            rest = target.copy()
+            echelon.add_multiple(rest, proposal.values, np.uint64((PRIME - share) % PRIME))
+        pivots = np.array(self.pivots, dtype=np.int64)
+        factors = echelon.left_product(rest[pivots], self._inverse, self.rank)
+        relevant = self._relevant(partition.representative)
+        made = echelon.combine_rows(self._bits, self._residues, self._starts, factors, relevant, self.n_columns)
+        if not bool((made[partition.representative] == rest).all()):
+            return None
+        used = [(int(row), reconstruct(int(factors[row]), PRIME)) for row in np.flatnonzero(factors)]
+        if share:
+            used.append((-1, reconstruct(share, PRIME)))
+        return self._prove(used, exact, partition, proposal)
+
+    def _prove(
+        self,
+        used: list[tuple[int, Fraction | None]],
+        exact: Integers,
+        partition: Partition,
+        proposal: Proposal | None,
+    ) -> Certificate | None:
+        """Multiply a combination out in integers; where its coefficients are too large for one prime, lift them."""
+        factors = [(row, factor) for row, factor in used if factor is not None]
+        if len(factors) == len(used) and self._holds(dict(factors), exact, partition, proposal):
+            return Certificate(tuple(sorted(factors)))
+        if proposal is not None:
+            wider = self._copy()
+            number = wider.accept(proposal)
+            found = wider._lift(exact, partition)
+            if found is None:
+                return None
+            return Certificate(tuple((-1 if row == number else row, factor) for row, factor in found.combination))
+        return self._lift(exact, partition)
+
+    def _holds(
+        self, factors: dict[int, Fraction], exact: Integers, partition: Partition, proposal: Proposal | None
+    ) -> bool:
+        """Whether Σ factor · row = exact, in integers: by digits, so that no partial sum can leave 64 bits."""
+        if sum(self._largest[row] for row in factors if row >= 0) >= 2**ROOM_BITS:
+            return False
+        common = lcm(1, *(factor.denominator for factor in factors.values()))
+        rows = [int(factors.get(row, 0) * common) for row in range(self.rank)]
+        columns = partition.representative
+        relevant = self._relevant(columns)
+        own = proposal.row.coefficients(columns) if proposal is not None else np.zeros_like(exact)
+        if max(int(np.abs(own).max(initial=0)), int(np.abs(exact).max(initial=0))) >= 2**ROOM_BITS:
+            return False
+        parts = limbs([*rows, int(factors.get(-1, 0) * common), common])
+        digits = []
+        for part in parts:
+            made = echelon.combine_exactly(
+                self._bits, self._exact, self._starts, part[: self.rank], relevant, self.n_columns
+            )[columns]
+            digits.append(made + part[self.rank] * own - part[self.rank + 1] * exact)
+        return all_zero(digits)
+
+    def _lift(self, exact: Integers, partition: Partition) -> Certificate | None:
+        """Solve exactly for the pivot classes, then see whether the solution holds for all classes."""
+        places = partition.representative[np.array(self.pivots, dtype=np.int64)]
+        relevant = self._relevant(places)
+
+        def solve(rest: list[int]) -> list[int]:
+            made = echelon.left_product(np.array(rest, dtype=np.uint64), self._inverse, self.rank)
+            return [int(value) for value in made]
+
+        def apply(small: Integers) -> Integers:
+            made = echelon.combine_exactly(self._bits, self._exact, self._starts, small, relevant, self.n_columns)
+            return np.asarray(made[places], dtype=np.int64)
+
+        if sum(self._largest) >= 2 ** (62 - PIECE_BITS):
+            raise Undecided("The audit cannot prove whether a query is implied.")
+        last: list[Fraction] = []
+        for found in lift(exact[np.array(self.pivots, dtype=np.int64)], PRIME, solve, apply):
+            if self._holds(dict(enumerate(found)), exact, partition, None):
+                return Certificate(tuple((row, factor) for row, factor in enumerate(found) if factor))
+            if found == last:  # the exact solution for the pivots, and it fails elsewhere: not implied
+                return None
+            last = found
+        raise Undecided("The audit cannot prove whether a query is implied.")
+
+    def _copy(self) -> "RowSpace":
+        other = RowSpace(self.n_columns, rng=self._rng)
+        other.__dict__.update(self.__dict__)
+        other.pivots, other._largest = list(self.pivots), list(self._largest)
+        for name in ("_inverse", "_bits", "_exact", "_residues"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
+    def _row(self, number: int) -> LinearRow:
+        terms = range(int(self._starts[number]), int(self._starts[number + 1]))
+        return LinearRow(tuple((int(self._exact[t]), self._unpack(self._bits[t])) for t in terms))
+
+    def rows(self) -> list[LinearRow]:
+        """The released rows."""
+        return [self._row(number) for number in range(self.rank)]
+
+    def _unpack(self, words: Residues) -> Mask:
+        packed = words.astype("<u8").view(np.uint8)
+        return np.unpackbits(packed, bitorder="little")[: self.n_columns].astype(bool)
+
+    def _pack(self, mask: Mask) -> Residues:
+        packed = np.zeros(self._words * 8, dtype=np.uint8)
+        short = np.packbits(mask, bitorder="little")
+        packed[: len(short)] = short
+        return np.asarray(packed.view("<u8"), dtype=np.uint64)
+
+    def _column(self, partition: Partition, chosen: int) -> Residues:
+        place = int(partition.representative[chosen])
+        column: Residues = echelon.column_of(self._bits, self._residues, self._starts, self.rank, place)
+        return column
+
+    def _pivot(self, proposal: Proposal, left: Residues) -> tuple[int, int]:
+        """A class where the new row differs from every combination of the others: one it has just split, if possible."""
+        taken = set(self.pivots)
+        partition = proposal.partition
+        for chosen in proposal.new_classes[:8].tolist():
+            schur = self._schur(proposal, left, chosen)
+            if schur:
+                return chosen, schur
+        relevant = self._relevant(partition.representative)
+        made = echelon.combine_rows(self._bits, self._residues, self._starts, left, relevant, self.n_columns)
+        differs = np.flatnonzero(made[partition.representative] != proposal.values)
+        chosen = next(int(j) for j in differs if int(j) not in taken)
+        return chosen, self._schur(proposal, left, chosen)
+
+    def _schur(self, proposal: Proposal, left: Residues, chosen: int) -> int:
+        column = self._column(proposal.partition, chosen)
+        return (int(proposal.values[chosen]) - int(echelon.dot(left, column))) % PRIME
+
+    def _append(self, row: LinearRow) -> None:
+        start = int(self._starts[-1])
+        for position, (coefficient, mask) in enumerate(row.terms, start=start):
+            self._bits[position] = self._pack(mask)
+            self._exact[position] = coefficient
+            self._residues[position] = coefficient % PRIME
+        self._starts = np.append(self._starts, start + len(row.terms))
+        self._largest.append(sum(abs(coefficient) for coefficient, _ in row.terms))
+
+    def _reserve(self, rank: int, n_terms: int) -> None:
+        """Room for one more row: storage doubles when it is full."""
+        if rank > len(self._inverse):
+            larger = np.zeros((2 * len(self._inverse),) * 2, dtype=np.uint64)
+            larger[: self.rank, : self.rank] = self._inverse[: self.rank, : self.rank]
+            self._inverse = larger
+        needed = int(self._starts[-1]) + n_terms
+        if needed > len(self._bits):
+            size = max(2 * len(self._bits), needed)
+            self._bits = np.concatenate((self._bits, np.zeros((size - len(self._bits), self._words), dtype=np.uint64)))
+            self._exact = np.concatenate((self._exact, np.zeros(size - len(self._exact), dtype=np.int64)))
+            self._residues = np.concatenate((self._residues, np.zeros(size - len(self._residues), dtype=np.uint64)))
+
+    def _fresh_null(self) -> Residues:
+        """A random vector orthogonal to all released rows."""
+        vector: Residues = self._random((1, self.partition.n_classes))[0]
+        pivots = np.array(self.pivots, dtype=np.int64)
+        vector[pivots] = 0
+        spread = np.zeros(self.n_columns, dtype=np.uint64)
+        spread[self.partition.representative] = vector
+        relevant = self._relevant(self.partition.representative)
+        sums = echelon.rows_times(self._bits, self._residues, self._starts, self.rank, spread, relevant)
+        solved = echelon.right_product(self._inverse, sums, self.rank)
+        vector[pivots] = np.where(solved == 0, np.uint64(0), np.uint64(PRIME) - solved)
+        return vector
+
+
+def _residues(values: Integers) -> Residues:
+    return np.asarray(values % PRIME, dtype=np.uint64)

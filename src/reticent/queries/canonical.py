@@ -1,0 +1,391 @@
+"""Record sets: what a query is really about, however it is written.
+
+The records of a data set version are grouped by everything a condition may read (filters, and which responses are
+missing) into atoms. A condition selects atoms; two texts that select the same atoms select the same records, and are
+the same query. Versions of a data set are linked by record id: for one response, a record whose value did not change
+between versions is one unknown, a changed value is another.
+"""
+
+import hashlib
+import itertools
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError, ParameterError
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind
+from reticent.kernels.grouping import group_columns
+from reticent.queries.language import And, Compare, Condition, Constant, In, IsMissing, Not, Or
+from reticent.queries.policy import Policy
+
+Mask = NDArray[np.bool_]
+ABSENT = -1
+COUNT = "*"
+BITS = 62
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The values of a filter in order: code texts, numbers, or the lower ends of the bins between cutpoints."""
+
+    texts: tuple[str, ...]
+    numbers: NDArray[np.float64] | None = None
+    cutpoints: tuple[float, ...] = ()
+    ordered: bool = False
+    public: bool = False
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+@dataclass(frozen=True)
+class RecordSet:
+    """A set of records of one version, as a mask over its atoms; equal keys mean equal sets."""
+
+    version: int
+    atoms: Mask = field(repr=False, compare=False)
+    key: str
+
+
+class CutpointError(ParameterError):
+    """A comparison that is not at a published cutpoint."""
+
+
+class OrderError(ParameterError):
+    """An order comparison on codes that have no order."""
+
+
+class Version:
+    """One version of the data: its records, and the atoms they form."""
+
+    def __init__(self, name: str, data: Microdata, policy: Policy) -> None:
+        self.name, self.data = name, data
+        self.levels: dict[str, Levels] = {}
+        columns, sizes = [], []
+        for filter_name in policy.filters:
+            codes, levels = _encode(data, filter_name, policy)
+            self.levels[filter_name] = levels
+            columns.append(codes)
+            sizes.append(len(levels))
+        self.filters = policy.filters
+        for response in policy.responses:
+            absent = data.missing(response)
+            if bool(absent.any()):
+                columns.append(absent.astype(np.int32))
+                sizes.append(2)
+        if columns:
+            self.atom, self.n_atoms = group_columns(columns, sizes)
+        else:
+            self.atom, self.n_atoms = np.zeros(data.n_records, dtype=np.int64), 1
+        first = np.empty(self.n_atoms, dtype=np.int64)
+        first[self.atom[::-1]] = np.arange(data.n_records - 1, -1, -1)
+        self.codes = {name: columns[i][first] for i, name in enumerate(policy.filters)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything answers depend on: another file under the same version name is noticed."""
+        digest = hashlib.blake2b(digest_size=16)
+        digest.update(repr((self.name, self.data.schema.names, self.data.n_records)).encode())
+        digest.update(np.ascontiguousarray(self.data.record_ids()).tobytes())
+        entity = self.data.entity()
+        if entity is not None:
+            digest.update(entity.tobytes())
+        for variable in self.data.schema.variables:
+            if variable.kind is Kind.NUMERIC:
+                digest.update(self.data.numbers((variable.name,)).tobytes())
+            else:
+                digest.update("\x1f".join(self.data.categories(variable.name)).encode())
+                digest.update(self.data.codes((variable.name,)).tobytes())
+        return digest.hexdigest()
+
+    def select(self, condition: Condition) -> Mask:
+        """The atoms for which a condition is true (not false, not unknown)."""
+        return self._truth(condition)[0]
+
+    def _truth(self, condition: Condition) -> tuple[Mask, Mask]:
+        """Where a condition is true and where it is false; elsewhere it is unknown."""
+        if isinstance(condition, Constant):
+            every = np.full(self.n_atoms, condition.value)
+            return every, ~every
+        if isinstance(condition, Not):
+            true, false = self._truth(condition.part)
+            return false, true
+        if isinstance(condition, And | Or):
+            parts = [self._truth(part) for part in condition.parts]
+            trues, falses = [p[0] for p in parts], [p[1] for p in parts]
+            if isinstance(condition, And):
+                return np.logical_and.reduce(trues), np.logical_or.reduce(falses)
+            return np.logical_or.reduce(trues), np.logical_and.reduce(falses)
+        codes = self.codes[condition.variable]
+        if isinstance(condition, IsMissing):
+            return codes == ABSENT, codes != ABSENT
+        levels = self.levels[condition.variable]
+        if isinstance(condition, In):
+            chosen = np.zeros(len(levels) + 1, dtype=bool)
+            for value in condition.values:
+                chosen |= _chosen(Compare(condition.variable, "=", value), levels)
+        else:
+            chosen = _chosen(condition, levels)
+        return chosen[codes], ~chosen[codes] & (codes != ABSENT)
+
+
+def _encode(data: Microdata, name: str, policy: Policy) -> tuple[NDArray[np.int32], Levels]:
+    variable = data.schema[name]
+    if variable.kind is Kind.NUMERIC:
+        values = data.numbers((name,))[:, 0]
+        absent = np.isnan(values)
+        if name in policy.cutpoints:
+            points = policy.cutpoints[name]
+            codes = np.searchsorted(np.array(points), values, side="right").astype(np.int32)
+            ends = ["-inf", *(f"{p:g}" for p in points), "inf"]
+            texts = tuple(f"[{low}, {high})" for low, high in itertools.pairwise(ends))
+            levels = Levels(texts, cutpoints=points, ordered=True, public=True)
+        else:
+            distinct, inverse = np.unique(values[~absent], return_inverse=True)
+            codes = np.zeros(len(values), dtype=np.int32)
+            codes[~absent] = inverse
+            listed = bool(variable.codes)
+            levels = Levels(tuple(f"{v:g}" for v in distinct), numbers=distinct, ordered=True, public=listed)
+        codes[absent] = ABSENT
+        return codes, levels
+    listed_codes = variable.codes or (variable.hierarchy.leaves if variable.hierarchy else ())
+    texts = data.categories(name)
+    texts = (*texts, *(code for code in listed_codes if code not in set(texts)))
+    ordered = variable.kind is Kind.ORDINAL
+    return data.codes((name,))[:, 0], Levels(texts, ordered=ordered, public=bool(listed_codes))
+
+
+def _chosen(condition: Compare, levels: Levels) -> Mask:
+    """Which levels satisfy a comparison; one more entry (False) at the end serves the code −1."""
+    chosen = np.zeros(len(levels) + 1, dtype=bool)
+    if levels.cutpoints:
+        chosen[:-1] = _bins(condition, levels)
+    elif levels.numbers is not None:
+        chosen[:-1] = _compare(levels.numbers, condition.operator, _number(condition))
+    elif condition.operator in ("=", "<>"):
+        text = _text(condition.value)
+        same = np.array([level == text for level in levels.texts], dtype=bool)
+        chosen[:-1] = same if condition.operator == "=" else ~same
+    else:
+        chosen[:-1] = _by_position(condition, levels)
+    return chosen
+
+
+def _number(condition: Compare) -> float:
+    try:
+        return float(condition.value)
+    except ValueError:
+        raise OrderError(f"{condition.variable!r} is a number; compare it with a number.") from None
+
+
+def _text(value: str | float) -> str:
+    if isinstance(value, str):
+        return value
+    return str(int(value)) if math.isfinite(value) and value == int(value) else f"{value:g}"
+
+
+def _compare(values: NDArray[np.float64], operator: str, constant: float) -> Mask:
+    table = {"=": np.equal, "<>": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
+             ">=": np.greater_equal}  # fmt: skip
+    return np.asarray(table[operator](values, constant), dtype=bool)
+
+
+def _bins(condition: Compare, levels: Levels) -> Mask:
+    """Only `>= cutpoint` and `< cutpoint` are whole bins."""
+    constant = _number(condition)
+    if condition.operator not in ("<", ">=") or constant not in levels.cutpoints:
+        points = ", ".join(f"{point:g}" for point in levels.cutpoints)
+        raise CutpointError(
+            f"{condition.variable!r} can be compared only by >= or < with one of its cutpoints: {points}."
+        )
+    position = levels.cutpoints.index(constant) + 1
+    above = np.arange(len(levels)) >= position
+    return above if condition.operator == ">=" else ~above
+
+
+def _by_position(condition: Compare, levels: Levels) -> Mask:
+    text = _text(condition.value)
+    if not levels.ordered:
+        raise OrderError(f"The codes of {condition.variable!r} have no order; use =, <> or IN.")
+    if text not in levels.texts:
+        return np.zeros(len(levels), dtype=bool)
+    positions = np.arange(len(levels), dtype=np.float64)
+    return _compare(positions, condition.operator, float(levels.texts.index(text)))
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Numbers as whole multiples of 1/scale, so that every sum is exact and does not depend on the order."""
+
+    integers: NDArray[np.int64]
+    scale: int
+
+    def value(self, total: int) -> float:
+        """A total in the unit of the data."""
+        return total / self.scale
+
+
+def fixed_point(values: NDArray[np.float64]) -> Fixed:
+    """Decimals stay exact; other numbers are held to the finest power of two whose sums still fit 62 bits."""
+    largest = float(np.max(np.abs(values), initial=0.0))
+    room = 2.0**BITS / max(len(values), 1)
+    for decimals in range(7):
+        scaled = values * 10.0**decimals
+        if largest * 10**decimals >= min(room, 2.0**52):
+            break
+        if bool((np.round(scaled) / 10.0**decimals == values).all()):
+            return Fixed(np.round(scaled).astype(np.int64), 10**decimals)
+    if not math.isfinite(largest):
+        raise DataError("A response has values that are not finite numbers.")
+    power = min(math.floor(math.log2(room / largest)) if largest else 0, 60)
+    if power < 0:
+        raise DataError("A response has values too large to be summed exactly; rescale it.")
+    return Fixed(np.round(np.ldexp(values, power)).astype(np.int64), 2**power)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The unknowns of one response over all versions, grouped by the atoms they lie in.
+
+    `atom_of[v]` is the atom of version v of each column (−1: not in that version). The units (one unknown each) of
+    column c are `units[start[c]:start[c + 1]]`, with their respondents and exact values.
+    """
+
+    name: str
+    atom_of: tuple[NDArray[np.int64], ...]
+    start: NDArray[np.int64]
+    entity: NDArray[np.int64]
+    values: Fixed
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.start) - 1
+
+    @property
+    def n_units(self) -> int:
+        """Number of unknowns."""
+        return len(self.entity)
+
+    @cached_property
+    def totals(self) -> NDArray[np.int64]:
+        """The exact total of each column."""
+        sums = np.concatenate(([0], np.cumsum(self.values.integers)))
+        return np.asarray(sums[self.start[1:]] - sums[self.start[:-1]], dtype=np.int64)
+
+    def mask(self, records: RecordSet) -> Mask:
+        """The columns of a record set."""
+        atoms = self.atom_of[records.version]
+        return np.asarray(np.append(records.atoms, False)[atoms], dtype=bool)
+
+    def units(self, mask: Mask) -> NDArray[np.int64]:
+        """Positions of the units of some columns."""
+        return np.flatnonzero(np.repeat(mask, np.diff(self.start)))
+
+    def total(self, mask: Mask) -> int:
+        """The exact sum over some columns, in units of 1/scale."""
+        return int(self.totals[mask].sum())
+
+
+class Universe:
+    """All versions of a data set, the last one being asked about, and the unknowns of every response."""
+
+    def __init__(self, versions: tuple[Version, ...], policy: Policy) -> None:
+        self.versions, self.policy = versions, policy
+        self._columns: dict[str, Columns] = {}
+        self._entities = _link_entities(versions)
+
+    @property
+    def current(self) -> Version:
+        """The version that queries are about."""
+        return self.versions[-1]
+
+    def record_set(self, atoms: Mask, *, version: int | None = None) -> RecordSet:
+        """Name a set of atoms by a hash of what is in it."""
+        number = len(self.versions) - 1 if version is None else version
+        digest = hashlib.blake2b(np.packbits(atoms).tobytes(), digest_size=16, person=b"record set")
+        digest.update(self.versions[number].name.encode())
+        return RecordSet(number, atoms, digest.hexdigest())
+
+    def records(self, records: RecordSet) -> NDArray[np.int64]:
+        """Positions of the records of a set in its version's data."""
+        return np.flatnonzero(records.atoms[self.versions[records.version].atom])
+
+    def n_entities(self, records: RecordSet) -> int:
+        """Number of respondents in a set."""
+        return len(np.unique(self._entities[records.version][self.records(records)]))
+
+    def columns(self, *names: str) -> Columns:
+        """The unknowns of a response, of a product of responses (two names), or of the records themselves (`*`)."""
+        label = "*".join(sorted(names)) if names != (COUNT,) else COUNT
+        if label not in self._columns:
+            self._columns[label] = self._link(label, tuple(sorted(names)))
+        return self._columns[label]
+
+    def _values(self, version: Version, names: tuple[str, ...]) -> NDArray[np.float64]:
+        if names == (COUNT,):
+            return np.ones(version.data.n_records)
+        return np.asarray(version.data.numbers(names).prod(axis=1), dtype=np.float64)
+
+    def _link(self, label: str, names: tuple[str, ...]) -> Columns:
+        """Group the units of all versions by the atoms they lie in."""
+        values = [self._values(version, names) for version in self.versions]
+        places, unit_values, unit_entity = _units(self.versions, values, self._entities)
+        group, n_columns = group_columns(
+            [places[:, v].astype(np.int64) for v in range(len(self.versions))],
+            [version.n_atoms for version in self.versions],
+        )
+        order = np.argsort(group, kind="stable")
+        start = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=n_columns)))).astype(np.int64)
+        first = order[start[:-1]]
+        atom_of = tuple(places[first, v] for v in range(len(self.versions)))
+        return Columns(label, atom_of, start, unit_entity[order], fixed_point(unit_values[order]))
+
+
+def _units(
+    versions: tuple[Version, ...], values: list[NDArray[np.float64]], entities: tuple[NDArray[np.int64], ...]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """One unit for each record and value: its atom in each version (−1: none), its value, its respondent."""
+    if len(versions) == 1:
+        present = ~np.isnan(values[0])
+        return versions[0].atom[present][:, None], values[0][present], entities[0][present]
+    ids = np.concatenate([version.data.record_ids() for version in versions])
+    number = np.concatenate([np.full(version.data.n_records, v) for v, version in enumerate(versions)])
+    atoms = np.concatenate([version.atom for version in versions])
+    flat, owner = np.concatenate(values), np.concatenate(entities)
+    keep = ~np.isnan(flat)
+    ids, number, atoms, flat, owner = ids[keep], number[keep], atoms[keep], flat[keep], owner[keep]
+    pair = np.empty(len(ids), dtype=[("id", np.uint64), ("value", np.float64)])
+    pair["id"], pair["value"] = ids, flat
+    _, first, unit = np.unique(pair, return_index=True, return_inverse=True)
+    places = np.full((len(first), len(versions)), ABSENT, dtype=np.int64)
+    places[unit, number] = atoms
+    return places, flat[first], owner[first]
+
+
+def _link_entities(versions: tuple[Version, ...]) -> tuple[NDArray[np.int64], ...]:
+    """A respondent number per record that means the same respondent in every version."""
+    if len(versions) > 1 and any(not version.data.schema.identifiers for version in versions):
+        raise DataError("Versions of a data set are linked by an identifier; the schema has none.")
+    numbers: dict[str, int] = {}
+    linked = []
+    for version in versions:
+        entity = version.data.entity()
+        if entity is None:
+            ids = version.data.record_ids()
+            if len(versions) == 1:
+                return (np.arange(len(ids), dtype=np.int64),)
+            names = [str(i) for i in ids.tolist()]
+        elif len(versions) == 1:
+            # a missing respondent id is nobody else's: each such record stands for itself
+            own = len(entity) + np.arange(len(entity), dtype=np.int64)
+            return (np.where(entity >= 0, entity, own),)
+        else:
+            categories = version.data.categories(str(version.data.schema.entity))
+            names = [f"{categories[e]}" if e >= 0 else f"\0{i}" for i, e in enumerate(entity.tolist())]
+        linked.append(np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64))
+    return tuple(linked)

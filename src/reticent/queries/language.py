@@ -1,0 +1,212 @@
+"""What an analyst may ask, as frozen data: statistics of a record set, nothing of a single record.
+
+Text (`parse`) and Python (`ask_for`) both end here; what cannot be built here cannot be asked. A query is never turned
+into SQL or into code. Conditions follow SQL's three-valued logic: a comparison with a missing value is unknown, and
+only records for which the whole condition is true are selected.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from reticent.base.checks import check_between, check_choice, check_unique
+from reticent.base.errors import ParameterError
+
+OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
+MAX_PREDICTORS = 20
+
+# name -> (fewest variables, most variables, takes a parameter)
+STATISTICS: dict[str, tuple[int, int, bool]] = {
+    "count": (0, 1, False),
+    "sum": (1, 1, False),
+    "avg": (1, 1, False),
+    "variance": (1, 1, False),
+    "stddev": (1, 1, False),
+    "min": (1, 1, False),
+    "max": (1, 1, False),
+    "median": (1, 1, False),
+    "quantile": (1, 1, True),
+    "corr": (2, 2, False),
+    "linreg": (2, MAX_PREDICTORS + 1, False),
+    "logreg": (2, MAX_PREDICTORS + 1, False),
+    "km": (2, 2, False),
+}
+
+
+@dataclass(frozen=True)
+class Compare:
+    """`variable operator constant`; unknown where the variable is missing."""
+
+    variable: str
+    operator: str
+    value: str | float
+
+    def __post_init__(self) -> None:
+        check_choice(self.operator, OPERATORS, name="operator", owner="Compare")
+
+
+@dataclass(frozen=True)
+class In:
+    """The variable has one of the listed constants; unknown where it is missing."""
+
+    variable: str
+    values: tuple[str | float, ...]
+
+
+@dataclass(frozen=True)
+class IsMissing:
+    """The variable is missing (never unknown)."""
+
+    variable: str
+
+
+@dataclass(frozen=True)
+class Constant:
+    """True or false for every record."""
+
+    value: bool
+
+
+@dataclass(frozen=True)
+class Not:
+    """The opposite; unknown stays unknown."""
+
+    part: "Condition"
+
+
+@dataclass(frozen=True)
+class And:
+    """All parts hold."""
+
+    parts: tuple["Condition", ...]
+
+
+@dataclass(frozen=True)
+class Or:
+    """At least one part holds."""
+
+    parts: tuple["Condition", ...]
+
+
+Condition = Compare | In | IsMissing | Constant | Not | And | Or
+EVERYONE = Constant(True)
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One statistic of the selected records, e.g. `Statistic("sum", ("income",))`."""
+
+    name: str
+    variables: tuple[str, ...] = ()
+    parameter: float | None = None
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, tuple(STATISTICS), name="statistic", owner="Query")
+        fewest, most, takes_parameter = STATISTICS[self.name]
+        if not fewest <= len(self.variables) <= most:
+            allowed = str(fewest) if fewest == most else f"{fewest} to {most}"
+            raise ParameterError(f"Query: {self.name} takes {allowed} variables, got {len(self.variables)}.")
+        if takes_parameter != (self.parameter is not None):
+            wanted = "needs a share between 0 and 1" if takes_parameter else "takes no share"
+            raise ParameterError(f"Query: {self.name} {wanted}.")
+        if self.parameter is not None:
+            check_between(self.parameter, 0, 1, name="share", owner=self.name)
+        check_unique(self.variables, name=f"the list of variables of {self.name}", owner="Query")
+
+    def __str__(self) -> str:
+        inside = ", ".join(self.variables) or "*"
+        return f"{self.name}({inside}{'' if self.parameter is None else f', {self.parameter:g}'})"
+
+
+@dataclass(frozen=True)
+class Query:
+    """Statistics of the records for which `where` is true, for all of them or for each combination of `by`.
+
+    `totals` adds, for every subset of `by`, the rows that sum over the others.
+    """
+
+    statistics: tuple[Statistic, ...]
+    where: Condition = EVERYONE
+    by: tuple[str, ...] = ()
+    totals: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.statistics:
+            raise ParameterError("Query: ask for at least one statistic, e.g. COUNT(*).")
+        check_unique(self.by, name="GROUP BY", owner="Query")
+        if self.totals and not self.by:
+            raise ParameterError("Query: totals need a GROUP BY.")
+
+    @property
+    def condition_variables(self) -> tuple[str, ...]:
+        """Every variable that selects or groups records, in order of appearance."""
+        return tuple(dict.fromkeys([*variables_of(self.where), *self.by]))
+
+
+def walk(condition: Condition) -> Iterator[Condition]:
+    """Every part of a condition, without recursion (a condition may be a long chain)."""
+    stack = [condition]
+    while stack:
+        part = stack.pop()
+        yield part
+        if isinstance(part, And | Or):
+            stack.extend(reversed(part.parts))
+        elif isinstance(part, Not):
+            stack.append(part.part)
+
+
+def variables_of(condition: Condition) -> tuple[str, ...]:
+    """The variables a condition reads."""
+    names = [part.variable for part in walk(condition) if isinstance(part, Compare | In | IsMissing)]
+    return tuple(dict.fromkeys(names))
+
+
+@dataclass(frozen=True)
+class ask_for:  # noqa: N801 - reads as a sentence: ask_for("sum", "income").where(...).by("region")
+    """Build a query in Python.
+
+    >>> ask_for("sum", "income").where("region", "=", "north").where("age", ">=", 30).by("sex", totals=True).query()
+    Query(statistics=(Statistic(name='sum', variables=('income',), parameter=None),), \
+where=And(parts=(Compare(variable='region', operator='=', value='north'), \
+Compare(variable='age', operator='>=', value=30))), by=('sex',), totals=True)
+    """
+
+    statistic: str
+    variables: Any = ()
+    parameter: float | None = None
+    conditions: tuple[Condition, ...] = ()
+    groups: tuple[str, ...] = ()
+    totals: bool = False
+    others: tuple[Statistic, ...] = field(default=())
+
+    def where(self, variable: str, operator: str, value: Any) -> "ask_for":
+        """Add a condition that must hold as well; the operator `in` takes a list of constants."""
+        if operator == "in":
+            return self.such_that(In(variable, tuple(value)))
+        return self.such_that(Compare(variable, operator, value))
+
+    def such_that(self, condition: Condition) -> "ask_for":
+        """Add any condition (`Or`, `Not`, …) that must hold as well."""
+        return self._changed(conditions=(*self.conditions, condition))
+
+    def by(self, *names: str, totals: bool = False) -> "ask_for":
+        """One row for each combination of these variables."""
+        return self._changed(groups=names, totals=totals)
+
+    def also(self, statistic: str, *variables: str, parameter: float | None = None) -> "ask_for":
+        """Ask for one more statistic of the same records."""
+        return self._changed(others=(*self.others, Statistic(statistic, variables, parameter)))
+
+    def query(self) -> Query:
+        """The query as data."""
+        names = (self.variables,) if isinstance(self.variables, str) else tuple(self.variables)
+        where: Condition = EVERYONE
+        if len(self.conditions) == 1:
+            where = self.conditions[0]
+        elif self.conditions:
+            where = And(self.conditions)
+        first = Statistic(self.statistic, names, self.parameter)
+        return Query((first, *self.others), where, self.groups, self.totals)
+
+    def _changed(self, **facts: Any) -> "ask_for":
+        return ask_for(**{**self.__dict__, **facts})

@@ -1,0 +1,99 @@
+"""The seam of protection: a mode decides whether and how a query on known record sets is answered.
+
+A mode gets a `Request` (record sets, statistics, the confidential data) and returns a `Decision`: what leaves, why (for
+staff), and what the ledger must remember so that the mode can be rebuilt (`remember`). Every mode states in words what
+it guarantees and what its refusals and answers leak. Modes are registered by name in `MODES`; what is not registered
+does not exist.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from reticent.base.checks import did_you_mean
+from reticent.base.errors import PlanError
+from reticent.base.randomness import Secret
+from reticent.queries.language import Query
+from reticent.queries.refusals import Answer, Refusal, StaffReason
+
+if TYPE_CHECKING:
+    from reticent.queries.canonical import RecordSet, Universe
+    from reticent.queries.policy import Policy
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One group of a query: its labels (None: total over that variable) and the records in it."""
+
+    group: tuple[str | None, ...]
+    records: "RecordSet"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A query that has passed the policy: the record set of each of its cells, in a fixed order."""
+
+    query: Query
+    cells: tuple[Cell, ...]
+    user: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What leaves (`result`), why (`staff`), and what the ledger keeps for `Mode.replay` (plain JSON values)."""
+
+    result: Answer | Refusal
+    staff: tuple[StaffReason, ...] = ()
+    remember: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Mode(Protocol):
+    """How queries on one data set are protected.
+
+    `decide` may change the mode's memory as if its decision were released: the engine writes the decision to the ledger
+    before anything leaves and, where that fails, throws the mode away and rebuilds it by `replay`. The same state and
+    request must always give the same decision: randomness comes only from the secret, keyed by record sets.
+    """
+
+    name: ClassVar[str]
+    guarantee: ClassVar[str]
+    leakage: ClassVar[tuple[str, ...]]
+    statistics: ClassVar[frozenset[str]]
+
+    def decide(self, request: Request) -> Decision:
+        """Answer or refuse."""
+        ...
+
+    def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
+        """Remember an earlier decision, as read from the ledger."""
+        ...
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a mode is made of: the records, the policy, and a secret of its own."""
+
+    universe: "Universe"
+    policy: "Policy"
+    secret: Secret
+
+
+ModeFactory = Callable[[Setting], Mode]
+
+# mode name in a policy -> "module:function" that makes it from a Setting
+MODES: dict[str, str] = {
+    "exact": "reticent.queries.audit.mode:exact",
+    "open": "reticent.queries.audit.open:open_mode",
+    "simulatable": "reticent.queries.audit.mode:simulatable",
+}
+
+
+def mode_factory(name: str) -> ModeFactory:
+    """The factory of a registered mode."""
+    if name not in MODES:
+        known = did_you_mean(name, MODES) or f" Known modes: {', '.join(sorted(MODES))}."
+        raise PlanError(f"policy: there is no mode {name!r}.{known}")
+    module, _, function = MODES[name].partition(":")
+    factory: ModeFactory = getattr(importlib.import_module(module), function)
+    return factory

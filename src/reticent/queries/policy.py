@@ -1,0 +1,114 @@
+"""The owner's numbers for one protected database: what may be asked, and when a set of records is unsafe.
+
+The policy is read from the `[policy]` section of a database file. Thresholds and rule parameters are confidential: no
+message repeats them; names of variables and cutpoints are public.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reticent.base.errors import ParameterError, PlanError
+from reticent.data.parameters import build
+from reticent.data.schema import Kind, Schema
+
+MAX_TEXT = 20_000
+MAX_NESTING = 20
+OWNER = "policy"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What everybody knows of a response: its smallest and largest value, and whether it is a whole number."""
+
+    low: float | None = None
+    high: float | None = None
+    integer: bool = False
+
+    def __post_init__(self) -> None:
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise ParameterError(f"{OWNER}: bounds need low < high.")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a single query and a single user may ask for."""
+
+    text: int = field(default=MAX_TEXT, metadata={"min": 20, "max": 1_000_000, "help": "longest query text"})
+    nesting: int = field(default=MAX_NESTING, metadata={"min": 2, "max": 40, "help": "deepest nesting of brackets"})
+    constants: int = field(default=500, metadata={"min": 1, "help": "most constants in one query"})
+    cells: int = field(default=2_000, metadata={"min": 1, "help": "most groups of one GROUP BY"})
+    queries: int = field(default=0, metadata={"min": 0, "help": "most queries of one user; 0 is no limit"})
+
+
+@dataclass(frozen=True)
+class Policy:
+    """All rules of a database.
+
+    A set of records is unsafe with fewer than `minimum` respondents (entities), or if its `dominance` (n, k): the n
+    largest respondents hold strictly more than k percent, or by the p percent rule with a coalition of `coalition`
+    respondents. `interval` is the distance, in percent of the true value, that an attacker with the known `bounds` must
+    be left from below and from above for every unsafe set. `known` lists respondents whose values are public knowledge.
+    """
+
+    mode: str = "exact"
+    history: str = field(default="all", metadata={"choices": ("all", "user")})
+    minimum: int = field(default=3, metadata={"min": 1, "help": "fewest respondents"})
+    dominance: tuple[float, ...] = ()
+    p_percent: float | None = field(default=None, metadata={"min": 0, "max": 100})
+    coalition: int = field(default=1, metadata={"min": 0, "max": 20})
+    interval: float = field(default=0.0, metadata={"min": 0, "max": 100})
+    unions: int = field(default=2, metadata={"min": 1, "max": 2, "help": "most classes in an inferred sensitive set"})
+    order_statistics: str = field(default="refuse", metadata={"choices": ("refuse", "audit")})
+    responses: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    cutpoints: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    known: tuple[str, ...] = ()
+    families: tuple[tuple[str, ...], ...] = ()
+    limits: Limits = Limits()
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.dominance and (len(self.dominance) != 2 or self.dominance[0] < 1 or self.dominance[0] % 1):
+            raise ParameterError(f"{OWNER}: dominance must be two numbers [n, k]: the n largest above k percent.")
+        if self.dominance and not 0 < self.dominance[1] <= 100:
+            raise ParameterError(f"{OWNER}: k of the dominance rule must be above 0 and at most 100.")
+        for name, points in self.cutpoints.items():
+            if list(points) != sorted(set(points)) or not points:
+                raise ParameterError(f"{OWNER}: cutpoints of {name!r} must be increasing numbers.")
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a policy that does not fit the schema."""
+        schema.require((*self.responses, *self.filters, *self.cutpoints, *self.bounds), owner=OWNER)
+        secret_roles = set(schema.identifiers) | ({schema.entity} if schema.entity else set())
+        for name in (*self.filters, *self.responses):
+            if name in secret_roles:
+                raise PlanError(f"{OWNER}: {name!r} identifies respondents; it can be neither filter nor response.")
+        for name in (*self.responses, *self.cutpoints):
+            if schema[name].kind is not Kind.NUMERIC:
+                raise PlanError(f"{OWNER}: {name!r} must be numeric to be a response or to have cutpoints.")
+        for family in self.families:
+            for name in family:
+                if name not in self.filters:
+                    raise PlanError(f"{OWNER}: the family variable {name!r} must be one of the filters.")
+
+
+def read_policy(table: Mapping[str, Any], *, owner: str) -> Policy:
+    """Build a policy from the `[policy]` table of a database file."""
+    plain = dict(table)
+    parts: dict[str, Any] = {}
+    bounds = plain.pop("bounds", {})
+    parts["bounds"] = {name: build(Bounds, value, owner=f"{owner}: bounds {name}") for name, value in bounds.items()}
+    parts["limits"] = build(Limits, plain.pop("limits", {}), owner=f"{owner}: limits")
+    cutpoints = plain.pop("cutpoints", {})
+    try:
+        parts["cutpoints"] = {name: tuple(float(p) for p in points) for name, points in cutpoints.items()}
+    except (TypeError, ValueError) as err:
+        raise PlanError(f"{owner}: cutpoints must be lists of numbers.") from err
+    options = plain.pop("options", {})
+    made = build(Policy, plain, owner=owner)
+    try:
+        return Policy(**{**made.__dict__, **parts, "options": options})
+    except ParameterError as err:
+        raise PlanError(f"{owner}: {err}") from err
