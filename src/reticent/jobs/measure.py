@@ -1,0 +1,119 @@
+"""Risk and loss as the jobs report them: the same measures before and after, as one frozen value each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reticent.data.microdata import Microdata
+from reticent.data.plan import RiskSection
+from reticent.data.results import StepRecord
+from reticent.data.schema import Kind
+from reticent.microdata.risk.combinations import CombinationTable, KeyCombinations, unsafe_combinations
+from reticent.microdata.risk.household import HouseholdRisk, household_risk
+from reticent.microdata.risk.individual import IndividualRisk, individual_risk
+from reticent.microdata.risk.semantics import SemanticsTable, compare_semantics
+
+LISTED = 50
+SEMANTICS_K = 3
+
+
+@dataclass(frozen=True)
+class FileRisk:
+    """How identifiable a file is: combinations of keys, every reading of missing values, individual and household risk."""
+
+    keys: tuple[str, ...]
+    n_records: int
+    combinations: CombinationTable | None = None
+    semantics: SemanticsTable | None = None
+    individual: IndividualRisk | None = None
+    households: HouseholdRisk | None = None
+
+    def summary(self) -> dict[str, Any]:
+        """Plain numbers; `combinations` lists the worst ones."""
+        facts: dict[str, Any] = {"records": self.n_records, "keys": list(self.keys)}
+        table = self.combinations
+        facts["unsafe combinations"] = 0 if table is None else table.unsafe_cells
+        facts["records in unsafe combinations"] = 0 if table is None else table.unsafe_records
+        if self.individual is not None:
+            facts["expected re-identifications"] = round(self.individual.expected_reidentifications, 3)
+            facts["highest record risk"] = float(self.individual.risk.max(initial=0.0))
+        if self.households is not None:
+            facts["expected households re-identified"] = round(self.households.expected_households, 3)
+        if self.semantics is not None:
+            facts["semantics"] = {
+                str(row.semantics): {"smallest": row.smallest, "below k": row.violating_records, "unique": row.unique_records}
+                for row in self.semantics.rows
+            }
+        if table is not None:
+            facts["combinations"] = [
+                {"keys": list(row.variables), "unsafe": row.unsafe_cells, "records": row.unsafe_records}
+                for row in table.rows[:LISTED]
+            ]
+        return facts
+
+
+def measure_risk(data: Microdata, settings: RiskSection) -> FileRisk:
+    """Measure a file; without keys there is nothing an intruder could match on, and only the size is told."""
+    wanted = settings.keys or data.schema.keys
+    keys = tuple(name for name in wanted if name in data.schema)
+    if settings.keys:
+        data.schema.require(settings.keys, owner="[risk] keys")
+    if not keys:
+        return FileRisk((), data.n_records)
+    chosen = KeyCombinations(dimension=min(settings.dimension, len(keys)), threshold=settings.threshold, keys=keys)
+    individual = individual_risk(data.patterns(keys).group, data.weights())
+    household = data.household()
+    return FileRisk(
+        keys,
+        data.n_records,
+        unsafe_combinations(data, chosen),
+        compare_semantics(data, keys, k=SEMANTICS_K),
+        individual,
+        None if household is None else household_risk(individual.risk, household),
+    )
+
+
+def measure_loss(before: Microdata, after: Microdata, records: Sequence[StepRecord]) -> dict[str, Any]:
+    """What the protection cost: values changed and suppressed per variable, and how numbers moved."""
+    changed: dict[str, int] = {}
+    for record in records:
+        for name, count in record.changed.items():
+            changed[name] = changed.get(name, 0) + int(count)
+    facts: dict[str, Any] = {"changed values": changed}
+    if before.n_records == after.n_records:
+        facts["suppressed values"] = _suppressed(before, after)
+    numeric = [
+        name for name in after.schema.names if name in before.schema and _is_number(before, name) and _is_number(after, name)
+    ]
+    moved = {name: _moments(before, after, name) for name in numeric}
+    if moved:
+        facts["numbers"] = moved
+    return facts
+
+
+def _suppressed(before: Microdata, after: Microdata) -> dict[str, int]:
+    found = {}
+    for name in after.schema.names:
+        if name in before.schema:
+            new = int((after.missing(name) & ~before.missing(name)).sum())
+            if new:
+                found[name] = new
+    return found
+
+
+def _is_number(data: Microdata, name: str) -> bool:
+    return data.schema[name].kind is Kind.NUMERIC
+
+
+def _moments(before: Microdata, after: Microdata, name: str) -> dict[str, float]:
+    old, new = before.numbers((name,))[:, 0], after.numbers((name,))[:, 0]
+    if np.isnan(old).all() or np.isnan(new).all():
+        return {}
+    return {
+        "mean before": float(np.nanmean(old)),
+        "mean after": float(np.nanmean(new)),
+        "deviation before": float(np.nanstd(old)),
+        "deviation after": float(np.nanstd(new)),
+    }

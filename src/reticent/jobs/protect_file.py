@@ -1,0 +1,176 @@
+"""The job that protects a microdata file: check every step's needs, apply, attack, compare, release.
+
+Nothing is written before the whole plan has run and every promise has been checked by code that did not make it.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reticent.base.errors import NotProtectedError, PlanError
+from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import Secret, as_secret
+from reticent.data.method import MaskingMethod
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import to_plain
+from reticent.data.plan import Plan, RiskSection, read_plan
+from reticent.data.published import release_file
+from reticent.data.results import FileResult, StepRecord
+from reticent.jobs.measure import FileRisk, measure_loss, measure_risk
+
+
+@dataclass(frozen=True)
+class FileRun:
+    """Everything a run found, with the confidential data before and after (for the confidential report)."""
+
+    result: FileResult
+    before: Microdata
+    after: Microdata
+    risk_before: FileRisk
+    risk_after: FileRisk
+
+
+def protect_file(
+    data: Microdata,
+    steps: Sequence[MaskingMethod],
+    *,
+    risk: RiskSection | None = None,
+    edits: Sequence[str] = (),
+    secret: Secret | int | bytes | Path | str | None = None,
+    progress: Progress = silent,
+) -> FileResult:
+    """Mask a file step by step and attack the result.
+
+    Every step's needs are checked before the first step starts; each step has its own random stream of the secret;
+    its promises are checked on its output; risk is measured before and after in the same way.
+    """
+    return run_steps(data, steps, risk=risk, edits=edits, secret=secret, progress=progress).result
+
+
+def run_steps(
+    data: Microdata,
+    steps: Sequence[MaskingMethod],
+    *,
+    risk: RiskSection | None = None,
+    edits: Sequence[str] = (),
+    secret: Secret | int | bytes | Path | str | None = None,
+    progress: Progress = silent,
+) -> FileRun:
+    """As `protect_file`, with the data before and after for the confidential report."""
+    _check_needs(data, steps)
+    source = as_secret(secret)
+    settings = risk or RiskSection()
+    progress(0.0, "risk before")
+    before = measure_risk(data, settings)
+    masked, records = _apply_all(data, steps, source, tuple(edits), part(progress, 0.2, 0.7))
+    progress(0.75, "attack")
+    after = measure_risk(masked, settings)
+    progress(0.9, "loss")
+    loss = measure_loss(data, masked, records)
+    result = FileResult(
+        file=release_file(masked),
+        risk_before=before.summary(),
+        risk_after=after.summary(),
+        loss=loss,
+        steps=tuple(records),
+        secret_hex=source.to_hex(),
+    )
+    progress(1.0, "done")
+    return FileRun(result, data, masked, before, after)
+
+
+def _check_needs(data: Microdata, steps: Sequence[MaskingMethod]) -> None:
+    schema = data.schema
+    for step in steps:
+        step.check(schema)
+        schema = step.schema_after(schema)
+
+
+def _apply_all(
+    data: Microdata, steps: Sequence[MaskingMethod], secret: Secret, edits: tuple[str, ...], progress: Progress
+) -> tuple[Microdata, list[StepRecord]]:
+    records: list[StepRecord] = []
+    times_seen: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        occurrence = times_seen.get(step.name, 0)
+        times_seen[step.name] = occurrence + 1
+        within = part(progress, number / len(steps), (number + 1) / len(steps))
+        within(0.0, step.name)
+        started = time.perf_counter()
+        # named by method and occurrence: another method added before it does not change its draws
+        applied = step.apply(data, secret=secret.child(f"{step.name}:{occurrence}"), progress=within)
+        kept = _check_promises(step, data, applied.data)
+        _check_edits(data, applied.data, edits, step)
+        parameters = to_plain(step)
+        records.append(
+            StepRecord(step.name, parameters, applied.changed, applied.facts, kept, time.perf_counter() - started)
+        )
+        data = applied.data
+    return data, records
+
+
+def _check_promises(step: MaskingMethod, before: Microdata, after: Microdata) -> tuple[str, ...]:
+    kept = []
+    for promise in step.promises():
+        broken = promise.broken(before, after)
+        if broken:
+            raise NotProtectedError(
+                f"{step.name}: the step promised that {promise.text}, but a recount finds {broken} violations; "
+                "nothing was written.",
+                exposed=broken,
+            )
+        kept.append(promise.text)
+    return tuple(kept)
+
+
+def _check_edits(before: Microdata, after: Microdata, edits: tuple[str, ...], step: MaskingMethod) -> None:
+    if not edits:
+        return
+    from reticent.microdata.edits import check_edits
+
+    check_edits(before, after, edits, owner=step.name)
+
+
+def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
+    """Read a plan, protect the file it names, and write what it asks for (all or nothing of each file)."""
+    from reticent.io.read import read_microdata
+    from reticent.microdata.mask import METHODS
+
+    plan = read_plan(Path(path), METHODS)
+    secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
+    data = read_microdata(plan)
+    run = run_steps(data, plan.steps, risk=plan.risk, edits=plan.edits, secret=secret, progress=progress)
+    write_outputs(plan, run)
+    return run
+
+
+def write_outputs(plan: Plan, run: FileRun) -> None:
+    """Write the publishable file and the reports that the plan names."""
+    from reticent.io.atomic import write_text
+    from reticent.io.write import write_masked
+    from reticent.report.file_report import confidential_report, public_report
+
+    output = plan.output
+    if not any((output.path, output.public_report, output.report, output.summary)):
+        raise PlanError("[output] names no file; give at least path, report or summary.")
+    if output.path:
+        write_masked(run.result.file, plan.find(output.path))
+    if output.public_report:
+        write_text(plan.find(output.public_report), public_report(run.result.file))
+    if output.report:
+        write_text(plan.find(output.report), confidential_report(run))
+    if output.summary:
+        write_text(plan.find(output.summary), json.dumps(_jsonable(run.result.summary()), indent=2) + "\n")
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(item) for item in value]
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return value if isinstance(value, str | int | float | bool | type(None)) else str(value)

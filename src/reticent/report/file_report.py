@@ -1,0 +1,187 @@
+"""The two reports of a protected file: everything for the protector, and for the public only what may be known.
+
+`public_report` takes a `MaskedFile` and nothing else, so that nothing confidential can reach it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from reticent.data.published import MaskedFile
+from reticent.data.results import FileResult
+from reticent.data.schema import Kind
+from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, number, render_page
+from reticent.report.plots import before_after_bars, heat_map, histogram_pair
+
+SHOWN = 15
+
+
+class RiskView(Protocol):
+    """What the report needs of a measured risk."""
+
+    @property
+    def combinations(self) -> Any: ...
+
+    @property
+    def semantics(self) -> Any: ...
+
+    @property
+    def individual(self) -> Any: ...
+
+    def summary(self) -> dict[str, Any]: ...
+
+
+class RunView(Protocol):
+    """What the report needs of a run."""
+
+    @property
+    def result(self) -> FileResult: ...
+
+    @property
+    def risk_before(self) -> RiskView: ...
+
+    @property
+    def risk_after(self) -> RiskView: ...
+
+
+def confidential_report(run: RunView) -> str:
+    """Everything about a run, for the data protector."""
+    result = run.result
+    sections = [
+        Section("In short", _short(run)),
+        Section("Unsafe combinations of keys", _combinations(run)),
+        Section("How a missing value is read", _semantics(run)),
+        Section("Risk of the records", _record_risk(run)),
+        Section("What each step did", _steps(result)),
+        Section("What it cost", _loss(result)),
+    ]
+    subtitle = f"{number(result.file.n_records)} records, {len(result.steps)} steps"
+    kept = [section for section in sections if section.blocks]
+    return render_page("Protection of a microdata file", kept, public=False, subtitle=subtitle)
+
+
+def _short(run: RunView) -> tuple[Block, ...]:
+    before, after = run.risk_before.summary(), run.risk_after.summary()
+    left = after["unsafe combinations"]
+    text = (
+        "A recount of the finished file finds no unsafe combination of keys."
+        if left == 0
+        else f"A recount of the finished file still finds {number(left)} unsafe combinations of keys."
+    )
+    pairs = []
+    for name in before:
+        if isinstance(before[name], int | float) and name in after:
+            pairs.append((name, f"{number(before[name])} → {number(after[name])}"))
+    return (Verdict(left == 0, text), Facts(tuple(pairs)), *(Text(note) for note in run.result.notes))
+
+
+def _combinations(run: RunView) -> tuple[Block, ...]:
+    before, after = run.risk_before.combinations, run.risk_after.combinations
+    if before is None:
+        return ()
+    now = {} if after is None else {frozenset(row.variables): row for row in after.rows}
+    rows = []
+    for row in before.rows[:SHOWN]:
+        later = now.get(frozenset(row.variables))
+        rows.append(
+            (" × ".join(row.variables), row.unsafe_cells, row.unsafe_records,
+             None if later is None else later.unsafe_cells, None if later is None else later.unsafe_records)
+        )  # fmt: skip
+    drivers_before = before.by_variable()
+    drivers_after = {} if after is None else after.by_variable()
+    names = list(drivers_before)
+    picture = before_after_bars(
+        names, [drivers_before[n] for n in names], [drivers_after.get(n, 0) for n in names],
+        title="Unsafe combinations that contain each key", unit="unsafe combinations",
+    )  # fmt: skip
+    return (
+        Text("A combination is unsafe when it occurs, but in no more records than the threshold. The worst stand first."),
+        Rows(("combination", "unsafe before", "records before", "unsafe after", "records after"), tuple(rows)),
+        Picture(picture, "Which keys drive the risk, before and after."),
+    )
+
+
+def _semantics(run: RunView) -> tuple[Block, ...]:
+    before, after = run.risk_before.semantics, run.risk_after.semantics
+    if before is None or after is None:
+        return ()
+    then = {row.semantics: row for row in before.rows}
+    rows = tuple(
+        (str(row.semantics), then[row.semantics].smallest, then[row.semantics].violating_records, row.smallest,
+         row.violating_records) for row in after.rows
+    )  # fmt: skip
+    columns = ("reading", "smallest count before", f"below {after.k} before", "smallest after", f"below {after.k} after")
+    return (
+        Text(f"All {len(after.keys)} keys together, under every reading of a missing value: no single one is the truth."),
+        Rows(columns, rows),
+    )
+
+
+def _record_risk(run: RunView) -> tuple[Block, ...]:
+    before, after = run.risk_before.individual, run.risk_after.individual
+    if before is None or after is None:
+        return ()
+    small = 1e-6
+    picture = histogram_pair(
+        np.log10(np.maximum(before.risk, small)), np.log10(np.maximum(after.risk, small)),
+        title="Risk of re-identification per record", unit="log10 of the risk",
+    )  # fmt: skip
+    shares = []
+    for threshold in (0.01, 0.05, 0.1, 0.2, 0.5):
+        shares.append((threshold, int((before.risk > threshold).sum()), int((after.risk > threshold).sum())))
+    return (
+        Picture(picture, f"Expected 1/F of each record ({before.model} model), before and after."),
+        Rows(("threshold", "records above, before", "records above, after"), tuple(shares)),
+    )
+
+
+def _steps(result: FileResult) -> tuple[Block, ...]:
+    rows = []
+    for place, step in enumerate(result.steps, start=1):
+        changed = ", ".join(f"{name}: {number(count)}" for name, count in step.changed.items() if count) or "nothing"
+        rows.append((place, step.method, _parameters(step.parameters), changed, "; ".join(step.promises) or "–"))
+    blocks: list[Block] = [Rows(("step", "method", "parameters", "values changed", "promises kept"), tuple(rows))]
+    changing = [step for step in result.steps if any(step.changed.values())]
+    if len(changing) > 1:
+        names = list(dict.fromkeys(name for step in changing for name in step.changed))
+        values = np.array([[float(step.changed.get(name, 0)) for name in names] for step in changing])
+        uri = heat_map(values, [step.method for step in changing], names, title="Values changed", unit="values")
+        blocks.append(Picture(uri, "Values changed, by step and variable."))
+    return tuple(blocks)
+
+
+def _parameters(parameters: Mapping[str, Any]) -> str:
+    text = ", ".join(f"{name} = {value}" for name, value in parameters.items())
+    return text if len(text) <= 90 else text[:87] + "…"
+
+
+def _loss(result: FileResult) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    suppressed = result.loss.get("suppressed values", {})
+    if suppressed:
+        blocks.append(Rows(("variable", "values suppressed"), tuple(suppressed.items())))
+    numbers = result.loss.get("numbers", {})
+    rows = tuple((name, *facts.values()) for name, facts in numbers.items() if facts)
+    if rows:
+        blocks.append(Rows(("variable", "mean before", "mean after", "deviation before", "deviation after"), rows))
+    return tuple(blocks)
+
+
+def public_report(file: MaskedFile) -> str:
+    """What users of the file may know: its variables, codes and sizes as published. Built from the published file only."""
+    rows = []
+    for variable in file.schema.variables:
+        encoded = file.frame.encode(variable.name, missing=variable.missing)
+        missing = int((encoded.codes < 0).sum())
+        kinds = "number" if variable.kind is Kind.NUMERIC else "code"
+        rows.append((variable.name, kinds, len(set(encoded.codes.tolist()) - {-1}), missing))
+    blocks: tuple[Block, ...] = (
+        Facts((("records", number(file.n_records)), ("variables", str(len(file.schema.variables))))),
+        Rows(("variable", "kind", "different values", "not available"), tuple(rows)),
+        Text(
+            "Values were coarsened, left out or changed so that persons and firms cannot be recognised. "
+            "The methods' parameters are confidential."
+        ),
+    )
+    return render_page("About this file", [Section("Contents", blocks)], public=True)
