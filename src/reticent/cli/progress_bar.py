@@ -16,7 +16,12 @@ PATIENCE = 2.0
 def progress_bar(title: str) -> Iterator[Reporter]:
     """Give a `Progress` to a job; the bar goes to standard error and leaves no trace when done."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+    )
     bar = Progress(*columns, console=console, transient=True)
     task = bar.add_task(title, total=1.0)
     started = time.monotonic()

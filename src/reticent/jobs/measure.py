@@ -43,7 +43,11 @@ class FileRisk:
             facts["expected households re-identified"] = round(self.households.expected_households, 3)
         if self.semantics is not None:
             facts["semantics"] = {
-                str(row.semantics): {"smallest": row.smallest, "below k": row.violating_records, "unique": row.unique_records}
+                str(row.semantics): {
+                    "smallest": row.smallest,
+                    "below k": row.violating_records,
+                    "unique": row.unique_records,
+                }
                 for row in self.semantics.rows
             }
         if table is not None:
@@ -85,7 +89,9 @@ def measure_loss(before: Microdata, after: Microdata, records: Sequence[StepReco
     if before.n_records == after.n_records:
         facts["suppressed values"] = _suppressed(before, after)
     numeric = [
-        name for name in after.schema.names if name in before.schema and _is_number(before, name) and _is_number(after, name)
+        name
+        for name in after.schema.names
+        if name in before.schema and _is_number(before, name) and _is_number(after, name)
     ]
     moved = {name: _moments(before, after, name) for name in numeric}
     if moved:

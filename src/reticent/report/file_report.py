@@ -96,7 +96,9 @@ def _combinations(run: RunView) -> tuple[Block, ...]:
         title="Unsafe combinations that contain each key", unit="unsafe combinations",
     )  # fmt: skip
     return (
-        Text("A combination is unsafe when it occurs, but in no more records than the threshold. The worst stand first."),
+        Text(
+            "A combination is unsafe when it occurs, but in no more records than the threshold. The worst stand first."
+        ),
         Rows(("combination", "unsafe before", "records before", "unsafe after", "records after"), tuple(rows)),
         Picture(picture, "Which keys drive the risk, before and after."),
     )
@@ -111,9 +113,17 @@ def _semantics(run: RunView) -> tuple[Block, ...]:
         (str(row.semantics), then[row.semantics].smallest, then[row.semantics].violating_records, row.smallest,
          row.violating_records) for row in after.rows
     )  # fmt: skip
-    columns = ("reading", "smallest count before", f"below {after.k} before", "smallest after", f"below {after.k} after")
+    columns = (
+        "reading",
+        "smallest count before",
+        f"below {after.k} before",
+        "smallest after",
+        f"below {after.k} after",
+    )
     return (
-        Text(f"All {len(after.keys)} keys together, under every reading of a missing value: no single one is the truth."),
+        Text(
+            f"All {len(after.keys)} keys together, under every reading of a missing value: no single one is the truth."
+        ),
         Rows(columns, rows),
     )
 

@@ -1,0 +1,56 @@
+"""`reticent protect PLAN.toml`: protect a microdata file as a plan says."""
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from reticent.cli.progress_bar import progress_bar
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("protect")(protect)
+
+
+def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file.")) -> None:
+    """Protect a microdata file as a plan says, attack the result, write what the plan asks for."""
+    from reticent.data.plan import read_plan
+    from reticent.jobs.protect_file import run_file_plan
+    from reticent.microdata.mask import METHODS
+
+    with progress_bar("protect") as progress:
+        run = run_file_plan(plan, progress=progress)
+    console = Console()
+    show_file_result(console, run.result)
+    output = read_plan(plan, METHODS).output
+    for what, name in (("publishable", output.path), ("publishable", output.public_report),
+                       ("confidential", output.report), ("confidential", output.summary)):  # fmt: skip
+        if name:
+            console.print(f"[dim]{what:>12}[/dim]  {name}")
+
+
+def show_file_result(console: Console, result: "object") -> None:
+    """Risk before and after, and what each step changed, as two small tables."""
+    from reticent.data.results import FileResult
+    from reticent.report.page import number
+
+    assert isinstance(result, FileResult)
+    table = Table(title="Attack on the file", title_justify="left")
+    table.add_column("measure")
+    table.add_column("before", justify="right")
+    table.add_column("after", justify="right", style="bold")
+    for name, value in result.risk_before.items():
+        if isinstance(value, int | float) and name in result.risk_after:
+            table.add_row(name, number(value), number(result.risk_after[name]))
+    console.print(table)
+    steps = Table(title="Steps", title_justify="left")
+    for column in ("method", "values changed", "promises kept"):
+        steps.add_column(column)
+    for step in result.steps:
+        changed = ", ".join(f"{name} {number(count)}" for name, count in step.changed.items() if count)
+        steps.add_row(step.method, changed or "–", "; ".join(step.promises) or "–")
+    console.print(steps)
+    for note in result.notes:
+        console.print(f"[yellow]note:[/yellow] {note}")

@@ -1,0 +1,76 @@
+"""`reticent risk DATA`: how identifiable is a file, in short."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from reticent.cli.progress_bar import progress_bar
+
+if TYPE_CHECKING:
+    from reticent.jobs.measure import FileRisk
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("risk")(risk)
+
+
+def risk(
+    data: Path = typer.Argument(..., help="The data file."),
+    schema: Path | None = typer.Option(None, "--schema", "-s", help="Its schema (TOML) or ARGUS metadata (.rda)."),
+    keys: str | None = typer.Option(None, "--keys", "-k", help="Keys, with commas between them (default: the schema's)."),
+    dimension: int = typer.Option(3, "--dimension", "-d", min=1, help="Largest size of a key combination."),
+    threshold: int = typer.Option(1, "--threshold", "-t", min=1, help="Unsafe at or below this count."),
+    json_out: Path | None = typer.Option(None, "--json", help="Write the numbers to this file (confidential)."),
+) -> None:
+    """Measure the disclosure risk of a file: combinations of keys, readings of missing values, record risk."""
+    from reticent.data.plan import RiskSection
+    from reticent.io.atomic import write_text
+    from reticent.io.read import open_microdata
+    from reticent.jobs.measure import measure_risk
+
+    names = tuple(name.strip() for name in keys.split(",")) if keys else ()
+    with progress_bar("risk") as progress:
+        progress(0.0, "reading")
+        opened, notes = open_microdata(data, schema)
+        progress(0.5, "counting")
+        measured = measure_risk(opened, RiskSection(dimension=dimension, threshold=threshold, keys=names))
+    console = Console()
+    for note in notes:
+        console.print(f"[yellow]note:[/yellow] {note}")
+    show_risk(console, measured)
+    if json_out:
+        write_text(json_out, json.dumps(measured.summary(), indent=2) + "\n")
+
+
+def show_risk(console: Console, measured: "FileRisk") -> None:
+    """The short form: the worst combinations, then the file as a whole."""
+    from reticent.report.page import number
+
+    if measured.combinations is None:
+        console.print("The schema has no keys, so there is nothing to match on; give variables the role key.")
+        return
+    table = Table(title="Unsafe combinations, the worst first", title_justify="left")
+    for column in ("combination", "unsafe combinations", "records in them"):
+        table.add_column(column, justify="left" if column == "combination" else "right")
+    for row in measured.combinations.rows[:10]:
+        table.add_row(" × ".join(row.variables), number(row.unsafe_cells), number(row.unsafe_records))
+    console.print(table)
+    whole = Table(title="The file", title_justify="left", show_header=False)
+    whole.add_column()
+    whole.add_column(justify="right", style="bold")
+    for name, value in measured.summary().items():
+        if isinstance(value, int | float):
+            whole.add_row(name, number(value))
+    console.print(whole)
+    if measured.semantics is not None:
+        readings = Table(title=f"All keys together, k = {measured.semantics.k}", title_justify="left")
+        for column in ("reading of a missing value", "smallest count", "records below k", "unique"):
+            readings.add_column(column, justify="left" if column.startswith("reading") else "right")
+        for line in measured.semantics.rows:
+            readings.add_row(str(line.semantics), number(line.smallest), number(line.violating_records), number(line.unique_records))
+        console.print(readings)
