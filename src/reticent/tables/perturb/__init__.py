@@ -1,0 +1,1 @@
+"""Methods that change numbers instead of hiding them: rounding and controlled adjustment."""

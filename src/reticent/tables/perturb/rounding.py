@@ -1,0 +1,306 @@
+"""Rounding of tables: random, controlled (additive) and rapid.
+
+Controlled rounding gives every cell an adjacent multiple of the base so that all totals still add up; multiples of the
+base stay (zero-restricted). Where that cannot be (three dimensions and more), cells may go K steps further.
+Sources: Cox (1987); Salazar (2005); SESRIC 394–440; erratum 5.
+"""
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from reticent.base.checks import check_between, check_integer
+from reticent.base.errors import DataError, InfeasibleError, ParameterError
+from reticent.base.progress import Progress, silent
+from reticent.base.randomness import Secret
+from reticent.data.relations import Relations
+from reticent.kernels.draws import uniforms
+from reticent.solve.highs import solve
+from reticent.solve.model import LinearModel, Solution, Status
+
+Floats = NDArray[np.float64]
+OWNER = "rounding"
+MONOLITH = 4000
+"""Up to so many undecided cells one program is solved; beyond, the integral part of the relaxation is fixed first."""
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """Rounded values, their distance Σ|rounded − original| over all cells, a lower bound of it, and how it ended."""
+
+    values: Floats = field(repr=False)
+    base: float
+    distance: float
+    bound: float | None
+    status: str
+    steps: int
+    seconds: float
+
+    def summary(self) -> dict[str, float | int | str | None]:
+        """Plain numbers."""
+        return {
+            "base": self.base,
+            "distance": self.distance,
+            "bound": self.bound,
+            "status": self.status,
+            "steps": self.steps,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def check_base(base: float) -> None:
+    """Refuse a base that is not a positive number."""
+    if isinstance(base, bool) or not isinstance(base, int | float) or not base > 0:
+        raise ParameterError(f"{OWNER}: base must be a number above 0, got {base!r}.")
+
+
+def round_randomly(values: Floats, base: float, *, secret: Secret, cells: NDArray[np.uint64] | None = None) -> Floats:
+    """Unbiased random rounding: up with probability remainder/base. Totals need not add up.
+
+    Draws are keyed by `cells` (a stable number of the cell, default its position), so that the same cell is rounded
+    the same way in every table: repeating the question does not average the rounding out.
+    """
+    check_base(base)
+    keys = np.arange(len(values), dtype=np.uint64) if cells is None else cells
+    low = np.floor(values / base)
+    share = values / base - low
+    word0, word1 = secret.words("random-rounding")
+    return base * (low + (uniforms(word0, word1, keys, 0) < share))
+
+
+def round_rapidly(values: Floats, relations: Relations, base: float) -> Rounded:
+    """Round the cells that are no total to the nearest multiple and add the totals up: additive at once, not near."""
+    check_base(base)
+    started = time.monotonic()
+    total_of = _totals(relations)
+    rounded = base * np.floor(values / base + 0.5)
+    for cell in _bottom_up(total_of, relations):
+        rounded[cell] = _total_from(relations, total_of[cell][0], cell, rounded)
+    left = np.abs(relations.residuals(rounded)).max(initial=0.0)
+    if left > 1e-6 * base:
+        raise InfeasibleError(
+            f"{OWNER}: rapid rounding cannot add these totals up, because a total is reached in two different ways; "
+            "use controlled rounding."
+        )
+    return Rounded(rounded, base, float(np.abs(rounded - values).sum()), None, "rapid", 0, time.monotonic() - started)
+
+
+def round_controlled(
+    values: Floats,
+    relations: Relations,
+    base: float,
+    *,
+    steps: int = 0,
+    weights: Floats | None = None,
+    lower_protection: Floats | None = None,
+    upper_protection: Floats | None = None,
+    time_limit: float = 60.0,
+    secret: Secret | None = None,
+    progress: Progress = silent,
+) -> Rounded:
+    """Additive rounding with the least Σ w·|rounded − original| over all cells, totals included.
+
+    Each cell goes to one of its two adjacent multiples (a multiple stays); if that is infeasible, or the levels demand
+    it, up to `steps` further multiples are allowed and the number needed is reported. With a `secret` the objective
+    is random instead (each cell's preference drawn with probability remainder/base), so that the result is close to
+    unbiased. A time limit gives the best found with its bound; if nothing was found, that is an error.
+    """
+    check_base(base)
+    check_integer(steps, minimum=0, name="steps", owner=OWNER)
+    check_between(time_limit, 1e-3, float("inf"), name="time_limit", owner=OWNER)
+    if len(values) != relations.n_cells:
+        raise DataError(f"{OWNER}: there must be one value for each of the {relations.n_cells} cells.")
+    started = time.monotonic()
+    for step in range(steps + 1):
+        progress(step / (steps + 1), f"{step} steps")
+        window = _Window(values, base, step, weights, lower_protection, upper_protection, secret)
+        left = time_limit - (time.monotonic() - started)
+        if left <= 0:
+            break
+        solution = _solve_window(window, relations, left)
+        if solution is not None and solution.feasible:
+            return _as_result(window, relations, solution, step, started)
+        if solution is not None and solution.status is Status.STOPPED:
+            break
+    raise InfeasibleError(
+        f"{OWNER}: no additive rounding to base {base:g} was found within {steps} steps and {time_limit:g} seconds; "
+        "allow more steps or time, or round rapidly."
+    )
+
+
+class _Window:
+    """Which multiples each cell may take, as whole steps above its lower multiple, and what each costs."""
+
+    def __init__(
+        self, values: Floats, base: float, steps: int, weights: Floats | None, lower: Floats | None, upper: Floats | None,
+        secret: Secret | None,
+    ) -> None:  # fmt: skip
+        self.values, self.base, self.steps = values, base, steps
+        nearest = np.rint(values / base)
+        on_grid = np.abs(values - nearest * base) <= 1e-9 * np.maximum(1.0, np.abs(values))
+        self.floor = np.where(on_grid, nearest, np.floor(values / base))
+        self.rest = np.where(on_grid, 0.0, values - self.floor * base)
+        self.weights = np.ones(len(values)) if weights is None else weights
+        self.low = np.full(len(values), -steps, dtype=np.float64)
+        self.high = np.where(on_grid, 0.0, 1.0) + steps
+        if steps == 0:
+            self.low[:] = 0.0
+        non_negative = values >= 0
+        self.low = np.where(non_negative, np.maximum(self.low, -self.floor), self.low)
+        reach = (steps + 1) * base
+        if upper is not None:  # published z: the attacker knows |true − z| < reach, so z + reach must pass a + upper
+            self.low = np.maximum(self.low, np.ceil((values + upper - reach) / base - self.floor - 1e-9))
+        if lower is not None:
+            self.high = np.minimum(self.high, np.floor((values - lower + reach) / base - self.floor + 1e-9))
+        self.prefer_up = None if secret is None else round_randomly(values, base, secret=secret) > self.floor * base
+
+    @property
+    def possible(self) -> bool:
+        return bool((self.low <= self.high).all())
+
+    def slope(self) -> Floats:
+        """Cost of one step up between the two adjacent multiples."""
+        if self.prefer_up is None:
+            return self.weights * (self.base - 2.0 * self.rest)
+        return self.weights * np.where(self.prefer_up, -self.base, self.base)
+
+    def result(self, taken: Floats) -> Floats:
+        return self.base * (self.floor + np.rint(taken))
+
+
+def _solve_window(window: _Window, relations: Relations, time_limit: float) -> Solution | None:
+    if not window.possible:
+        return None
+    model = _model(window, relations)
+    undecided = int((window.high > window.low).sum())
+    if undecided <= MONOLITH:
+        return solve(model, time_limit=time_limit)
+    return _relax_and_fix(model, time_limit)
+
+
+def _model(window: _Window, relations: Relations) -> LinearModel:
+    """Steps x whole, M (floor + x) = 0; beyond one step the distance is a second column t ≥ ±(base·x − rest)."""
+    n = len(window.values)
+    matrix = sparse.csr_array(relations.matrix().astype(np.float64))
+    target = (relations.rhs / window.base) - matrix @ window.floor
+    if window.steps == 0:
+        return LinearModel(
+            window.slope(), window.low, window.high, matrix, target, target, integer=np.ones(n, dtype=bool)
+        )
+    eye = sparse.eye_array(n)
+    rows = sparse.csr_array(
+        sparse.vstack([
+            sparse.hstack([matrix, sparse.csr_array(matrix.shape)]),
+            sparse.hstack([-window.base * eye, eye]),
+            sparse.hstack([window.base * eye, eye]),
+        ])
+    )  # fmt: skip
+    infinite = np.full(n, np.inf)
+    return LinearModel(
+        np.concatenate([np.zeros(n), window.weights]),
+        np.concatenate([window.low, np.zeros(n)]),
+        np.concatenate([window.high, infinite]),
+        rows,
+        np.concatenate([target, -window.rest, window.rest]),
+        np.concatenate([target, infinite, infinite]),
+        integer=np.concatenate([np.ones(n, dtype=bool), np.zeros(n, dtype=bool)]),
+    )
+
+
+def _relax_and_fix(model: LinearModel, time_limit: float) -> Solution:
+    """Beyond what one program can do: keep what the relaxation decided, solve the rest, widen until it is feasible."""
+    started = time.monotonic()
+    assert model.integer is not None
+    relaxed = solve(LinearModel(model.cost, model.col_lower, model.col_upper, model.matrix, model.row_lower, model.row_upper))
+    if not relaxed.feasible:
+        return relaxed
+    whole = np.rint(relaxed.values)
+    settled = model.integer & (np.abs(relaxed.values - whole) < 1e-7)
+    rng = np.random.default_rng(0)  # which cells to free again: no secret depends on it
+    for _ in range(8):
+        left = time_limit - (time.monotonic() - started)
+        if left <= 0:
+            break
+        low = np.where(settled, whole, model.col_lower)
+        high = np.where(settled, whole, model.col_upper)
+        part = LinearModel(model.cost, low, high, model.matrix, model.row_lower, model.row_upper, integer=model.integer)
+        found = solve(part, time_limit=left, relative_gap=1e-4)
+        if found.feasible:
+            return _improve(model, Solution(Status.STOPPED, found.objective, relaxed.objective, found.values), started, time_limit)
+        settled &= rng.random(len(settled)) < 0.6
+    return Solution(Status.STOPPED, np.nan, relaxed.objective, np.zeros(0))
+
+
+def _improve(model: LinearModel, best: Solution, started: float, time_limit: float) -> Solution:
+    """Free the cells of a random third of the relations at a time and solve exactly, while time lasts."""
+    rng = np.random.default_rng(1)
+    quiet = 0
+    while quiet < 12:
+        left = time_limit - (time.monotonic() - started)
+        if left <= 1 or best.objective - best.bound <= 1e-9 * max(1.0, abs(best.objective)):
+            break
+        chosen = rng.random(model.n_rows) < 0.3
+        free = np.zeros(model.n_columns, dtype=bool)
+        free[np.unique(sparse.csr_array(model.matrix[np.flatnonzero(chosen)]).indices)] = True
+        low = np.where(free, model.col_lower, best.values)
+        high = np.where(free, model.col_upper, best.values)
+        part = LinearModel(model.cost, low, high, model.matrix, model.row_lower, model.row_upper, integer=model.integer)
+        found = solve(part, time_limit=min(left, 10.0), start=best.values, relative_gap=1e-4)
+        if found.feasible and found.objective < best.objective - 1e-9:
+            best, quiet = Solution(Status.STOPPED, found.objective, best.bound, np.rint(found.values)), 0
+        else:
+            quiet += 1
+    return best
+
+
+def _as_result(window: _Window, relations: Relations, solution: Solution, step: int, started: float) -> Rounded:
+    n = len(window.values)
+    values = window.result(solution.values[:n])
+    if np.abs(relations.residuals(values)).max(initial=0.0) > 1e-6 * window.base:
+        raise InfeasibleError(f"{OWNER}: the solver's answer does not add up when checked; nothing is returned.")
+    distance = float((window.weights * np.abs(values - window.values)).sum())
+    bound: float | None = None
+    if window.prefer_up is None:
+        constant = float((window.weights * window.rest).sum()) if step == 0 else 0.0
+        bound = min(distance, solution.bound + constant)
+    status = "optimal" if solution.status is Status.OPTIMAL else "stopped"
+    return Rounded(values, window.base, distance, bound, status, step, time.monotonic() - started)
+
+
+def _totals(relations: Relations) -> dict[int, list[int]]:
+    """For each cell that is the total of a relation, the relations it is the total of."""
+    found: dict[int, list[int]] = {}
+    for number in range(relations.n_rows):
+        cells, coefs = relations.row(number)
+        lone = cells[coefs < 0] if (coefs < 0).sum() == 1 else cells[coefs > 0]
+        if len(lone) != 1:
+            raise InfeasibleError(f"{OWNER}: relation {number} has no single total; use controlled rounding.")
+        found.setdefault(int(lone[0]), []).append(number)
+    return found
+
+
+def _bottom_up(total_of: dict[int, list[int]], relations: Relations) -> list[int]:
+    """Totals in an order in which their parts come first."""
+    done: list[int] = []
+    seen: set[int] = set()
+    for root in total_of:
+        stack = [(root, False)]
+        while stack:
+            cell, ready = stack.pop()
+            if ready:
+                done.append(cell)
+            elif cell in total_of and cell not in seen:
+                seen.add(cell)
+                stack.append((cell, True))
+                stack.extend((int(part), False) for part in relations.row(total_of[cell][0])[0] if int(part) != cell)
+    return done
+
+
+def _total_from(relations: Relations, number: int, cell: int, values: Floats) -> float:
+    cells, coefs = relations.row(number)
+    own = int(coefs[cells == cell][0])
+    rest = float((coefs[cells != cell] * values[cells[cells != cell]]).sum())
+    return (float(relations.rhs[number]) - rest) / own
