@@ -30,7 +30,13 @@ def _methods_page() -> str:
         lines += [f"## {name}", "", doc[0] if doc else "", "", "| option | default | what it is |", "|---|---|---|"]
         for field in dataclasses.fields(method):
             missing = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-            default = "required" if missing else "" if field.default in (None, dataclasses.MISSING, ()) else f"`{field.default}`"
+            default = (
+                "required"
+                if missing
+                else ""
+                if field.default in (None, dataclasses.MISSING, ())
+                else f"`{field.default}`"
+            )
             choices = field.metadata.get("choices")
             text = str(field.metadata.get("help", "")) + (f" One of {', '.join(map(str, choices))}." if choices else "")
             lines.append(f"| `{field.name}` | {default} | {text.replace('|', chr(92) + '|')} |")

@@ -22,7 +22,9 @@ def register(app: typer.Typer) -> None:
 def risk(
     data: Path = typer.Argument(..., help="The data file."),
     schema: Path | None = typer.Option(None, "--schema", "-s", help="Its schema (TOML) or ARGUS metadata (.rda)."),
-    keys: str | None = typer.Option(None, "--keys", "-k", help="Keys, with commas between them (default: the schema's)."),
+    keys: str | None = typer.Option(
+        None, "--keys", "-k", help="Keys, with commas between them (default: the schema's)."
+    ),
     dimension: int = typer.Option(3, "--dimension", "-d", min=1, help="Largest size of a key combination."),
     threshold: int = typer.Option(1, "--threshold", "-t", min=1, help="Unsafe at or below this count."),
     json_out: Path | None = typer.Option(None, "--json", help="Write the numbers to this file (confidential)."),
@@ -30,17 +32,17 @@ def risk(
     """Measure the disclosure risk of a file: combinations of keys, readings of missing values, record risk."""
     from reticent.data.plan import RiskSection
     from reticent.io.atomic import write_text
-    from reticent.io.read import open_microdata
+    from reticent.io.read import load_microdata
     from reticent.jobs.measure import measure_risk
 
     names = tuple(name.strip() for name in keys.split(",")) if keys else ()
     with progress_bar("risk") as progress:
         progress(0.0, "reading")
-        opened, notes = open_microdata(data, schema)
+        loaded = load_microdata(data, schema)
         progress(0.5, "counting")
-        measured = measure_risk(opened, RiskSection(dimension=dimension, threshold=threshold, keys=names))
+        measured = measure_risk(loaded.data, RiskSection(dimension=dimension, threshold=threshold, keys=names))
     console = Console()
-    for note in notes:
+    for note in loaded.notes:
         console.print(f"[yellow]note:[/yellow] {note}")
     show_risk(console, measured)
     if json_out:
@@ -72,5 +74,7 @@ def show_risk(console: Console, measured: "FileRisk") -> None:
         for column in ("reading of a missing value", "smallest count", "records below k", "unique"):
             readings.add_column(column, justify="left" if column.startswith("reading") else "right")
         for line in measured.semantics.rows:
-            readings.add_row(str(line.semantics), number(line.smallest), number(line.violating_records), number(line.unique_records))
+            readings.add_row(
+                str(line.semantics), number(line.smallest), number(line.violating_records), number(line.unique_records)
+            )
         console.print(readings)

@@ -57,6 +57,7 @@ def run_steps(
     risk: RiskSection | None = None,
     edits: Sequence[str] = (),
     secret: Secret | int | bytes | Path | str | None = None,
+    notes: Sequence[str] = (),
     progress: Progress = silent,
 ) -> FileRun:
     """As `protect_file`, with the data before and after for the confidential report."""
@@ -76,6 +77,7 @@ def run_steps(
         risk_after=after.summary(),
         loss=loss,
         steps=tuple(records),
+        notes=tuple(notes),
         secret_hex=source.to_hex(),
     )
     progress(1.0, "done")
@@ -136,13 +138,18 @@ def _check_edits(before: Microdata, after: Microdata, edits: tuple[str, ...], st
 
 def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
     """Read a plan, protect the file it names, and write what it asks for (all or nothing of each file)."""
-    from reticent.io.read import read_microdata
+    from reticent.io.read import load_microdata
     from reticent.microdata.mask import METHODS
 
     plan = read_plan(Path(path), METHODS)
     secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
-    data = read_microdata(plan)
-    run = run_steps(data, plan.steps, risk=plan.risk, edits=plan.edits, secret=secret, progress=progress)
+    source = plan.data
+    loaded = load_microdata(
+        source.path, source.schema, folder=plan.folder, format=source.format, query=source.query
+    )
+    run = run_steps(
+        loaded.data, plan.steps, risk=plan.risk, edits=plan.edits, secret=secret, notes=loaded.notes, progress=progress
+    )
     write_outputs(plan, run)
     return run
 
@@ -157,7 +164,7 @@ def write_outputs(plan: Plan, run: FileRun) -> None:
     if not any((output.path, output.public_report, output.report, output.summary)):
         raise PlanError("[output] names no file; give at least path, report or summary.")
     if output.path:
-        write_masked(run.result.file, plan.find(output.path))
+        write_masked(run.result.file, plan.find(output.path), schema=plan.find(output.schema) if output.schema else None)
     if output.public_report:
         write_text(plan.find(output.public_report), public_report(run.result.file))
     if output.report:

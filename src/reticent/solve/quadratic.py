@@ -36,7 +36,11 @@ def solve_quadratic(model: QuadraticModel) -> Floats:
     x = np.where(free, 0.0, model.lower)
     target = model.target - model.matrix @ x
     inner = _follow_path(
-        model.curvature[free], sparse.csr_array(model.matrix[:, np.flatnonzero(free)]), target, model.lower[free], model.upper[free]
+        model.curvature[free],
+        sparse.csr_array(model.matrix[:, np.flatnonzero(free)]),
+        target,
+        model.lower[free],
+        model.upper[free],
     )
     x[free] = inner
     return x
@@ -60,9 +64,10 @@ def _follow_path(d: Floats, a: sparse.csr_array, b: Floats, low: Floats, high: F
         primal = b - a @ x
         dual = -(d * x) + a.T @ y + zl - zu
         objective = 1.0 + abs(0.5 * float(d @ x**2))
-        if gap * n_bounds <= TOLERANCE * objective and np.abs(primal).max(initial=0) <= 1e-9 * size:
-            if np.abs(dual).max(initial=0) <= 1e-7 * (1.0 + np.abs(d * x).max(initial=0)):
-                return x
+        balanced = np.abs(primal).max(initial=0) <= 1e-9 * size
+        stationary = np.abs(dual).max(initial=0) <= 1e-7 * (1.0 + np.abs(d * x).max(initial=0))
+        if gap * n_bounds <= TOLERANCE * objective and balanced and stationary:
+            return x
         x, y, zl, zu = _step(d, a, x, y, zl, zu, sl, su, has_low, has_high, primal, dual, gap)
     raise SolverError("Quadratic program: no solution was found; the demands may contradict each other.")
 
@@ -97,7 +102,13 @@ def _step(
     dx, _, dzl, dzu = direction(np.where(has_low, -zl * sl, 0.0), np.where(has_high, -zu * su, 0.0))
     reach = longest(dx, dzl, dzu)
     n = max(1, int(has_low.sum() + has_high.sum()))
-    after = float(((sl + reach * dx) * (zl + reach * dzl))[has_low].sum() + ((su - reach * dx) * (zu + reach * dzu))[has_high].sum()) / n
+    after = (
+        float(
+            ((sl + reach * dx) * (zl + reach * dzl))[has_low].sum()
+            + ((su - reach * dx) * (zu + reach * dzu))[has_high].sum()
+        )
+        / n
+    )
     aim = gap * (max(after, 0.0) / gap) ** 3 if gap > 0 else 0.0
     low_push = np.where(has_low, aim - zl * sl - dx * dzl, 0.0)
     high_push = np.where(has_high, aim - zu * su + dx * dzu, 0.0)

@@ -271,14 +271,14 @@ def _direction_model(
     return LinearModel(cost, low, high, full, row_low, row_high, integer=whole), cells
 
 
-def _block_descent(
-    model: LinearModel, n_free: int, started: float, time_limit: float, progress: Progress
-) -> Solution:
+def _block_descent(model: LinearModel, n_free: int, started: float, time_limit: float, progress: Progress) -> Solution:
     """Start from the relaxation's directions, then decide some of them at a time exactly, while that helps."""
     assert model.integer is not None
     first = int(np.flatnonzero(model.integer & (model.col_upper <= 1))[-1]) + 1 - n_free
     y = np.arange(first, first + n_free)
-    relaxed = solve(LinearModel(model.cost, model.col_lower, model.col_upper, model.matrix, model.row_lower, model.row_upper))
+    relaxed = solve(
+        LinearModel(model.cost, model.col_lower, model.col_upper, model.matrix, model.row_lower, model.row_upper)
+    )
     if not relaxed.feasible:
         return relaxed
     rng = np.random.default_rng(0)  # order of the blocks: no secret depends on it

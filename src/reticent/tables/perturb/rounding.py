@@ -214,7 +214,9 @@ def _relax_and_fix(model: LinearModel, time_limit: float) -> Solution:
     """Beyond what one program can do: keep what the relaxation decided, solve the rest, widen until it is feasible."""
     started = time.monotonic()
     assert model.integer is not None
-    relaxed = solve(LinearModel(model.cost, model.col_lower, model.col_upper, model.matrix, model.row_lower, model.row_upper))
+    relaxed = solve(
+        LinearModel(model.cost, model.col_lower, model.col_upper, model.matrix, model.row_lower, model.row_upper)
+    )
     if not relaxed.feasible:
         return relaxed
     whole = np.rint(relaxed.values)
@@ -229,7 +231,9 @@ def _relax_and_fix(model: LinearModel, time_limit: float) -> Solution:
         part = LinearModel(model.cost, low, high, model.matrix, model.row_lower, model.row_upper, integer=model.integer)
         found = solve(part, time_limit=left, relative_gap=1e-4)
         if found.feasible:
-            return _improve(model, Solution(Status.STOPPED, found.objective, relaxed.objective, found.values), started, time_limit)
+            return _improve(
+                model, Solution(Status.STOPPED, found.objective, relaxed.objective, found.values), started, time_limit
+            )
         settled &= rng.random(len(settled)) < 0.6
     return Solution(Status.STOPPED, np.nan, relaxed.objective, np.zeros(0))
 
