@@ -10,13 +10,43 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from reticent.base.errors import ReticentError
+    from reticent.data.hierarchy import Hierarchy
+    from reticent.data.microdata import Microdata
+    from reticent.data.published import MaskedFile
+    from reticent.data.schema import Kind, Role, Schema, Variable
+    from reticent.io.read import read_microdata
+    from reticent.io.write import write_masked
+    from reticent.jobs.protect_file import protect_file
 
 # public name -> the module that defines it
 _EXPORTS: dict[str, str] = {
+    "Hierarchy": "reticent.data.hierarchy",
+    "Kind": "reticent.data.schema",
+    "MaskedFile": "reticent.data.published",
+    "Microdata": "reticent.data.microdata",
     "ReticentError": "reticent.base.errors",
+    "Role": "reticent.data.schema",
+    "Schema": "reticent.data.schema",
+    "Variable": "reticent.data.schema",
+    "protect_file": "reticent.jobs.protect_file",
+    "read_microdata": "reticent.io.read",
+    "write_masked": "reticent.io.write",
 }
 
-__all__ = ["ReticentError", "__version__"]
+__all__ = [
+    "Hierarchy",
+    "Kind",
+    "MaskedFile",
+    "Microdata",
+    "ReticentError",
+    "Role",
+    "Schema",
+    "Variable",
+    "__version__",
+    "protect_file",
+    "read_microdata",
+    "write_masked",
+]
 
 
 def __getattr__(name: str) -> Any:

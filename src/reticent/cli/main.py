@@ -9,7 +9,10 @@ from reticent import __version__
 from reticent.base.errors import ReticentError
 
 # Each module in reticent.cli has `register(app)`, which adds its commands.
-COMMAND_MODULES: tuple[str, ...] = ()
+COMMAND_MODULES: tuple[str, ...] = (
+    "protect",
+    "risk",
+)
 
 app = typer.Typer(
     name="reticent",

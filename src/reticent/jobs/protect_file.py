@@ -61,12 +61,14 @@ def run_steps(
     progress: Progress = silent,
 ) -> FileRun:
     """As `protect_file`, with the data before and after for the confidential report."""
+    if edits:
+        raise PlanError("[[edit]]: edit rules are not known to this version.")
     _check_needs(data, steps)
     source = as_secret(secret)
     settings = risk or RiskSection()
     progress(0.0, "risk before")
     before = measure_risk(data, settings)
-    masked, records = _apply_all(data, steps, source, tuple(edits), part(progress, 0.2, 0.7))
+    masked, records = _apply_all(data, steps, source, part(progress, 0.2, 0.7))
     progress(0.75, "attack")
     after = measure_risk(masked, settings)
     progress(0.9, "loss")
@@ -92,7 +94,7 @@ def _check_needs(data: Microdata, steps: Sequence[MaskingMethod]) -> None:
 
 
 def _apply_all(
-    data: Microdata, steps: Sequence[MaskingMethod], secret: Secret, edits: tuple[str, ...], progress: Progress
+    data: Microdata, steps: Sequence[MaskingMethod], secret: Secret, progress: Progress
 ) -> tuple[Microdata, list[StepRecord]]:
     records: list[StepRecord] = []
     times_seen: dict[str, int] = {}
@@ -105,7 +107,6 @@ def _apply_all(
         # named by method and occurrence: another method added before it does not change its draws
         applied = step.apply(data, secret=secret.child(f"{step.name}:{occurrence}"), progress=within)
         kept = _check_promises(step, data, applied.data)
-        _check_edits(data, applied.data, edits, step)
         parameters = to_plain(step)
         records.append(
             StepRecord(step.name, parameters, applied.changed, applied.facts, kept, time.perf_counter() - started)
@@ -128,14 +129,6 @@ def _check_promises(step: MaskingMethod, before: Microdata, after: Microdata) ->
     return tuple(kept)
 
 
-def _check_edits(before: Microdata, after: Microdata, edits: tuple[str, ...], step: MaskingMethod) -> None:
-    if not edits:
-        return
-    from reticent.microdata.edits import check_edits
-
-    check_edits(before, after, edits, owner=step.name)
-
-
 def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
     """Read a plan, protect the file it names, and write what it asks for (all or nothing of each file)."""
     from reticent.io.read import load_microdata
@@ -144,9 +137,7 @@ def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
     plan = read_plan(Path(path), METHODS)
     secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
     source = plan.data
-    loaded = load_microdata(
-        source.path, source.schema, folder=plan.folder, format=source.format, query=source.query
-    )
+    loaded = load_microdata(source.path, source.schema, folder=plan.folder, format=source.format, query=source.query)
     run = run_steps(
         loaded.data, plan.steps, risk=plan.risk, edits=plan.edits, secret=secret, notes=loaded.notes, progress=progress
     )
@@ -164,7 +155,9 @@ def write_outputs(plan: Plan, run: FileRun) -> None:
     if not any((output.path, output.public_report, output.report, output.summary)):
         raise PlanError("[output] names no file; give at least path, report or summary.")
     if output.path:
-        write_masked(run.result.file, plan.find(output.path), schema=plan.find(output.schema) if output.schema else None)
+        write_masked(
+            run.result.file, plan.find(output.path), schema=plan.find(output.schema) if output.schema else None
+        )
     if output.public_report:
         write_text(plan.find(output.public_report), public_report(run.result.file))
     if output.report:
