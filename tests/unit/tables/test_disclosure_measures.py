@@ -71,4 +71,4 @@ def test_hyper_rows_of_a_table() -> None:
     found = {g.row: g for g in table_granularity(table_of(rows)) if g.row in (("x",), ("y",))}
     assert found[("x",)].unsafe
     assert found[("x",)].index == 0.6
-    assert found[("y",)].labels == ("normal",)
+    assert not found[("y",)].unsafe
