@@ -5,8 +5,9 @@ matplotlib is imported here only, and only when a plot is drawn.
 
 import base64
 import io
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +30,29 @@ STYLE = {
 }
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def styled(draw: Callable[P, R]) -> Callable[P, R]:
+    """Run a drawing function under the house style (matplotlib reads it while drawing, not when saving)."""
+
+    @wraps(draw)
+    def within(*args: P.args, **kwargs: P.kwargs) -> R:
+        import matplotlib
+
+        with matplotlib.rc_context(STYLE):
+            return draw(*args, **kwargs)
+
+    return within
+
+
 def new_figure(*, width: float = 7.2, height: float = 3.0, panels: int = 1) -> tuple[Any, Any]:
-    """A figure without a window, and its axes (an array if there are several panels)."""
-    import matplotlib
+    """A figure without a window, and its axes (an array if there are several panels); call it in a `styled` function."""
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(width, height))
-        axes = figure.subplots(1, panels)
-    return figure, axes
+    figure = Figure(figsize=(width, height))
+    return figure, figure.subplots(1, panels)
 
 
 def data_uri(figure: Any) -> str:
@@ -50,6 +65,7 @@ def data_uri(figure: Any) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
+@styled
 def before_after_bars(
     labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, title: str, unit: str
 ) -> str:
@@ -66,6 +82,7 @@ def before_after_bars(
     return data_uri(figure)
 
 
+@styled
 def histogram_pair(
     before: NDArray[np.float64], after: NDArray[np.float64], *, title: str, unit: str, threshold: float | None = None
 ) -> str:
@@ -87,6 +104,7 @@ def histogram_pair(
     return data_uri(figure)
 
 
+@styled
 def heat_map(values: NDArray[np.float64], rows: Sequence[str], columns: Sequence[str], *, title: str, unit: str) -> str:
     """A matrix as colours with its numbers in the cells (numbers only where they fit)."""
     figure, axes = new_figure(height=max(1.8, 0.3 * len(rows) + 1.2))
