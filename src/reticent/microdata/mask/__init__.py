@@ -5,6 +5,7 @@ from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifier
 from reticent.microdata.mask.microaggregation import Microaggregate
 from reticent.microdata.mask.multiplicative import MultiplicativeNoise
 from reticent.microdata.mask.noise import Noise
+from reticent.microdata.mask.pram import Pram
 from reticent.microdata.mask.rank_swap import RankSwap
 from reticent.microdata.mask.recode import Recode
 from reticent.microdata.mask.record_swap import RecordSwap
@@ -25,6 +26,7 @@ METHODS = Registry(
         NewIdentifiers,
         Noise,
         NoiseOnWeights,
+        Pram,
         RankSwap,
         Recode,
         RecordSwap,
