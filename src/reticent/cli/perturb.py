@@ -1,0 +1,87 @@
+"""`reticent round FILE.jj` and `reticent adjust FILE.jj`: change the numbers of a table instead of hiding them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from reticent.cli.progress_bar import progress_bar
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("round")(round_table)
+    app.command("adjust")(adjust_table)
+
+
+def round_table(
+    file: Path = typer.Argument(..., help="The table, a JJ file."),
+    base: float = typer.Option(..., "--base", "-b", help="Cells become multiples of this number."),
+    kind: str = typer.Option("controlled", "--kind", help="controlled, random or rapid."),
+    steps: int = typer.Option(
+        0, "--steps", min=0, help="Further multiples allowed where zero-restricted is infeasible."
+    ),
+    protect: bool = typer.Option(False, "--protect", help="Respect the protection levels of primary cells."),
+    time_limit: float = typer.Option(60.0, "--time-limit", help="Seconds."),
+    secret: str | None = typer.Option(None, "--secret", help="A key file, or an integer for tests (random rounding)."),
+    json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
+) -> None:
+    """Round a table so that it stays additive (controlled), or cell by cell (random)."""
+    from reticent.base.checks import check_choice
+    from reticent.jobs.perturb_table import KINDS, round_file
+
+    check_choice(kind, KINDS, name="--kind", owner="round")
+    with progress_bar("round") as progress:
+        found = round_file(
+            file, base=base, kind=kind, steps=steps, protect=protect, time_limit=time_limit, secret=_secret(secret),
+            progress=progress,
+        )  # fmt: skip
+    _show(found, json_out)
+
+
+def adjust_table(
+    file: Path = typer.Argument(..., help="The table, a JJ file."),
+    norm: str = typer.Option("l1", "--norm", help="l1, l2 or linf."),
+    weights: str = typer.Option("value", "--weights", help="What a unit of change costs: unity, value or root."),
+    signs: str = typer.Option("free", "--signs", help="Directions of sensitive cells: free, up, down or random."),
+    integers: bool = typer.Option(False, "--integers", help="Keep whole numbers."),
+    time_limit: float = typer.Option(60.0, "--time-limit", help="Seconds."),
+    secret: str | None = typer.Option(
+        None, "--secret", help="A key file, or an integer for tests (random directions)."
+    ),
+    json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
+) -> None:
+    """Move sensitive cells out of their protection intervals and everything else as little as possible."""
+    from reticent.base.checks import check_choice
+    from reticent.jobs.perturb_table import WEIGHTS, adjust_file
+
+    check_choice(weights, WEIGHTS, name="--weights", owner="adjust")
+    with progress_bar("adjust") as progress:
+        found = adjust_file(
+            file, norm=norm, weights=weights, signs=signs, integers=integers, time_limit=time_limit,
+            secret=_secret(secret), progress=progress,
+        )  # fmt: skip
+    _show(found, json_out)
+
+
+def _secret(text: str | None) -> Any:
+    from reticent.base.randomness import as_secret
+
+    if text is None:
+        return None
+    return as_secret(int(text) if text.lstrip("-").isdigit() else Path(text))
+
+
+def _show(found: dict[str, Any], json_out: Path | None) -> None:
+    from reticent.io.atomic import write_text
+    from reticent.report.page import number
+
+    console = Console()
+    for name, value in found.items():
+        if name != "values":
+            console.print(f"{name:>10}  {number(value)}")
+    if json_out:
+        write_text(json_out, json.dumps(found) + "\n")
+        console.print(f"[dim]written[/dim]  {json_out.name}")
