@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -154,11 +154,18 @@ def _tree(children: Any, total: str, where: str) -> Hierarchy:
     return Hierarchy.from_children(lists, total=total)
 
 
-def schema_to_toml(schema: Schema) -> str:
-    """The schema as TOML text that reads back to an equal schema; hierarchies stand in it as children lists."""
+def schema_to_toml(schema: Schema, *, comments: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The schema as TOML text that reads back to an equal schema; hierarchies stand in it as children lists.
+
+    `comments` are lines that stand above a variable, such as the reasons of guesses.
+    """
     entries = [_entry(variable) for variable in schema.variables]
     note = GUESS_NOTE if any(variable.guessed for variable in schema.variables) else ""
-    return note + "\n".join(_section("variable", entry, array=True) for entry in entries)
+    comments = comments or {}
+    return note + "\n".join(
+        "".join(f"# {line}\n" for line in comments.get(entry["name"], ())) + _section("variable", entry, array=True)
+        for entry in entries
+    )
 
 
 def _section(name: str, facts: Mapping[str, Any], *, array: bool = False) -> str:

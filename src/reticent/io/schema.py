@@ -1,5 +1,6 @@
 """Schema files on disk: TOML or ARGUS `.rda` in, TOML out."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,6 @@ def read_schema(path: Path | str) -> Schema:
     return load_schema(path).schema
 
 
-def write_schema(schema: Schema, path: Path | str) -> None:
-    """Write a schema as TOML, in one piece."""
-    write_text(Path(path), schema_to_toml(schema))
+def write_schema(schema: Schema, path: Path | str, *, comments: Mapping[str, Sequence[str]] | None = None) -> None:
+    """Write a schema as TOML, in one piece; `comments` stand above the variables."""
+    write_text(Path(path), schema_to_toml(schema, comments=comments))

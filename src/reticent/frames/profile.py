@@ -1,0 +1,132 @@
+"""What a column looks like, in counts: the facts that guesses about its meaning are made from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from reticent.frames.frame import Frame, as_text
+
+WORDS_FOR_MISSING = ("na", "n/a", "nan", "null", ".", "?", "-", "missing", "unknown")
+MANY_NINES = 2  # a 99 that stands once may be a value
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Counts and shapes of one column. `missing_codes` are values that look like codes for "not known".
+
+    `prefixes[i]` is the number of different prefixes of length i + 1, where all codes have one length (else empty).
+    """
+
+    name: str
+    n_records: int
+    n_empty: int
+    n_distinct: int
+    is_number: bool
+    is_whole: bool
+    leading_zeros: bool
+    positive: bool
+    missing_codes: tuple[str, ...]
+    n_missing_codes: int
+    prefixes: tuple[int, ...]
+    ranges: bool
+
+    @property
+    def n_present(self) -> int:
+        """Records with a value."""
+        return self.n_records - self.n_empty - self.n_missing_codes
+
+    @property
+    def unique(self) -> bool:
+        """Whether no two records share a value, and none is empty."""
+        return self.n_records > 1 and self.n_distinct == self.n_records
+
+
+def profile(frame: Frame, name: str) -> Profile:
+    """Look at one column."""
+    column = frame.table[name]
+    text = as_text(column)
+    if column.dtype == pl.String:
+        text = text.str.strip_chars()
+        text = text.set(text == "", None)
+    present = text.drop_nulls()
+    words = _missing_words(present)
+    rest = present.filter(~present.is_in(words)) if words else present
+    point = rest.str.replace(",", ".", literal=True)
+    numbers = point.cast(pl.Float64, strict=False)
+    is_number = len(rest) > 0 and numbers.null_count() == 0
+    whole = is_number and bool((numbers == numbers.round()).all())
+    zeros = column.dtype == pl.String and bool(rest.str.contains(r"^0\d").any())
+    sentinels = _sentinels(rest, numbers) if whole else ()
+    codes = (*words, *sentinels)
+    kept = rest.filter(~rest.is_in(list(sentinels))) if sentinels else rest
+    values = kept.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    return Profile(
+        name=name,
+        n_records=len(column),
+        n_empty=len(column) - len(present),
+        n_distinct=kept.n_unique() if len(kept) else 0,
+        is_number=is_number,
+        is_whole=whole,
+        leading_zeros=zeros,
+        positive=is_number and bool((values > 0).all()),
+        missing_codes=codes,
+        n_missing_codes=len(present) - len(kept),
+        prefixes=_prefixes(kept),
+        ranges=len(kept) > 0 and bool(kept.str.contains(r"^\s*[<>]?=?\s*\d+\s*(-|–|to|\+)\s*\d*\s*$").all()),
+    )
+
+
+def _missing_words(present: pl.Series) -> list[str]:
+    found = present.unique()
+    return sorted(found.filter(found.str.to_lowercase().is_in(list(WORDS_FOR_MISSING))).to_list())
+
+
+def _sentinels(text: pl.Series, numbers: pl.Series) -> tuple[str, ...]:
+    """Codes of nines above a gap, or small negative codes where all else is not negative."""
+    values = np.unique(numbers.to_numpy())
+    found: list[float] = []
+    top = float(values[-1])
+    if len(values) > 2 and top > 0 and set(str(int(top))) == {"9"}:
+        gap = top - float(values[-2])
+        often = int((numbers == top).sum()) >= MANY_NINES
+        if often and gap > max(1.0, 0.1 * top):
+            found.append(top)
+    negative = values[values < 0]
+    if (
+        0 < len(negative) <= 3
+        and len(values) > len(negative) + 1
+        and set(negative) <= {-1, -2, -3, -7, -8, -9, -98, -99}
+    ):
+        found.extend(float(value) for value in negative)
+    spelled = text.filter(numbers.is_in(found)).unique().sort().to_list() if found else []
+    return tuple(spelled)
+
+
+def _prefixes(text: pl.Series) -> tuple[int, ...]:
+    if len(text) == 0:
+        return ()
+    lengths = text.str.len_chars().unique()
+    longest = int(lengths[0])
+    if len(lengths) != 1 or not 2 <= longest <= 12:
+        return ()
+    return tuple(text.str.slice(0, cut).n_unique() for cut in range(1, longest + 1))
+
+
+def constant_within(frame: Frame, names: Sequence[str], group: str) -> tuple[str, ...]:
+    """Those columns that have one value in every group (empty counts as a value)."""
+    varied = frame.table.group_by(group).agg([pl.col(name).n_unique() for name in names])
+    return tuple(name for name in names if bool((varied[name] <= 1).all()))
+
+
+def group_sizes(frame: Frame, name: str) -> tuple[int, int]:
+    """Number of groups of equal values, and size of the largest."""
+    sizes = frame.table.group_by(name).len()["len"].to_numpy()
+    return len(sizes), int(sizes.max())
+
+
+def frequent_values(frame: Frame, name: str, n: int) -> tuple[str, ...]:
+    """The n most frequent values, for the protector's own eyes."""
+    counts = as_text(frame.table[name]).drop_nulls().value_counts(sort=True)
+    return tuple(counts[name].head(n).to_list())
