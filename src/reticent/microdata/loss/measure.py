@@ -1,0 +1,89 @@
+"""A measure of information loss: a named value with its formula and source. Zero always means "nothing changed"."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reticent.base.checks import did_you_mean
+from reticent.base.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a measure is: in words, as a formula, and who defined it. `least` and `most` are its possible values."""
+
+    name: str
+    text: str
+    formula: str
+    source: str
+    most: float = math.inf
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One value of a measure, for some variables."""
+
+    definition: Definition
+    value: float
+    variables: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the measure."""
+        return self.definition.name
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.value:.4g} of {len(self.variables)} variables>"
+
+
+@dataclass(frozen=True)
+class LossReport:
+    """All measures of one comparison, over the file and per variable, and one combined score in [0, 1].
+
+    `matched` says how many records could be compared one by one; 0 means only distributions were compared.
+    """
+
+    measures: tuple[Measure, ...]
+    n_original: int
+    n_masked: int
+    matched: int
+    score: float
+
+    def __repr__(self) -> str:
+        return f"<LossReport {len(self.measures)} measures, score {self.score:.4f}>"
+
+    def __iter__(self) -> Iterator[Measure]:
+        return iter(self.measures)
+
+    def __contains__(self, name: object) -> bool:
+        return any(measure.name == name for measure in self.measures)
+
+    def __getitem__(self, name: str) -> float:
+        """Value of a measure over all its variables (the first of that name)."""
+        for measure in self.measures:
+            if measure.name == name:
+                return measure.value
+        names = sorted({measure.name for measure in self.measures})
+        hint = did_you_mean(name, names) or f" Measured: {', '.join(names)}."
+        raise ParameterError(f"LossReport: there is no measure {name!r}.{hint}")
+
+    def of_variable(self, name: str, variable: str) -> float:
+        """Value of a measure for one variable."""
+        for measure in self.measures:
+            if measure.name == name and measure.variables == (variable,):
+                return measure.value
+        raise ParameterError(f"LossReport: there is no measure {name!r} of {variable!r} alone.")
+
+    def rows(self) -> list[dict[str, str | float]]:
+        """The report as plain rows, for a table or a file."""
+        return [
+            {
+                "measure": measure.name,
+                "variables": ", ".join(measure.variables),
+                "value": measure.value,
+                "meaning": measure.definition.text,
+                "formula": measure.definition.formula,
+                "source": measure.definition.source,
+            }
+            for measure in self.measures
+        ]
