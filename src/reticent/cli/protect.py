@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file.")) -> None:
     """Protect a microdata file as a plan says, attack the result, write what the plan asks for."""
-    from reticent.data.plan import read_plan
+    from reticent.io.plan import load_plan
     from reticent.jobs.protect_file import run_file_plan
     from reticent.microdata.mask import METHODS
 
@@ -24,7 +24,7 @@ def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file.")) -> 
         run = run_file_plan(plan, progress=progress)
     console = Console()
     show_file_result(console, run.result)
-    output = read_plan(plan, METHODS).output
+    output = load_plan(plan, METHODS).plan.output
     for what, name in (("publishable", output.path), ("publishable", output.public_report),
                        ("confidential", output.report), ("confidential", output.summary)):  # fmt: skip
         if name:

@@ -167,7 +167,7 @@ class Microdata:
         frame = self.frame.with_codes(name, codes, categories, absent=absent)
         listed = variable.codes
         if listed and set(categories) - set(listed):
-            variable = replace(variable, codes=(), labels=(), hierarchy=None)
+            variable = replace(variable, codes=(), labels=(), hierarchy=None, digits=())
         changed = self._changed(frame, self.schema.replace(variable), name)
         changed._encoded[name] = Encoded(codes, tuple(categories))
         return changed

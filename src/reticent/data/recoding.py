@@ -1,4 +1,4 @@
-"""Recoding: which old codes become which new code, as data. Read from ARGUS `.grc` files or written in a plan.
+"""Recoding: which old codes become which new code, as data. Lines as in ARGUS `.grc` files, which plans may hold too.
 
 Codes are compared as ARGUS does: as text, padded with blanks on the left to one width, so that "9" comes before "10".
 """
@@ -6,7 +6,7 @@ Codes are compared as ARGUS does: as text, padded with blanks on the left to one
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reticent.base.errors import DataError
+from reticent.base.errors import DataError, PlanError
 
 Range = tuple[str | None, str | None]
 
@@ -32,7 +32,7 @@ class RecodingRule:
 
 @dataclass(frozen=True)
 class Recoding:
-    """A recoding: rules (a later one wins), the new missing codes, the new code list; or codes to close in a tree.
+    """A recoding: rules (a later one wins), the new missing codes, the file of the new code list; or codes to close in a tree.
 
     >>> ages = Recoding((RecodingRule("1", ranges=((None, "20"),)), RecodingRule("2", ranges=(("21", None),))))
     >>> ages.image(["7", "20", "21", "99"], missing=("99",))
@@ -41,8 +41,7 @@ class Recoding:
 
     rules: tuple[RecodingRule, ...] = ()
     missing: tuple[str, ...] = ()
-    codes: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
+    code_list: str | None = None
     closed: tuple[str, ...] = ()
     name: str = ""
 
@@ -89,6 +88,15 @@ class Recoding:
         width = self.width(codes)
         return tuple(code for code in codes if len({rule.new for rule in self.rules if rule.takes(code, width)}) > 1)
 
+    def lines(self) -> tuple[str, ...]:
+        """The recoding as lines that `parse_rules` reads."""
+        rows = [f"{rule.new}: {', '.join(_spelled(rule))}" for rule in self.rules]
+        if self.missing:
+            rows.append(f"<MISSING> {' '.join(self.missing)}")
+        if self.code_list is not None:
+            rows.append(f'<CODELIST> "{self.code_list}"')
+        return tuple(rows)
+
     def _refuse_missing(self, missing: Sequence[str]) -> None:
         for rule in self.rules:
             for code in rule.codes:
@@ -97,3 +105,57 @@ class Recoding:
                         f"{self.owner}: the missing code {code!r} would become the valid code {rule.new!r}; "
                         "a missing code must stay missing."
                     )
+
+
+def _spelled(rule: RecodingRule) -> list[str]:
+    return [*rule.codes, *(f"{low or ''}-{high or ''}" for low, high in rule.ranges)]
+
+
+def parse_rules(lines: Sequence[str] | str, *, owner: str = "recode") -> Recoding:
+    """Read lines `new: old, low-high, -high, low-`, <MISSING> and <CODELIST>; commas between missing codes are accepted.
+
+    >>> parse_rules(["1: -20", "2: 21-30, 99"]).image(["7", "20", "25", "99", "50"])
+    {'7': '1', '20': '1', '25': '2', '99': '2'}
+    """
+    rules: list[RecodingRule] = []
+    missing: tuple[str, ...] = ()
+    code_list = None
+    for number, line in enumerate(lines.splitlines() if isinstance(lines, str) else lines, start=1):
+        text = line.strip()
+        if not text or text.startswith("//"):
+            continue
+        if text.startswith("<"):
+            word, _, rest = text.partition(">")
+            if word.upper() == "<MISSING":
+                missing = tuple(rest.replace(",", " ").split())
+            elif word.upper() == "<CODELIST":
+                code_list = rest.strip().strip('"')
+            else:
+                raise PlanError(
+                    f"{owner}: line {number} has the unknown keyword {word}>; known: <MISSING>, <CODELIST>."
+                )
+            continue
+        rules.append(_rule(text, f"{owner}: line {number}"))
+    if not rules:
+        raise PlanError(f"{owner}: there is no rule; a rule has the form 'new: code, low-high'.")
+    return Recoding(tuple(rules), missing, code_list, name=owner)
+
+
+def _rule(text: str, where: str) -> RecodingRule:
+    new, colon, sources = text.partition(":")
+    if not colon or not new.strip():
+        raise PlanError(f"{where} must have the form 'new: code, low-high', it has no new code.")
+    codes: list[str] = []
+    ranges: list[Range] = []
+    for part in sources.split(","):
+        source = part.strip().strip('"')
+        low, dash, high = (piece.strip() for piece in source.partition("-"))
+        if dash and not low and not high:
+            raise PlanError(f"{where} has a range without ends; write low-high, -high or low-.")
+        if dash:
+            ranges.append((low or None, high or None))
+        elif source:
+            codes.append(source)
+    if not codes and not ranges:
+        raise PlanError(f"{where} names no old codes after the colon.")
+    return RecodingRule(new.strip(), tuple(codes), tuple(ranges))

@@ -16,7 +16,7 @@ from reticent.base.randomness import Secret, as_secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import to_plain
-from reticent.data.plan import Plan, RiskSection, read_plan
+from reticent.data.plan import Plan, RiskSection
 from reticent.data.published import release_file
 from reticent.data.results import FileResult, StepRecord
 from reticent.jobs.measure import FileRisk, measure_loss, measure_risk
@@ -131,15 +131,23 @@ def _check_promises(step: MaskingMethod, before: Microdata, after: Microdata) ->
 
 def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
     """Read a plan, protect the file it names, and write what it asks for (all or nothing of each file)."""
+    from reticent.io.plan import load_plan
     from reticent.io.read import load_microdata
     from reticent.microdata.mask import METHODS
 
-    plan = read_plan(Path(path), METHODS)
+    file = load_plan(Path(path), METHODS)
+    plan = file.plan
     secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
     source = plan.data
     loaded = load_microdata(source.path, source.schema, folder=plan.folder, format=source.format, query=source.query)
     run = run_steps(
-        loaded.data, plan.steps, risk=plan.risk, edits=plan.edits, secret=secret, notes=loaded.notes, progress=progress
+        loaded.data,
+        plan.steps,
+        risk=plan.risk,
+        edits=plan.edits,
+        secret=secret,
+        notes=(*file.notes, *loaded.notes),
+        progress=progress,
     )
     write_outputs(plan, run)
     return run

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reticent.data.recoding import parse_rules
 from reticent.data.schema import Kind, Role
 from reticent.io.argus_codes import read_cdl, read_hrc, write_hrc
 from reticent.io.argus_grc import read_grc
@@ -74,7 +75,8 @@ def test_age_recoding(shared_data: Path) -> None:
     assert {image[code] for code in data.categories("AGE")} <= set("123456")
     assert image["20"] == "1"
     assert image["21"] == "2"
-    assert recoding.labels[0] == "age under 20"
+    assert recoding.code_list == "Age.cdl"
+    assert parse_rules(recoding.lines(), owner="Age.grc") == recoding
     assert recoding.untouched(data.categories("AGE"), missing=("99",)) == ()
 
 

@@ -12,8 +12,9 @@ from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
+from reticent.data.recoding import parse_rules
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.microdata.mask.recode_rules import band_labels, merged, parse_rules
+from reticent.microdata.mask.recode_rules import band_labels, merged
 
 WAYS = ("bands", "map", "level", "truncate", "rules")
 
@@ -80,13 +81,16 @@ class Recode(Method):
         variable = schema[self.variable]
         if self.level is not None and variable.hierarchy is not None and not self.keep:
             cut = variable.hierarchy.cut_at(self.level)
-            return schema.replace(replace(variable, hierarchy=cut, codes=cut.leaves, labels=(), kind=_kind(variable)))
+            return schema.replace(
+                replace(variable, hierarchy=cut, digits=(), codes=cut.leaves, labels=(), kind=_kind(variable))
+            )
         missing = parse_rules(self.rules).missing if self.rules else ()
         return schema.change(
             self.variable,
             codes=(),
             labels=(),
             hierarchy=None,
+            digits=(),
             kind=_kind(variable),
             missing=missing or variable.missing,
         )
@@ -122,7 +126,7 @@ class Recode(Method):
         elif self.truncate is not None:
             pairs = {code: code[: -self.truncate] for code in present if len(code) > self.truncate}
         else:
-            pairs = parse_rules(self.rules).map_codes(present)
+            pairs = parse_rules(self.rules).image(present)
         left = [code for code in present if code not in pairs]
         if left and not self.keep:
             raise DataError(_left_over(variable, left), variables=(variable.name,))

@@ -9,10 +9,10 @@ from reticent.base.randomness import as_secret
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
+from reticent.data.recoding import parse_rules
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.microdata.mask import METHODS
 from reticent.microdata.mask.recode import Recode
-from reticent.microdata.mask.recode_rules import parse_rules
 
 TREE = Hierarchy.from_children({"Total": ["N", "S"], "N": ["N1", "N2"], "S": ["S1"]})
 
