@@ -20,6 +20,7 @@ from reticent.data.plan import Plan, RiskSection
 from reticent.data.published import release_file
 from reticent.data.results import FileResult, StepRecord
 from reticent.jobs.measure import FileRisk, measure_loss, measure_risk
+from reticent.microdata.edits import EditRule, check_input, check_step, read_rules
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,14 @@ def run_steps(
     progress: Progress = silent,
 ) -> FileRun:
     """As `protect_file`, with the data before and after for the confidential report."""
-    if edits:
-        raise PlanError("[[edit]]: edit rules are not known to this version.")
     _check_needs(data, steps)
+    rules = read_rules(edits, data.schema)
+    check_input(data, rules)
     source = as_secret(secret)
     settings = risk or RiskSection()
     progress(0.0, "risk before")
     before = measure_risk(data, settings)
-    masked, records = _apply_all(data, steps, source, part(progress, 0.2, 0.7))
+    masked, records = _apply_all(data, steps, source, part(progress, 0.2, 0.7), rules=rules)
     progress(0.75, "attack")
     after = measure_risk(masked, settings)
     progress(0.9, "loss")
@@ -94,7 +95,12 @@ def _check_needs(data: Microdata, steps: Sequence[MaskingMethod]) -> None:
 
 
 def _apply_all(
-    data: Microdata, steps: Sequence[MaskingMethod], secret: Secret, progress: Progress
+    data: Microdata,
+    steps: Sequence[MaskingMethod],
+    secret: Secret,
+    progress: Progress,
+    *,
+    rules: Sequence[EditRule] = (),
 ) -> tuple[Microdata, list[StepRecord]]:
     records: list[StepRecord] = []
     times_seen: dict[str, int] = {}
@@ -107,6 +113,8 @@ def _apply_all(
         # named by method and occurrence: another method added before it does not change its draws
         applied = step.apply(data, secret=secret.child(f"{step.name}:{occurrence}"), progress=within)
         kept = _check_promises(step, data, applied.data)
+        ended = check_step(step.name, applied.data, rules)
+        rules = [rule for rule in rules if rule.text not in ended]
         parameters = to_plain(step)
         records.append(
             StepRecord(step.name, parameters, applied.changed, applied.facts, kept, time.perf_counter() - started)
