@@ -1,6 +1,7 @@
 """`reticent describe`: guess what the variables of a file are, show it, and write a schema file to correct."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich import box
@@ -8,9 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 from reticent.base.errors import ParameterError
-from reticent.data.schema import Variable
-from reticent.io.schema import write_schema
-from reticent.jobs.describe import Description, describe_file
+
+if TYPE_CHECKING:
+    from reticent.data.schema import Variable
+    from reticent.jobs.describe import Description
 
 N_SAMPLES = 5
 WIDE = 110
@@ -33,6 +35,9 @@ def describe(
     encoding: str = typer.Option("utf-8", "--encoding", help="Encoding of a text file."),
 ) -> None:
     """Guess role, kind, missing codes and hierarchy of each variable; every guess is marked as one."""
+    from reticent.io.schema import write_schema
+    from reticent.jobs.describe import describe_file
+
     target = output or data.with_name(f"{data.stem}.schema.toml")
     if target.exists() and not force:
         raise ParameterError(f"{target.name}: this schema file exists; give another with -o, or say --force.")
@@ -48,7 +53,7 @@ def describe(
     typer.echo(f"Schema written to {target}. Check what is marked as guessed, then plan the protection.")
 
 
-def show(described: Description, *, title: str) -> None:
+def show(described: "Description", *, title: str) -> None:
     """Print the description: counts only, unless values were asked for."""
     console = Console()
     n_records = described.profiles[0].n_records if described.profiles else 0
@@ -87,11 +92,11 @@ def show(described: Description, *, title: str) -> None:
         console.print(f"note: {note}", style="yellow", markup=False)
 
 
-def _marked(variable: Variable, fact: str, text: str) -> str:
+def _marked(variable: "Variable", fact: str, text: str) -> str:
     return f"{text} ?" if fact in variable.guessed else text
 
 
-def _because(described: Description, variable: Variable) -> str:
+def _because(described: "Description", variable: "Variable") -> str:
     """The reason of the role, or else of the kind, in few words."""
     reasons = {guess.fact: guess.reason for guess in described.reasons(variable.name)}
     return reasons.get("role") or reasons.get("kind") or reasons.get("household", "")
