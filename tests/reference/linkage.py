@@ -29,3 +29,24 @@ def credits(original, masked, nominal, absent) -> list[float]:  # type: ignore[n
         ties = sum(own * (1 - 1e-9) <= d <= own * (1 + 1e-9) for d in distances)
         result.append(0.0 if nearer else 1.0 / ties)
     return result
+
+
+def agreement_counts(left, right) -> list[int]:  # type: ignore[no-untyped-def]
+    """Agreement patterns of all pairs, one pair after the other; a missing value (−1) agrees with nothing."""
+    q = len(left[0])
+    counts = [0] * (1 << q)
+    for a in left:
+        for b in right:
+            counts[sum((a[j] == b[j] and a[j] >= 0) << j for j in range(q))] += 1
+    return counts
+
+
+def best_masks(left, right, order) -> list[tuple[int, int]]:  # type: ignore[no-untyped-def]
+    """For each right record the pattern of its best pairs (first in `order`) and how many pairs have it."""
+    q = len(left[0])
+    result = []
+    for b in right:
+        masks = [sum((a[j] == b[j] and a[j] >= 0) << j for j in range(q)) for a in left]
+        best = min(masks, key=order.index)
+        result.append((best, masks.count(best)))
+    return result

@@ -42,7 +42,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Both files as points of the same space; `names` are the variables, `owner` the variable of each column."""
+    """Both files as points of the same space; `names` are the variables, points first, then strings."""
 
     names: tuple[str, ...]
     original: Floats = field(repr=False)
@@ -50,6 +50,16 @@ class Coordinates:
     nominal: npt.NDArray[np.bool_] = field(repr=False)
     absent: Floats = field(repr=False)
     texts: tuple[Texts, ...] = field(default=(), repr=False)
+
+    @property
+    def n_original(self) -> int:
+        """Records of the original file."""
+        return int(self.original.shape[0])
+
+    @property
+    def n_masked(self) -> int:
+        """Records of the masked file."""
+        return int(self.masked.shape[0])
 
     @property
     def n_columns(self) -> int:

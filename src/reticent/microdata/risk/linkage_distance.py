@@ -86,7 +86,7 @@ class LinkageGrowth:
 
 def _truth(coordinates: Coordinates, truth: str) -> Integers:
     """The original record that each masked one belongs to."""
-    n, m = coordinates.original.shape[0], coordinates.masked.shape[0]
+    n, m = coordinates.n_original, coordinates.n_masked
     if truth == "position":
         if n != m:
             raise DataError(
@@ -103,7 +103,7 @@ def _truth(coordinates: Coordinates, truth: str) -> Integers:
 def _blocks(coordinates: Coordinates) -> Iterable[tuple[slice, Floats]]:
     """Squared distances of all pairs, some masked records at a time."""
     x, y = coordinates.original, coordinates.masked
-    n, m = x.shape[0], y.shape[0]
+    n, m = coordinates.n_original, coordinates.n_masked
     if n * m > MOST_PAIRS:
         raise DataError(
             f"{OWNER}: strings need all pairs, and {m} × {n} are too many; leave them out or link by blocks."
@@ -127,15 +127,24 @@ def _column_distances(x: Floats, y: Floats, coordinates: Coordinates, column: in
     return part
 
 
-def distance_linkage(coordinates: Coordinates, *, truth: str = "position", depth: int = 1) -> DistanceLinkage:
+def distance_linkage(
+    coordinates: Coordinates, *, truth: str = "position", own: npt.ArrayLike | None = None, depth: int = 1
+) -> DistanceLinkage:
     """Link every masked record to its nearest original record and compare with the truth.
 
-    `truth` is the record's own position, or 'nearest': the record nearest on all the variables given. `depth` is how
+    `truth` is the record's own position, or 'nearest': the record nearest on all the variables given; `own` gives the
+    true original of each masked record instead. `depth` is how
     many nearer records are counted before a record is given up; above 1 it shows how far down the list the own one is.
     """
     check_choice(truth, TRUTHS, name="truth", owner=OWNER)
     check_integer(depth, minimum=1, name="depth", owner=OWNER)
-    return _linked(coordinates, _truth(coordinates, truth), truth, depth)
+    if own is None:
+        return _linked(coordinates, _truth(coordinates, truth), truth, depth)
+    given = np.asarray(own, dtype=np.int64)
+    n = coordinates.n_original
+    if given.size != coordinates.n_masked or given.min(initial=0) < 0 or given.max(initial=-1) >= n:
+        raise DataError(f"{OWNER}: own must name one of the {n} original records for each masked one.")
+    return _linked(coordinates, given, "given", depth)
 
 
 def _linked(coordinates: Coordinates, own: Integers, truth: str, depth: int) -> DistanceLinkage:
@@ -144,7 +153,7 @@ def _linked(coordinates: Coordinates, own: Integers, truth: str, depth: int) -> 
     else:
         nearer, ties = _count_in_tree(coordinates, own, depth)
     credit = np.where(nearer == 0, 1.0 / np.maximum(ties, 1), 0.0)
-    return DistanceLinkage(coordinates.names, credit, nearer, depth, coordinates.original.shape[0], truth)
+    return DistanceLinkage(coordinates.names, credit, nearer, depth, coordinates.n_original, truth)
 
 
 def _count_in_tree(coordinates: Coordinates, own: Integers, depth: int) -> tuple[Integers, Integers]:
@@ -161,7 +170,7 @@ def _count_in_tree(coordinates: Coordinates, own: Integers, depth: int) -> tuple
 
 
 def _count_all_pairs(coordinates: Coordinates, own: Integers, depth: int) -> tuple[Integers, Integers]:
-    m = coordinates.masked.shape[0]
+    m = coordinates.n_masked
     nearer, ties = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     for rows, distances in _blocks(coordinates):
         radius = distances[np.arange(rows.stop - rows.start), own[rows]][:, None]
@@ -185,7 +194,7 @@ def linkage_growth(
         check_integer(size, minimum=1, maximum=d, name="sizes", owner=OWNER)
         shares = [_linked(coordinates.columns(s), own, truth, 1).share for s in _some_sets(d, size, sets, rng)]
         rows.append((size, len(shares), min(shares), float(np.mean(shares)), max(shares)))
-    return LinkageGrowth(tuple(rows), 1.0 / coordinates.original.shape[0])
+    return LinkageGrowth(tuple(rows), 1.0 / coordinates.n_original)
 
 
 def _some_sets(d: int, size: int, limit: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
