@@ -54,7 +54,8 @@ class LinkageModel:
     def posterior(self) -> Floats:
         """The chance that a pair with the pattern is a match."""
         odds = np.log(self.prior) - np.log1p(-self.prior) + self.weights
-        return 1.0 / (1.0 + np.exp(-odds))
+        chance: Floats = 1.0 / (1.0 + np.exp(-odds))
+        return chance
 
     def rows(self, decisions: Sequence[str] | None = None) -> tuple[dict[str, Any], ...]:
         """The patterns that occur, by falling weight."""
