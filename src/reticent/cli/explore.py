@@ -1,0 +1,58 @@
+"""`reticent explore SPEC.toml`: try many maskings, see risk against loss, write the chosen one as a plan."""
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from reticent.cli.progress_bar import progress_bar
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("explore")(explore)
+
+
+def explore(spec: Path = typer.Argument(..., help="The exploration, a TOML file.")) -> None:
+    """Measure risk and loss of many candidate maskings, choose one, measure it again on fresh draws."""
+    from reticent.jobs.explore_spec import run_explore_spec
+
+    with progress_bar("explore") as progress:
+        read, found = run_explore_spec(spec, progress=progress)
+    console = Console()
+    table = Table(title="Candidates, best score first", title_justify="left")
+    for name, justify in (
+        ("candidate", "left"),
+        ("risk", "right"),
+        ("loss", "right"),
+        ("score", "right"),
+        ("", "left"),
+    ):
+        table.add_column(name, justify="right" if justify == "right" else "left")
+    rows = sorted(found.rows(), key=lambda row: (bool(row["failed"]), 0.0 if row["failed"] else row["score"]))
+    for row in rows:
+        marks = [word for word, on in (("chosen", row["chosen"]), ("front", row["front"])) if on]
+        if row["failed"]:
+            table.add_row(row["candidate"], "–", "–", "–", "failed")
+            continue
+        numbers = (f"{row[name]:.4f}" for name in ("risk", "loss", "score"))
+        table.add_row(row["candidate"], *numbers, ", ".join(marks), style="bold" if row["chosen"] else None)
+    console.print(table)
+    for row in rows:
+        if row["failed"]:
+            console.print(f"[yellow]failed:[/yellow] {row['candidate']}: {row['failed']}")
+    if found.chosen is None or found.fresh is None:
+        console.print("No candidate keeps to most_risk; no plan was written.")
+        raise typer.Exit(4)
+    console.print(
+        f"Chosen: [bold]{found.chosen.name}[/bold]; on {found.fresh.draws} fresh draws its risk is "
+        f"{found.fresh.risk:.4f}, its loss {found.fresh.loss:.4f}."
+    )
+    if not found.holds:
+        console.print("The risk does not hold on fresh draws; no plan was written.")
+        raise typer.Exit(5)
+    output = read.output
+    for written in (output.plan, output.table, output.report):
+        if written:
+            console.print(f"[dim]confidential[/dim]  {written}")

@@ -1,0 +1,368 @@
+"""The risk–utility map: many candidate maskings, each attacked and compared on several draws, and one that is chosen.
+
+All candidates meet the same draws (common random numbers), so differences between them are theirs and not luck's. The
+chosen one is measured again on draws that had no part in choosing it. Everything here is confidential.
+"""
+
+import hashlib
+import json
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reticent.base.checks import check_between, check_integer, check_unique
+from reticent.base.errors import Cancelled, DataError, ParameterError, PlanError, ReticentError
+from reticent.base.progress import Progress, silent
+from reticent.base.randomness import Secret, as_secret
+from reticent.data.method import MaskingMethod
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import check_fields, to_plain
+from reticent.data.schema import Kind
+from reticent.microdata.loss import compare
+from reticent.microdata.risk.interval import rank_intervals
+from reticent.microdata.risk.linkage_coordinates import from_files
+from reticent.microdata.risk.linkage_distance import distance_linkage
+
+MEASURED = ("linkage", "interval", "loss", "il1s", "squares-share", "correlations", "hellinger", "pmse", "suppressions")
+"""What is kept of every draw, where it applies."""
+MOST_PROCESSES = 2
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A masking to try: a name and its steps."""
+
+    name: str
+    steps: tuple[MaskingMethod, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """Name and steps as plain data."""
+        return {"name": self.name, "step": [{"method": step.name, **to_plain(step)} for step in self.steps]}
+
+
+@dataclass(frozen=True)
+class ExploreSettings:
+    """`[explore]`: how candidates are measured and how one is chosen.
+
+    Risk is the mean of the linked share (distance linkage on `known`) and the interval disclosure (rank intervals of
+    `percent` percent on the numeric ones of `compared`); only the first where nothing numeric is compared. With
+    `most_risk` the least loss at or below it is chosen, else the least score = risk_share·risk + (1 − risk_share)·loss.
+    """
+
+    known: tuple[str, ...] = field(default=(), metadata={"help": "variables the intruder knows (none: the compared)"})
+    compared: tuple[str, ...] = field(default=(), metadata={"help": "variables whose loss counts (none: all)"})
+    draws: int = field(default=3, metadata={"min": 1, "help": "draws each candidate is measured on"})
+    fresh: int = field(default=3, metadata={"min": 1, "help": "new draws for the chosen one"})
+    percent: float = field(default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "width of the rank intervals"})
+    most_risk: float | None = field(default=None, metadata={"min": 0.0, "max": 1.0, "help": "highest risk allowed"})
+    risk_share: float = field(default=0.5, metadata={"min": 0.0, "max": 1.0, "help": "share of risk in the score"})
+    loss: str = field(default="score", metadata={"help": "combined `score`, or the name of a loss measure"})
+    processes: int = field(default=1, metadata={"min": 1, "max": MOST_PROCESSES, "help": "worker processes"})
+
+    def __post_init__(self) -> None:
+        check_fields(self, owner="[explore]")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One candidate on the map: means over its draws, the highest risk of a draw, and what failed."""
+
+    name: str
+    draws: int
+    risk: float
+    highest_risk: float
+    loss: float
+    score: float
+    measures: Mapping[str, float]
+    failed: str = ""
+
+    def row(self) -> dict[str, str | float | int]:
+        """The point as a plain row."""
+        plain: dict[str, str | float | int] = {
+            "candidate": self.name, "risk": self.risk, "highest risk": self.highest_risk, "loss": self.loss,
+            "score": self.score, "draws": self.draws, "failed": self.failed,
+        }  # fmt: skip
+        return {**plain, **{name: self.measures.get(name, float("nan")) for name in MEASURED if name != "loss"}}
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """All points, the names on the Pareto front (least risk first), the chosen candidate and its fresh measurement."""
+
+    points: tuple[Point, ...]
+    front: tuple[str, ...]
+    chosen: Candidate | None
+    fresh: Point | None
+    most_risk: float | None
+
+    def __repr__(self) -> str:
+        name = "none" if self.chosen is None else self.chosen.name
+        return f"<Exploration of {len(self.points)} candidates: {len(self.front)} on the front, chosen {name}>"
+
+    @property
+    def holds(self) -> bool:
+        """Whether a candidate was chosen and its risk on fresh draws is still allowed."""
+        if self.fresh is None or self.fresh.failed:
+            return False
+        return self.most_risk is None or self.fresh.risk <= self.most_risk
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The table: every candidate, whether it is on the front, whether it is the chosen one."""
+        chosen = None if self.chosen is None else self.chosen.name
+        return [{**p.row(), "front": p.name in self.front, "chosen": p.name == chosen} for p in self.points]
+
+
+def explore(
+    data: Microdata,
+    candidates: Sequence[Candidate],
+    *,
+    settings: ExploreSettings | None = None,
+    secret: Secret | int | bytes | Path | str | None = None,
+    state: Path | None = None,
+    progress: Progress = silent,
+) -> Exploration:
+    """Measure every candidate on every draw, find the front, choose, and measure the chosen one on fresh draws.
+
+    With `state` every finished draw is written to that file; the same exploration started again goes on from there.
+    """
+    settings = settings or ExploreSettings()
+    check_unique([candidate.name for candidate in candidates], name="candidates", owner="explore")
+    if not candidates:
+        raise PlanError("explore: there is no candidate; give at least one [[candidate]].")
+    _check_settings(data, settings)
+    if state is not None and secret is None:
+        raise ParameterError("explore: a state file needs a secret that stays the same; give one in [data] secret.")
+    source = as_secret(secret)
+    memory = _Memory.open(state, _fingerprint(data, candidates, settings, source))
+    tasks = [(c, f"draw {d}") for c in range(len(candidates)) for d in range(settings.draws)]
+    work = _Work(data, tuple(candidates), settings, source)
+    found = _run_all(work, tasks, memory, lambda share, what: progress(0.85 * share, what))
+    points = tuple(
+        _point(candidate, [found[c, f"draw {d}"] for d in range(settings.draws)], settings)
+        for c, candidate in enumerate(candidates)
+    )
+    front = pareto_front(points)
+    best = _choose(points, settings)
+    chosen = None if best is None else candidates[best]
+    fresh = None
+    if best is not None and chosen is not None:
+        again = [(best, f"fresh {d}") for d in range(settings.fresh)]
+        results = _run_all(work, again, memory, lambda share, what: progress(0.85 + 0.15 * share, what))
+        fresh = _point(chosen, [results[task] for task in again], settings)
+    progress(1.0, "done")
+    return Exploration(points, front, chosen, fresh, settings.most_risk)
+
+
+def pareto_front(points: Sequence[Point]) -> tuple[str, ...]:
+    """Names of the points that no other one beats in risk and loss at once; least risk first."""
+    good = [p for p in points if not p.failed]
+    on = [p for p in good if not any(_dominates(other, p) for other in good)]
+    return tuple(p.name for p in sorted(on, key=lambda p: (p.risk, p.loss, p.name)))
+
+
+def _dominates(one: Point, other: Point) -> bool:
+    return one.risk <= other.risk and one.loss <= other.loss and (one.risk < other.risk or one.loss < other.loss)
+
+
+def _choose(points: Sequence[Point], settings: ExploreSettings) -> int | None:
+    allowed = [
+        i for i, p in enumerate(points)
+        if not p.failed and (settings.most_risk is None or p.risk <= settings.most_risk)
+    ]  # fmt: skip
+    if not allowed:
+        return None
+    if settings.most_risk is None:
+        return min(allowed, key=lambda i: (points[i].score, points[i].name))
+    return min(allowed, key=lambda i: (points[i].loss, points[i].risk, points[i].name))
+
+
+def _check_settings(data: Microdata, settings: ExploreSettings) -> None:
+    data.schema.require((*settings.known, *settings.compared), owner="[explore]")
+    check_between(settings.percent, 0, 100, name="percent", owner="[explore]")
+    check_integer(settings.processes, minimum=1, maximum=MOST_PROCESSES, name="processes", owner="[explore]")
+
+
+def _fingerprint(data: Microdata, candidates: Sequence[Candidate], settings: ExploreSettings, secret: Secret) -> str:
+    """What a state file belongs to: keyed, so that it tells nothing about the data."""
+    digest = hashlib.blake2b(key=secret.digest("explore state"), digest_size=16)
+    plain = to_plain(settings)
+    for free in ("processes", "most_risk", "risk_share", "fresh"):
+        plain.pop(free, None)
+    digest.update(json.dumps([plain, [c.plain() for c in candidates]], sort_keys=True, default=str).encode())
+    for variable in data.schema.variables:
+        digest.update(variable.name.encode())
+        encoded = data.encoded(variable.name)
+        digest.update(np.ascontiguousarray(encoded.codes).tobytes())
+        digest.update("\x00".join(encoded.categories).encode())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a worker needs: the data once, then only the numbers of candidates and draws."""
+
+    data: Microdata
+    candidates: tuple[Candidate, ...]
+    settings: ExploreSettings
+    secret: Secret
+
+    def measure(self, candidate: int, draw: str) -> dict[str, Any]:
+        """Mask once, attack once, compare once."""
+        try:
+            masked = _masked(self.data, self.candidates[candidate].steps, self.secret.child(draw))
+            return _measured(self.data, masked, self.settings)
+        except Cancelled:
+            raise
+        except ReticentError as err:
+            return {"failed": str(err)}
+
+
+def _masked(data: Microdata, steps: Sequence[MaskingMethod], secret: Secret) -> Microdata:
+    """Apply the steps with the draws that `protect_file` would use for this secret; promises are checked."""
+    seen: dict[str, int] = {}
+    for step in steps:
+        step.check(data.schema)
+        occurrence = seen.get(step.name, 0)
+        seen[step.name] = occurrence + 1
+        after = step.apply(data, secret=secret.child(f"{step.name}:{occurrence}"), progress=silent).data
+        for promise in step.promises():
+            if promise.broken(data, after):
+                raise DataError(f"{step.name}: the promise that {promise.text} does not hold.")
+        data = after
+    return data
+
+
+def _measured(data: Microdata, masked: Microdata, settings: ExploreSettings) -> dict[str, Any]:
+    report = compare(data, masked, variables=settings.compared or None)
+    names = report.measures[0].variables if report.matched else ()
+    out: dict[str, Any] = {"loss": report.score if settings.loss == "score" else report[settings.loss]}
+    out.update({name: report[name] for name in MEASURED if name in report})
+    original, partner = data, masked
+    if data.n_records != masked.n_records or not bool((data.record_ids() == masked.record_ids()).all()):
+        _, here, there = np.intersect1d(data.record_ids(), masked.record_ids(), return_indices=True)
+        # Records that are no longer there cannot be linked; the intruder is given the rest to choose from.
+        original, partner = data.rows(here), masked.rows(there)
+    if not original.n_records:
+        raise DataError("explore: no masked record has the id of an original one, so linkage cannot be measured.")
+    known = tuple(n for n in (settings.known or names) if n in masked.schema)
+    out["linkage"] = distance_linkage(from_files(original, partner, known)).share if known else 0.0
+    numeric = [n for n in (settings.compared or names) if _is_number(original, n) and _is_number(partner, n)]
+    if numeric:
+        intervals = rank_intervals(original.numbers(numeric), partner.numbers(numeric), percent=settings.percent)
+        out["interval"] = intervals.share
+    return {name: float(value) for name, value in out.items()}
+
+
+def _is_number(data: Microdata, name: str) -> bool:
+    return name in data.schema and data.schema[name].kind is Kind.NUMERIC
+
+
+def _point(candidate: Candidate, draws: Sequence[Mapping[str, Any]], settings: ExploreSettings) -> Point:
+    failed = next((str(draw["failed"]) for draw in draws if "failed" in draw), "")
+    if failed:
+        nothing = float("nan")
+        return Point(candidate.name, len(draws), nothing, nothing, nothing, nothing, {}, failed)
+    means = {name: float(np.mean([draw[name] for draw in draws])) for name in MEASURED if name in draws[0]}
+    risks = [float(np.mean([draw[name] for name in ("linkage", "interval") if name in draw])) for draw in draws]
+    risk, loss = float(np.mean(risks)), means["loss"]
+    score = settings.risk_share * risk + (1 - settings.risk_share) * loss
+    return Point(candidate.name, len(draws), risk, max(risks), loss, score, means)
+
+
+@dataclass
+class _Memory:
+    """Finished draws, in a file of one JSON line each if there is one."""
+
+    path: Path | None
+    done: dict[tuple[int, str], dict[str, Any]]
+
+    @classmethod
+    def open(cls, path: Path | None, fingerprint: str) -> "_Memory":
+        if path is None:
+            return cls(None, {})
+        done: dict[tuple[int, str], dict[str, Any]] = {}
+        if path.exists():
+            lines = list(_complete_lines(path))
+            if not lines or lines[0].get("exploration") != fingerprint:
+                raise PlanError(
+                    f"explore: {path.name} belongs to another exploration (data, candidates, settings or secret "
+                    "differ). Give another state file, or remove this one to start again."
+                )
+            done = {(int(line["candidate"]), str(line["draw"])): line["found"] for line in lines[1:]}
+        else:
+            path.write_text(json.dumps({"exploration": fingerprint}) + "\n", encoding="utf-8")
+        return cls(path, done)
+
+    def add(self, task: tuple[int, str], found: dict[str, Any]) -> None:
+        self.done[task] = found
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"candidate": task[0], "draw": task[1], "found": found}) + "\n")
+
+
+def _complete_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines that can be read; a run that was killed can leave half of the last one, which is cut off."""
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")
+    for line in whole.splitlines():
+        yield json.loads(line)
+
+
+def _run_all(
+    work: _Work, tasks: Sequence[tuple[int, str]], memory: _Memory, progress: Callable[[float, str], None]
+) -> dict[tuple[int, str], dict[str, Any]]:
+    """Measure what is not yet known, in this process or in spawned ones."""
+    open_tasks = [task for task in tasks if task not in memory.done]
+    finished = len(tasks) - len(open_tasks)
+
+    def tell(task: tuple[int, str], found: dict[str, Any]) -> None:
+        nonlocal finished
+        memory.add(task, found)
+        finished += 1
+        progress(finished / len(tasks), work.candidates[task[0]].name)
+
+    if work.settings.processes == 1 or len(open_tasks) < 2:
+        for task in open_tasks:
+            tell(task, work.measure(*task))
+    else:
+        _run_in_processes(work, open_tasks, tell)
+    return {task: memory.done[task] for task in tasks}
+
+
+def _run_in_processes(
+    work: _Work, tasks: Sequence[tuple[int, str]], tell: Callable[[tuple[int, str], dict[str, Any]], None]
+) -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(
+        max_workers=work.settings.processes, mp_context=context, initializer=_start_worker, initargs=(work,)
+    ) as pool:
+        waiting: dict[Future[dict[str, Any]], tuple[int, str]] = {pool.submit(_measure_task, t): t for t in tasks}
+        try:
+            while waiting:
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    tell(waiting.pop(future), future.result())
+        except BaseException:
+            for future in waiting:
+                future.cancel()
+            raise
+
+
+_worker: _Work | None = None
+
+
+def _start_worker(work: _Work) -> None:
+    """Keep the data in a new worker process: it is sent once, not with every task."""
+    global _worker
+    _worker = work
+
+
+def _measure_task(task: tuple[int, str]) -> dict[str, Any]:
+    assert _worker is not None
+    return _worker.measure(*task)

@@ -1,0 +1,84 @@
+"""The confidential report of an exploration: the risk–utility map, the table, the chosen candidate on fresh draws."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reticent.report.page import Facts, Picture, Rows, Section, Text, Verdict, number, render_page
+from reticent.report.plots import ACCENT, GOOD, INK, MUTE, data_uri, new_figure, styled
+
+SHOWN = ("candidate", "risk", "highest risk", "loss", "score", "linkage", "interval", "il1s", "correlations", "pmse")
+
+
+@styled
+def risk_utility_map(rows: Sequence[Mapping[str, Any]], *, title: str = "Risk against loss") -> str:
+    """Every candidate as a dot, the Pareto front as a line, the chosen one ringed."""
+    figure, axes = new_figure(height=4.2)
+    usable = [row for row in rows if not row["failed"] and math.isfinite(row["risk"])]
+    for row in usable:
+        colour = GOOD if row["front"] else MUTE
+        axes.scatter(row["loss"], row["risk"], s=26, color=colour, zorder=3)
+    front = sorted((row for row in usable if row["front"]), key=lambda row: row["risk"])
+    axes.plot([r["loss"] for r in front], [r["risk"] for r in front], color=GOOD, linewidth=1.2, zorder=2)
+    for place, row in enumerate(front):
+        up = 6 if place % 2 else -11
+        label = row["candidate"]
+        axes.annotate(
+            label, (row["loss"], row["risk"]), xytext=(6, up), textcoords="offset points", fontsize=7, color=INK
+        )
+    for row in usable:
+        if row["chosen"]:
+            axes.scatter(
+                row["loss"], row["risk"], s=130, facecolors="none", edgecolors=ACCENT, linewidths=1.8, zorder=4
+            )
+    axes.set_xlabel("information loss")
+    axes.set_ylabel("disclosure risk")
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.set_title(title)
+    return data_uri(figure)
+
+
+def explore_report(rows: Sequence[Mapping[str, Any]], *, fresh: Mapping[str, Any] | None, holds: bool) -> str:
+    """The page as HTML text."""
+    chosen = next((row for row in rows if row["chosen"]), None)
+    blocks: list[Any] = []
+    if chosen is None or fresh is None:
+        blocks.append(Verdict(False, "No candidate keeps to the risk that is allowed; no plan was written."))
+    else:
+        words = "holds" if holds else "does not hold"
+        blocks.append(
+            Verdict(
+                holds, f"Chosen: {chosen['candidate']}. Its risk {words} on draws that were not used for choosing it."
+            )
+        )
+        blocks.append(
+            Facts(
+                (
+                    ("risk when choosing", number(round(chosen["risk"], 4))),
+                    ("risk on fresh draws", number(round(fresh["risk"], 4))),
+                    ("loss on fresh draws", number(round(fresh["loss"], 4))),
+                    ("candidates", number(len(rows))),
+                )
+            )
+        )
+    blocks.append(Picture(risk_utility_map(rows), "Green: no other candidate has both less risk and less loss."))
+    ordered = sorted(rows, key=lambda row: (bool(row["failed"]), row["score"] if not row["failed"] else 0.0))
+    blocks.append(
+        Rows(
+            SHOWN,
+            tuple(tuple(_cell(row.get(name)) for name in SHOWN) for row in ordered),
+            caption="All candidates, best score first",
+            classes=tuple("bad" if row["failed"] else "good" if row["front"] else "" for row in ordered),
+        )
+    )
+    failures = [row for row in rows if row["failed"]]
+    if failures:
+        blocks.append(Text("Failed: " + "; ".join(f"{row['candidate']}: {row['failed']}" for row in failures)))
+    return render_page("Exploration", (Section("Risk and loss", tuple(blocks)),), public=False)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else round(value, 4)
+    return value
