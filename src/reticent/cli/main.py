@@ -55,6 +55,13 @@ def run() -> None:
             raise
         typer.echo(f"reticent: {err}", err=True)
         raise SystemExit(err.exit_code) from None
+    except Exception as err:
+        if debug:
+            raise
+        typer.echo(
+            f"reticent: internal error ({type(err).__name__}); nothing was written. Report it with --debug.", err=True
+        )
+        raise SystemExit(1) from None
     except KeyboardInterrupt:
         typer.echo("reticent: stopped; nothing was half-written.", err=True)
         raise SystemExit(130) from None

@@ -21,6 +21,8 @@ from reticent.data.published import release_file
 from reticent.data.results import FileResult, StepRecord
 from reticent.jobs.measure import FileRisk, measure_loss, measure_risk
 from reticent.microdata.edits import EditRule, check_input, check_step, read_rules
+from reticent.microdata.loss.compare import compare
+from reticent.microdata.loss.measure import LossReport
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class FileRun:
     after: Microdata
     risk_before: FileRisk
     risk_after: FileRisk
+    loss: LossReport
 
 
 def protect_file(
@@ -69,22 +72,22 @@ def run_steps(
     settings = risk or RiskSection()
     progress(0.0, "risk before")
     before = measure_risk(data, settings)
-    masked, records = _apply_all(data, steps, source, part(progress, 0.2, 0.7), rules=rules)
+    masked, records, ended = _apply_all(data, steps, source, part(progress, 0.2, 0.7), rules=rules)
     progress(0.75, "attack")
     after = measure_risk(masked, settings)
     progress(0.9, "loss")
-    loss = measure_loss(data, masked, records)
+    report = compare(data, masked)
     result = FileResult(
         file=release_file(masked),
         risk_before=before.summary(),
         risk_after=after.summary(),
-        loss=loss,
+        loss={**measure_loss(data, masked, records), "score": report.score, "measures": report.rows()},
         steps=tuple(records),
-        notes=tuple(notes),
+        notes=(*notes, *ended),
         secret_hex=source.to_hex(),
     )
     progress(1.0, "done")
-    return FileRun(result, data, masked, before, after)
+    return FileRun(result, data, masked, before, after, report)
 
 
 def _check_needs(data: Microdata, steps: Sequence[MaskingMethod]) -> None:
@@ -101,8 +104,9 @@ def _apply_all(
     progress: Progress,
     *,
     rules: Sequence[EditRule] = (),
-) -> tuple[Microdata, list[StepRecord]]:
+) -> tuple[Microdata, list[StepRecord], list[str]]:
     records: list[StepRecord] = []
+    ended: list[str] = []
     times_seen: dict[str, int] = {}
     for number, step in enumerate(steps):
         occurrence = times_seen.get(step.name, 0)
@@ -113,14 +117,15 @@ def _apply_all(
         # named by method and occurrence: another method added before it does not change its draws
         applied = step.apply(data, secret=secret.child(f"{step.name}:{occurrence}"), progress=within)
         kept = _check_promises(step, data, applied.data)
-        ended = check_step(step.name, applied.data, rules)
-        rules = [rule for rule in rules if rule.text not in ended]
+        lost = check_step(step.name, applied.data, rules)
+        rules = [rule for rule in rules if rule.text not in lost]
+        ended += [f"After step {step.name}, edit rule {text!r} cannot be checked any more." for text in lost]
         parameters = to_plain(step)
         records.append(
             StepRecord(step.name, parameters, applied.changed, applied.facts, kept, time.perf_counter() - started)
         )
         data = applied.data
-    return data, records
+    return data, records, ended
 
 
 def _check_promises(step: MaskingMethod, before: Microdata, after: Microdata) -> tuple[str, ...]:

@@ -8,13 +8,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from reticent.data.microdata import Microdata
 from reticent.data.published import MaskedFile
 from reticent.data.results import FileResult
-from reticent.data.schema import Kind
+from reticent.data.schema import Kind, Role
+from reticent.microdata.loss.rows import distribution_rows
 from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, number, render_page
-from reticent.report.plots import before_after_bars, heat_map, histogram_pair
+from reticent.report.plots import before_after_bars, distribution_panels, heat_map, histogram_pair
 
 SHOWN = 15
+MOST_BARS = 60
+HIDDEN = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
 
 
 class RiskView(Protocol):
@@ -44,6 +48,12 @@ class RunView(Protocol):
     @property
     def risk_after(self) -> RiskView: ...
 
+    @property
+    def before(self) -> Microdata: ...
+
+    @property
+    def after(self) -> Microdata: ...
+
 
 def confidential_report(run: RunView) -> str:
     """Everything about a run, for the data protector."""
@@ -55,6 +65,7 @@ def confidential_report(run: RunView) -> str:
         Section("Risk of the records", _record_risk(run)),
         Section("What each step did", _steps(result)),
         Section("What it cost", _loss(result)),
+        Section("Distributions before and after", _distributions(run)),
     ]
     subtitle = f"{number(result.file.n_records)} records, {len(result.steps)} steps"
     kept = [section for section in sections if section.blocks]
@@ -167,15 +178,38 @@ def _parameters(parameters: Mapping[str, Any]) -> str:
 
 
 def _loss(result: FileResult) -> tuple[Block, ...]:
-    blocks: list[Block] = []
+    blocks: list[Block] = [Text(f"Combined score {result.loss['score']:.4f} (0: unchanged, 1: nothing is left).")]
     suppressed = result.loss.get("suppressed values", {})
     if suppressed:
         blocks.append(Rows(("variable", "values suppressed"), tuple(suppressed.items())))
-    numbers = result.loss.get("numbers", {})
-    rows = tuple((name, *facts.values()) for name, facts in numbers.items() if facts)
+    rows = tuple((name, *facts.values()) for name, facts in result.loss.get("numbers", {}).items() if facts)
     if rows:
         blocks.append(Rows(("variable", "mean before", "mean after", "deviation before", "deviation after"), rows))
+    whole = [row for row in result.loss["measures"] if "," in str(row["variables"]) or not row["variables"]]
+    rows = tuple((row["measure"], row["value"], row["meaning"]) for row in whole)
+    blocks.append(Rows(("measure", "value", "what it is"), rows))
     return tuple(blocks)
+
+
+def _distributions(run: RunView) -> tuple[Block, ...]:
+    """Small panels, the most changed variables first."""
+    before, after = run.before, run.after
+    panels = []
+    for name in after.schema.names:
+        known = name in before.schema and after.schema[name].role not in HIDDEN
+        known = (
+            known and before.schema[name].kind is after.schema[name].kind
+        )  # a number cut into bands has no common axis
+        if known and any(step.changed.get(name, 0) for step in run.result.steps):
+            bars = distribution_rows(before, after, name)
+            if len(bars) <= MOST_BARS:
+                panels.append(
+                    (name, [bar.label for bar in bars], [bar.before for bar in bars], [bar.after for bar in bars])
+                )
+    return tuple(
+        Picture(distribution_panels(panels[i : i + 2]), "Share of records, before (grey) and after (blue).")
+        for i in range(0, min(len(panels), 8), 2)
+    )
 
 
 def public_report(file: MaskedFile) -> str:

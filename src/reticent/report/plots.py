@@ -118,3 +118,19 @@ def heat_map(values: NDArray[np.float64], rows: Sequence[str], columns: Sequence
     figure.colorbar(image, ax=axes, label=unit)
     axes.set_title(title)
     return data_uri(figure)
+
+
+@styled
+def distribution_panels(panels: Sequence[tuple[str, Sequence[str], Sequence[float], Sequence[float]]]) -> str:
+    """One panel a variable: shares before as grey bars, after as blue outlines."""
+    figure, axes = new_figure(height=2.6, panels=max(2, len(panels)))
+    for axis in axes[len(panels) :]:
+        axis.set_visible(False)
+    for axis, (name, labels, before, after) in zip(axes, panels):
+        place = np.arange(len(labels))
+        axis.bar(place, before, width=0.9, color="#c3c9cf")
+        axis.bar(place, after, width=0.9, fill=False, edgecolor=ACCENT, linewidth=1.1)
+        step = max(1, len(labels) // 8)
+        axis.set_xticks(place[::step], [str(label)[:12] for label in labels[::step]], rotation=35, ha="right")
+        axis.set_title(name)
+    return data_uri(figure)
