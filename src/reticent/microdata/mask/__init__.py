@@ -10,7 +10,10 @@ from reticent.microdata.mask.rank_swap import RankSwap
 from reticent.microdata.mask.recode import Recode
 from reticent.microdata.mask.record_swap import RecordSwap
 from reticent.microdata.mask.reorder import Reorder
+from reticent.microdata.mask.resample import Resample
+from reticent.microdata.mask.round_values import RoundValues
 from reticent.microdata.mask.sampling import Sample
+from reticent.microdata.mask.shuffle import Shuffle
 from reticent.microdata.mask.swap import Swap
 from reticent.microdata.mask.top_code import BottomCode, MultivariateTopCode, TopCode
 from reticent.microdata.mask.weights_noise import NoiseOnWeights
@@ -32,7 +35,10 @@ METHODS = Registry(
         RecordSwap,
         RemoveIdentifiers,
         Reorder,
+        Resample,
+        RoundValues,
         Sample,
+        Shuffle,
         Swap,
         TopCode,
     ),

@@ -14,6 +14,7 @@ from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Schema
+from reticent.kernels.ranking import stable_order
 from reticent.kernels.transitions import draw_codes, round_flows
 from reticent.microdata.perturb import transition_matrix as markov
 from reticent.microdata.perturb.binding import Units, check_variables, keyed_uniforms, recoded, slices, strata_of, units
@@ -151,7 +152,7 @@ def _controlled(codes: Codes, matrix: Floats, uniform: Floats, words: tuple[int,
     # A slack row makes column sums whole; its entries are what is missing to the next whole number.
     slack = np.where(np.abs(columns - np.rint(columns)) < 1e-6, 0.0, np.ceil(columns) - columns)
     flows = round_flows(np.vstack([expected, slack]), np.uint64(words[0]), np.uint64(words[1]))[:size]
-    order = known[np.argsort(codes[known] + uniform[known], kind="stable")]
+    order = known[stable_order(codes[known] + uniform[known])]
     drawn = codes.copy()
     drawn[order] = np.repeat(np.tile(np.arange(size), size), flows.ravel())
     return drawn

@@ -14,6 +14,7 @@ from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Kind, Schema
+from reticent.kernels.ranking import stable_order
 from reticent.kernels.swaps import rank_partners
 from reticent.microdata.perturb.binding import check_variables, differing, recoded, slices, strata_of, units
 from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
@@ -72,7 +73,8 @@ class RankSwap(Method):
             return swapped, lonely
         for rows in slices(group):
             own = values[rows]
-            order = rows[np.argsort(own, kind="stable")[: int((~np.isnan(own)).sum())]]
+            known = rows[~np.isnan(own)]
+            order = known[stable_order(values[known])]
             window = ranks_within(len(order), self.window)
             if window == 0 and len(order) > 1:
                 raise DataError(

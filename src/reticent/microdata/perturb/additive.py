@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from reticent.base.errors import DataError
+from reticent.kernels.ranking import mean_ranks
 from reticent.microdata.perturb.covariance import Moments, factor, moments
 
 Floats = NDArray[np.float64]
@@ -93,15 +94,6 @@ def normal_scores(values: Floats) -> Floats:
         known = ~np.isnan(values[:, j])
         scores[known, j] = special.ndtri((mean_ranks(values[known, j]) - 0.5) / max(1, int(known.sum())))
     return scores
-
-
-def mean_ranks(column: Floats) -> Floats:
-    """Ranks from 1, equal values share the mean of their ranks; O(n log n)."""
-    ordered = np.sort(column)
-    below = np.searchsorted(ordered, column, side="left")
-    upto = np.searchsorted(ordered, column, side="right")
-    ranks: Floats = (below + upto + 1) / 2.0
-    return ranks
 
 
 def quantiles(ordered: Floats, share: Floats) -> Floats:

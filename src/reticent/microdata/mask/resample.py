@@ -1,0 +1,94 @@
+"""Resampling (plan name `resample`): averages of sorted bootstrap samples, given back by rank (Heer 1993)."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.method import Applied, Method, Promise
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import check_fields
+from reticent.data.schema import Schema
+from reticent.kernels.ranking import stable_order
+from reticent.microdata.perturb.binding import Units, check_variables, slices, strata_of, units, with_all_numbers
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Resample(Method):
+    """Draw `t` bootstrap samples of each variable, sort each, average them rank by rank; rank r gets average r.
+
+    Ranks stay (equal values may part), values move towards a smoothed distribution. Missing values stay missing.
+    """
+
+    name: ClassVar[str] = "resample"
+    variables: tuple[str, ...] = field(metadata={"help": "numeric variables, each on its own"})
+    t: int = field(default=3, metadata={"min": 1, "help": "number of bootstrap samples"})
+    strata: tuple[str, ...] = field(default=(), metadata={"help": "within groups of these variables"})
+
+    def __post_init__(self) -> None:
+        check_fields(self, owner=self.name)
+
+    def check(self, schema: Schema) -> None:
+        """The variables are numeric, the strata known."""
+        check_variables(schema, self.variables, owner=self.name, numeric=True)
+        schema.require(self.strata, owner=self.name)
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Resample; samples are drawn by rank, so the order of records does not matter."""
+        self.check(data.schema)
+        who = units(data, self.variables, owner=self.name)
+        values = data.numbers(self.variables)[who.first]
+        masked = values.copy()
+        groups = list(slices(strata_of(data, self.strata, first=who.first)))
+        for position, name in enumerate(self.variables):
+            for rows in groups:
+                known = rows[~np.isnan(values[rows, position])]
+                order = known[stable_order(values[known, position])]
+                stream = secret.stream(f"{name} in {_label(data, self.strata, who, rows)}")
+                masked[order, position] = averaged_samples(values[order, position], self.t, stream)
+            progress((position + 1) / len(self.variables), name)
+        result, changed = with_all_numbers(data, self.variables, masked[who.of])
+        return Applied(result, changed)
+
+    def promises(self) -> tuple[Promise, ...]:
+        """Values stay inside the range and in the order of the stratum."""
+        return (Promise("ranks stay and values stay in their range", partial(_disordered, self)),)
+
+
+def averaged_samples(ordered: Floats, t: int, stream: np.random.Generator) -> Floats:
+    """Mean over `t` bootstrap samples of the r-th smallest value, for all r; O(t n), nothing is sorted again."""
+    n = ordered.shape[0]
+    total = np.zeros(n)
+    for _ in range(t):
+        counts = np.bincount(stream.integers(0, n, size=n), minlength=n) if n else np.zeros(0, dtype=np.int64)
+        total += np.repeat(ordered, counts)
+    mean: Floats = total / t
+    return mean
+
+
+def _label(data: Microdata, strata: tuple[str, ...], who: Units, rows: NDArray[np.int64]) -> str:
+    record = int(who.first[rows[0]])
+    return "|".join(str((*data.categories(name), None)[int(data.encoded(name).codes[record])]) for name in strata)
+
+
+def _disordered(method: Resample, before: Microdata, after: Microdata) -> int:
+    who = units(before, method.variables, owner=method.name)
+    old, new = before.numbers(method.variables)[who.first], after.numbers(method.variables)[who.first]
+    count = int((np.isnan(old) != np.isnan(new)).sum())
+    for rows in slices(strata_of(before, method.strata, first=who.first)):
+        for position in range(len(method.variables)):
+            known = rows[~np.isnan(old[rows, position])]
+            if known.size == 0:
+                continue
+            order = known[np.lexsort((new[known, position], old[known, position]))]
+            count += int((np.diff(new[order, position]) < 0).sum())
+            low, high = old[order[0], position], old[order[-1], position]
+            slack = 1e-9 * max(abs(low), abs(high))
+            count += int(((new[known, position] < low - slack) | (new[known, position] > high + slack)).sum())
+    return count

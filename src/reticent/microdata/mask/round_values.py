@@ -1,0 +1,121 @@
+"""Rounding (plan name `round`): replace numbers by the nearest point of a rounding set, one variable or several at once."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from reticent.base.errors import ParameterError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.method import Applied, Method, Promise
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import check_fields
+from reticent.data.schema import Schema
+from reticent.microdata.perturb.binding import check_variables, keyed_uniforms, units, with_all_numbers
+
+Floats = NDArray[np.float64]
+HOW = ("nearest", "random", "down", "up")
+
+
+@dataclass(frozen=True)
+class RoundValues(Method):
+    """Round numeric variables to a set of points.
+
+    The set is the multiples of `base`, or the listed `points` (each variable on its own), or the listed `vectors`
+    (all variables together: the nearest vector in units of the standard deviations). `random` rounds up with the
+    probability that keeps the expected value; beyond the ends of a list the end is taken.
+    """
+
+    name: ClassVar[str] = "round"
+    variables: tuple[str, ...] = field(metadata={"help": "numeric variables"})
+    base: float | None = field(default=None, metadata={"min": 0.0, "help": "round to multiples of this"})
+    points: tuple[float, ...] = field(default=(), metadata={"help": "rounding set of single values"})
+    vectors: tuple[tuple[float, ...], ...] = field(default=(), metadata={"help": "rounding set of vectors"})
+    how: str = field(default="nearest", metadata={"choices": HOW, "help": "which neighbour is taken"})
+
+    def __post_init__(self) -> None:
+        check_fields(self, owner=self.name)
+        if sum((self.base is not None, bool(self.points), bool(self.vectors))) != 1:
+            raise ParameterError(f"{self.name}: give exactly one of base, points and vectors.")
+        if self.base is not None and self.base <= 0:
+            raise ParameterError(f"{self.name}: base must be above 0, got {self.base!r}.")
+        if self.vectors and self.how != "nearest":
+            raise ParameterError(f"{self.name}: vectors are rounded to the nearest only.")
+        if any(len(vector) != len(self.variables) for vector in self.vectors):
+            raise ParameterError(f"{self.name}: each vector must have one value for each of the variables.")
+
+    def check(self, schema: Schema) -> None:
+        """The variables are numeric."""
+        check_variables(schema, self.variables, owner=self.name, numeric=True)
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Round the data; random rounding is keyed by record."""
+        self.check(data.schema)
+        who = units(data, self.variables, owner=self.name)
+        values = data.numbers(self.variables)[who.first]
+        if self.vectors:
+            rounded = nearest_vectors(values, np.array(self.vectors, dtype=np.float64))
+        else:
+            rounded = values.copy()
+            for position, name in enumerate(self.variables):
+                low, high = self._neighbours(values[:, position])
+                chance = keyed_uniforms(secret, name, who.ids) if self.how == "random" else None
+                rounded[:, position] = choose_neighbour(values[:, position], low, high, how=self.how, chance=chance)
+        progress(1.0, self.name)
+        result, changed = with_all_numbers(data, self.variables, rounded[who.of])
+        return Applied(result, changed)
+
+    def _neighbours(self, column: Floats) -> tuple[Floats, Floats]:
+        """The points of the set just below and above each value (equal where the value is in the set)."""
+        if self.base is not None:
+            # Multiples are compared as multiples, so that 0.3 counts as a multiple of 0.1.
+            whole = np.rint(column / self.base)
+            is_multiple = np.isclose(column, whole * self.base, rtol=1e-12, atol=0.0)
+            low = np.where(is_multiple, whole, np.floor(column / self.base))
+            return low * self.base, np.where(is_multiple, low, low + 1) * self.base
+        points = np.unique(np.array(self.points, dtype=np.float64))
+        above = np.searchsorted(points, column, side="left").clip(0, len(points) - 1)
+        below = (np.searchsorted(points, column, side="right") - 1).clip(0, len(points) - 1)
+        return points[below], points[above]
+
+    def promises(self) -> tuple[Promise, ...]:
+        """All values are in the rounding set."""
+        return (Promise("all values are in the rounding set", partial(_outside, self)),)
+
+
+def choose_neighbour(values: Floats, low: Floats, high: Floats, *, how: str, chance: Floats | None) -> Floats:
+    """The lower or upper neighbour; NaN stays. `chance` are uniforms for random rounding."""
+    gap = high - low
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(gap > 0, (values - low) / gap, 0.0)
+    if chance is not None:
+        up = chance < share
+    else:
+        up = np.full(values.shape, how == "up") if how in ("up", "down") else share >= 0.5
+    return np.where(np.isnan(values), np.nan, np.where(up, high, low))
+
+
+def nearest_vectors(values: Floats, vectors: Floats) -> Floats:
+    """The nearest vector of the set, distances in standard deviations; records with a missing value stay."""
+    complete = ~np.isnan(values).any(axis=1)
+    rounded = values.copy()
+    if complete.any():
+        deviation = values[complete].std(axis=0)
+        scale = np.where(deviation > 0, deviation, 1.0)
+        rounded[complete] = vectors[KDTree(vectors / scale).query(values[complete] / scale)[1]]
+    return rounded
+
+
+def _outside(method: RoundValues, before: Microdata, after: Microdata) -> int:
+    values = after.numbers(method.variables)
+    if method.vectors:
+        allowed = set(method.vectors)
+        return sum(1 for row in values[~np.isnan(values).any(axis=1)].tolist() if tuple(row) not in allowed)
+    known = values[~np.isnan(values)]
+    if method.base is not None:
+        return int((~np.isclose(known, np.rint(known / method.base) * method.base, rtol=1e-9, atol=0.0)).sum())
+    return int((~np.isin(known, np.array(method.points, dtype=np.float64))).sum())

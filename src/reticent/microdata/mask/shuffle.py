@@ -1,0 +1,143 @@
+"""Data shuffling (plan name `shuffle`): a model says who should have the large values, the values are the true ones."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from reticent.base.errors import DataError, ParameterError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.method import Applied, Method, Promise
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import check_fields
+from reticent.data.schema import Kind, Schema
+from reticent.kernels.ranking import mean_ranks, stable_order
+from reticent.microdata.perturb.binding import check_variables, differing, keyed_normals, slices, strata_of, units
+from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
+from reticent.microdata.perturb.covariance import check_not_constant, factor, nearest_psd
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Shuffle(Method):
+    """Exchange the values of numeric variables so that rank relations are kept (Muralidhar and Sarathy 2006).
+
+    Ranks become normal scores with the correlations 2 sin(π ρ/6) of Spearman's ρ; given the scores of the predictors,
+    new scores are drawn, and the record with the r-th largest new score gets the r-th largest true value. Marginals
+    (within strata) are exact; rank correlations hold up to chance. Nominal predictors enter as indicators.
+    """
+
+    name: ClassVar[str] = "shuffle"
+    variables: tuple[str, ...] = field(metadata={"help": "numeric variables to shuffle together"})
+    predictors: tuple[str, ...] = field(default=(), metadata={"help": "variables that stay and explain"})
+    strata: tuple[str, ...] = field(default=(), metadata={"help": "shuffle within groups of these variables"})
+
+    def __post_init__(self) -> None:
+        check_fields(self, owner=self.name)
+        if set(self.variables) & set(self.predictors):
+            raise ParameterError(f"{self.name}: a variable cannot be shuffled and be a predictor at the same time.")
+
+    def check(self, schema: Schema) -> None:
+        """The shuffled variables are numeric, the others known."""
+        check_variables(schema, self.variables, owner=self.name, numeric=True)
+        schema.require((*self.predictors, *self.strata), owner=self.name)
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Shuffle; the new scores are keyed by record."""
+        self.check(data.schema)
+        who = units(data, self.variables, owner=self.name)
+        values = data.numbers(self.variables)[who.first]
+        check_not_constant(values, self.variables, owner=self.name)
+        known = _predictor_columns(data, self.predictors, who.first)
+        noise = keyed_normals(secret, self.name, who.ids, len(self.variables))
+        masked = values.copy()
+        groups = list(slices(strata_of(data, self.strata, first=who.first)))
+        for number, rows in enumerate(groups):
+            if len(rows) < 2:
+                raise DataError(
+                    f"{self.name}: a stratum has a single record, which nothing can hide. Use larger strata."
+                )
+            masked[rows] = shuffled(values[rows], known[rows], noise[rows])
+            progress((number + 1) / len(groups), self.name)
+        result, changed = with_numbers(data, self.variables, masked[who.of])
+        return Applied(result, changed, {"strata": len(groups), "predictor_columns": known.shape[1]})
+
+    def promises(self) -> tuple[Promise, ...]:
+        """Every stratum has exactly the same values as before."""
+        return (Promise("marginals are kept exactly within strata", partial(_marginals_moved, self)),)
+
+
+def shuffled(values: Floats, predictors: Floats, noise: Floats) -> Floats:
+    """Shuffle values (n, d) given predictors (n, p) with standard normal noise (n, d); NaN stays."""
+    ranks = np.column_stack([*map(_centered_ranks, values.T), *map(_centered_ranks, predictors.T)])
+    correlation = copula_correlation(ranks)
+    d = values.shape[1]
+    between, within = correlation[d:, :d], correlation[d:, d:]
+    weights = np.linalg.pinv(within, hermitian=True) @ between if predictors.shape[1] else np.zeros((0, d))
+    residual = correlation[:d, :d] - between.T @ weights
+    names = tuple(f"variable {j + 1}" for j in range(d))
+    scores = noise @ factor(nearest_psd(residual), names, owner="shuffle", nearest=True).T
+    if predictors.shape[1]:
+        # Centred ranks are (rank − (n+1)/2)/n, so adding one half gives the share (rank − ½)/n.
+        scores += special.ndtri(ranks[:, d:] + 0.5) @ weights
+    result = values.copy()
+    for j in range(d):
+        present = np.flatnonzero(~np.isnan(values[:, j]))
+        own = values[present, j]
+        result[present[stable_order(scores[present, j])], j] = np.sort(own)
+    return result
+
+
+def copula_correlation(ranks: Floats) -> Floats:
+    """Normal-copula correlations 2 sin(π ρ/6) from centred ranks, made positive semidefinite."""
+    cross = ranks.T @ ranks
+    deviation = np.sqrt(np.diag(cross))
+    scale = np.where(deviation > 0, deviation, 1.0)
+    spearman = np.clip(cross / np.outer(scale, scale), -1.0, 1.0)
+    correlation = 2.0 * np.sin(np.pi * spearman / 6.0)
+    np.fill_diagonal(correlation, 1.0)
+    return nearest_psd(correlation)
+
+
+def _centered_ranks(column: Floats) -> Floats:
+    """(rank − (n+1)/2)/n; a missing value stands in the middle."""
+    out = np.zeros(column.shape[0])
+    missing = np.isnan(column)
+    if missing.any():
+        present = ~missing
+        count = max(1, int(present.sum()))
+        out[present] = (mean_ranks(column[present]) - (count + 1) / 2.0) / count
+    else:
+        out = (mean_ranks(column) - (len(column) + 1) / 2.0) / len(column)
+    return out
+
+
+def _predictor_columns(data: Microdata, names: tuple[str, ...], first: Indices) -> Floats:
+    """Numbers, ordinal codes, and one indicator for each but the last code of nominal variables."""
+    columns: list[Floats] = []
+    for name in names:
+        kind = data.schema[name].kind
+        if kind is Kind.NUMERIC:
+            columns.append(data.numbers((name,))[first, 0])
+            continue
+        codes = data.codes((name,))[first, 0]
+        if kind is Kind.ORDINAL:
+            columns.append(np.where(codes < 0, np.nan, codes.astype(np.float64)))
+        else:
+            columns += [(codes == code).astype(np.float64) for code in range(len(data.categories(name)) - 1)]
+    return np.column_stack(columns) if columns else np.zeros((len(first), 0))
+
+
+def _marginals_moved(method: Shuffle, before: Microdata, after: Microdata) -> int:
+    who = units(before, method.variables, owner=method.name)
+    old, new = before.numbers(method.variables)[who.first], after.numbers(method.variables)[who.first]
+    groups = list(slices(strata_of(before, method.strata, first=who.first)))
+    return sum(
+        differing(np.sort(o[rows]), np.sort(n[rows])) for rows in groups for o, n in zip(old.T, new.T, strict=True)
+    )
