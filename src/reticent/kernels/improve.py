@@ -21,13 +21,15 @@ COUNT_MOVE_EVERY = 64
 
 @njit(cache=True, nogil=True, inline="always")
 def _next(words: Words) -> Any:
-    """One step of xoroshiro128+ (Blackman and Vigna 2018); `words` is its state, not both zero."""
+    """One step of a xorshift generator of 128 bits (Marsaglia 2003); `words` is its state, not both zero.
+
+    Only shifts and exclusive ors: nothing overflows when kernels run without compilation.
+    """
     a, b = words[0], words[1]
-    out = a + b
-    b ^= a
-    words[0] = ((a << np.uint64(24)) | (a >> np.uint64(40))) ^ b ^ (b << np.uint64(16))
-    words[1] = (b << np.uint64(37)) | (b >> np.uint64(27))
-    return out
+    a ^= a << np.uint64(23)
+    words[0] = b
+    words[1] = a ^ b ^ (a >> np.uint64(18)) ^ (b >> np.uint64(5))
+    return words[1]
 
 
 @njit(cache=True, nogil=True, inline="always")

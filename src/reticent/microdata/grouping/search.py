@@ -56,10 +56,10 @@ class Search:
         return self.proposals if self.proposals is not None else max(120_000_000, 40 * n_records)
 
 
-def near_records(x: Floats, count: int) -> Integers:
+def near_records(x: Floats, count: int, *, threads: int = 1) -> Integers:
     """The `count` nearest other records of each record (fewer in a small file)."""
     count = min(count, x.shape[0] - 1)
-    found = np.atleast_2d(cKDTree(x).query(x, count + 1)[1]).astype(np.int64)
+    found = np.atleast_2d(cKDTree(x).query(x, count + 1, workers=threads)[1]).astype(np.int64)
     rows = np.arange(x.shape[0])[:, None]
     # With equal records the record itself need not come first: it goes to the end, and the end is cut off.
     order = np.argsort(found == rows, axis=1, kind="stable")
@@ -79,11 +79,10 @@ def neighbour_bound(x: Floats, k: int) -> float:
 
 
 def improve(
-    x: Floats, labels: Integers, k: int, *, words: tuple[int, int], proposals: int, deadline: float
+    x: Floats, near: Integers, labels: Integers, k: int, *, words: tuple[int, int], proposals: int, deadline: float
 ) -> tuple[Integers, float, bool]:
     """Anneal one partition; returns labels, cost and whether the proposals were used up."""
     labels = labels.copy()
-    near = near_records(x, NEAR)
     place, members, sizes, sums = group_state(x, labels, k)
     free = _free_numbers(sizes)
     cost = within_squares(x, labels, sizes.size)
@@ -112,10 +111,9 @@ def improve(
     return best, best_cost, True
 
 
-def settle(x: Floats, labels: Integers, k: int, *, deadline: float) -> tuple[Integers, bool]:
+def settle(x: Floats, near: Integers, labels: Integers, k: int, *, deadline: float) -> tuple[Integers, bool]:
     """Exact re-partitions of neighbouring groups until nothing changes; False when the time ran out."""
     labels = labels.copy()
-    near = near_records(x, NEAR)
     place, members, sizes, sums = group_state(x, labels, k)
     free = _free_numbers(sizes)
     step = 64
@@ -160,14 +158,15 @@ def search_whole(x: Floats, start: Integers, k: int, search: Search) -> tuple[In
     """Best of CHAINS chains from one start (ties: the first), then re-partitioned exactly."""
     deadline = np.inf if search.time_limit is None else time.monotonic() + search.time_limit
     share = search.budget(x.shape[0]) // CHAINS
+    near = near_records(x, NEAR, threads=search.threads)
 
     def chain(number: int) -> Callable[[], tuple[Integers, float, bool]]:
         words = search.secret.words(f"chain {number}")
-        return lambda: improve(x, start, k, words=words, proposals=share, deadline=deadline)
+        return lambda: improve(x, near, start, k, words=words, proposals=share, deadline=deadline)
 
     runs = _in_threads([chain(number) for number in range(CHAINS)], search, "improving groups", (0.0, 1.0))
     best = min(range(CHAINS), key=lambda number: runs[number][1])
-    labels, settled = settle(x, runs[best][0], k, deadline=deadline)
+    labels, settled = settle(x, near, runs[best][0], k, deadline=deadline)
     return labels, settled and all(finished for _, _, finished in runs)
 
 
@@ -218,6 +217,7 @@ def _block_job(
     def run() -> tuple[Integers, float, bool]:
         local = np.unique(labels[rows], return_inverse=True)[1].astype(np.int64)
         part = np.ascontiguousarray(x[rows])
-        return improve(part, local, k, words=words, proposals=int(per_record * rows.size), deadline=deadline)
+        near = near_records(part, NEAR)
+        return improve(part, near, local, k, words=words, proposals=int(per_record * rows.size), deadline=deadline)
 
     return run
