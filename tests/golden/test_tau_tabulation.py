@@ -1,6 +1,7 @@
 """tau-ARGUS's own result for Size × Region of its demonstration data."""
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,10 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, Table, TableSpec
+from reticent.io.jj import read_jj
+from reticent.jobs.protect_table import run_table_plan
+from reticent.tables.protection import judge_cells
+from reticent.tables.rules import PPercent
 from reticent.tabulation.equations import relations_of
 from reticent.tabulation.tabulate import tabulate, with_empty_cells
 
@@ -70,3 +75,47 @@ def test_relations_of_a_sparse_three_way_table(demo: Microdata) -> None:
     assert table.values[0] == 16847646.84
     # every cell but the inner ones is a total of something
     assert set(relations.cells[relations.coefs < 0].tolist()) == set(np.flatnonzero(~table.is_inner).tolist())
+
+
+PLAN = """
+[data]
+path = "{folder}/tau_testW.asc"
+schema = "{folder}/tau_testw.rda"
+[table]
+dimensions = ["Size", "Region"]
+response = "Var2"
+rules = [{{ rule = "p-percent", p = 15 }}]
+[protect]
+method = "primary-only"
+accept_exposed = true
+[output]
+path = "table.csv"
+summary = "summary.json"
+"""
+
+
+def test_the_plan_finds_the_nine_unsafe_cells(shared_data: Path, tmp_path: Path) -> None:
+    """Reference row 1: 162 cells, 9 unsafe, 43 empty."""
+    (tmp_path / "plan.toml").write_text(PLAN.format(folder=shared_data / "argus_tau"))
+    result = run_table_plan(tmp_path / "plan.toml")
+    assert result.counts()["primary"] == 9
+    assert result.counts()["empty"] == 43
+    assert sum(result.counts().values()) == 162
+    unsafe = {result.table.cell_codes(int(cell)) for cell in np.flatnonzero(result.problem.primary)}
+    assert unsafe == {
+        ("2", "1"), ("2", "4"), ("2", "6"), ("2", "Nr"), ("4", "1"), ("4", "6"), ("4", "Nr"), ("4", "Os"), ("9", "4"),
+    }  # fmt: skip
+    with (tmp_path / "table.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["status"] for row in rows].count("hidden") == 9
+    assert [row["status"] for row in rows].count("empty") == 43
+    assert json.loads((tmp_path / "summary.json").read_text())["cells"]["primary"] == 9
+
+
+def test_protection_levels_are_those_of_tau_argus(size_region: Table, shared_data: Path) -> None:
+    """The JJ file of the same table carries tau-ARGUS's own levels."""
+    verdict = judge_cells(size_region, [PPercent(p=15)])
+    problem = read_jj(shared_data / "csp" / "tau_simple2d.jj")
+    ours = sorted(round(float(x), 2) for x in verdict.upper_protection[verdict.primary])
+    theirs = sorted(round(float(x), 2) for x in problem.upper_protection[problem.primary])
+    assert ours == theirs

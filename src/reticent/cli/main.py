@@ -16,6 +16,7 @@ COMMAND_MODULES: tuple[str, ...] = (
     "perturb",
     "protect",
     "risk",
+    "table",
 )
 
 app = typer.Typer(

@@ -71,11 +71,13 @@ def dimension_of_trees(
 
 def _own_trees(data: Microdata, spec: DimensionSpec) -> tuple[Hierarchy, ...]:
     variable = data.schema[spec.variable]
-    if spec.digits:
-        codes = variable.codes or data.categories(spec.variable)
-        return (Hierarchy.from_digits(codes, spec.digits, total=spec.total),)
-    if variable.hierarchy is not None:
+    if not spec.digits and variable.hierarchy is not None:
         return (variable.hierarchy,)
+    digits = spec.digits or variable.digits
+    if digits:
+        codes = variable.codes or data.categories(spec.variable)
+        listed = dict.fromkeys([*codes, *data.categories(spec.variable)])
+        return (Hierarchy.from_digits([c for c in listed if c not in variable.missing], digits, total=spec.total),)
     codes = tuple(dict.fromkeys([*variable.codes, *data.categories(spec.variable)]))
     codes = tuple(code for code in codes if code not in variable.missing)
     if spec.total in codes:

@@ -1,0 +1,67 @@
+"""`reticent table PLAN.toml`: make a table, protect it, attack it."""
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from reticent.cli.progress_bar import progress_bar
+
+SHOWN = 12
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("table")(table)
+
+
+def table(plan: Path = typer.Argument(..., help="The table plan, a TOML file.")) -> None:
+    """Make the tables of a plan, protect them, attack the result, write what the plan asks for."""
+    from reticent.data.table_plan import read_table_plan
+    from reticent.jobs.protect_table import run_table_plan
+
+    with progress_bar("table") as progress:
+        result = run_table_plan(plan, progress=progress)
+    console = Console()
+    show_table_result(console, result)
+    output = read_table_plan(plan).output
+    for what, name in (("publishable", output.path), ("publishable", output.public_report),
+                       ("confidential", output.report), ("confidential", output.summary)):  # fmt: skip
+        if name:
+            console.print(f"[dim]{what:>12}[/dim]  {name}")
+
+
+def show_table_result(console: Console, result: "object") -> None:
+    """How many cells have which status, and what the attacker found."""
+    from reticent.jobs.protect_table import ProtectedTable
+    from reticent.report.page import number
+
+    assert isinstance(result, ProtectedTable)
+    counts = result.counts()
+    status = Table(title=f"{result.table!r}"[1:-1], title_justify="left")
+    for name in counts:
+        status.add_column(name, justify="right")
+    status.add_column("exposed", justify="right", style="bold red" if result.exposed else "bold green")
+    status.add_row(*(number(count) for count in counts.values()), number(len(result.exposed)))
+    console.print(status)
+    if result.exposed:
+        found = Table(title="What the attacker finds", title_justify="left")
+        for name in ("cell", "rule", "value", "attack interval", "required"):
+            found.add_column(name)
+        rows = [row for row in result.intervals() if row["exposed"]]
+        for row in rows[:SHOWN]:
+            attack = f"{_end(row['low'])} to {_end(row['high'])}"
+            required = f"{number(row['required_low'])} to {number(row['required_high'])}"
+            found.add_row(" × ".join(row["cell"]), row["rule"], number(row["value"]), attack, required)
+        console.print(found)
+        if len(rows) > SHOWN:
+            console.print(f"[dim]and {len(rows) - SHOWN} more; the confidential report has them all[/dim]")
+    for note in result.notes:
+        console.print(f"[yellow]note:[/yellow] {note}")
+
+
+def _end(value: float | None) -> str:
+    from reticent.report.page import number
+
+    return "no limit" if value is None else number(value)

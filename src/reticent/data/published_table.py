@@ -1,0 +1,54 @@
+"""PublishedTable: what may leave of a table. Codes, values and `published | hidden | empty`; no way back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+PUBLISHED, HIDDEN, EMPTY = "published", "hidden", "empty"
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedTable:
+    """The cells of a protected table, one row each.
+
+    `codes` has a column a dimension; `values` is NaN where the cell is hidden or empty. Which hidden cells were
+    unsafe, by which rule, and what the rules were is not in here.
+    """
+
+    dimensions: tuple[str, ...]
+    codes: tuple[tuple[str, ...], ...] = field(repr=False)
+    values: NDArray[np.float64] = field(repr=False)
+    status: tuple[str, ...] = field(repr=False)
+    response: str = "count"
+    decimals: int = 0
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    depths: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    method: str = "suppression"
+
+    def __repr__(self) -> str:
+        names = " × ".join(self.dimensions)
+        counts = self.counts()
+        return (
+            f"<PublishedTable {names}: {counts[PUBLISHED]} published, {counts[HIDDEN]} hidden, {counts[EMPTY]} empty>"
+        )
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def counts(self) -> dict[str, int]:
+        """How many cells have each status."""
+        return {name: self.status.count(name) for name in (PUBLISHED, HIDDEN, EMPTY)}
+
+    def text(self, row: int) -> str:
+        """The value as it is written: empty where nothing is published."""
+        return "" if self.status[row] != PUBLISHED else f"{self.values[row]:.{self.decimals}f}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The cells as plain rows."""
+        return [
+            {**dict(zip(self.dimensions, codes)), "value": self.text(number), "status": self.status[number]}
+            for number, codes in enumerate(self.codes)
+        ]

@@ -1,0 +1,171 @@
+"""Plans of tables: which cells, which rules, what the attacker knows, how to protect, where to write. TOML in and out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from reticent.base.checks import check_unique
+from reticent.base.errors import PlanError
+from reticent.data.hierarchy import TOTAL
+from reticent.data.parameters import build, to_plain
+from reticent.data.plan import DataSection, OutputSection, check_sections, read_toml
+
+SECTIONS = ("data", "table", "protect", "output")
+PROTECT = ("method", "cost", "time_limit", "accept_exposed")
+
+
+@dataclass(frozen=True)
+class DimensionOptions:
+    """A dimension in full: `hierarchy` names one file, `hierarchies` several trees over the same codes."""
+
+    variable: str
+    hierarchy: str | None = None
+    hierarchies: tuple[str, ...] = ()
+    lead: str = "@"
+    digits: tuple[int, ...] = ()
+    total: str = TOTAL
+    level: int | None = field(default=None, metadata={"min": 1})
+
+    def files(self) -> tuple[str, ...]:
+        """All hierarchy files."""
+        return ((self.hierarchy,) if self.hierarchy else ()) + self.hierarchies
+
+
+@dataclass(frozen=True)
+class BoundsOptions:
+    """What the attacker knows of each hidden cell: a number, "1.5 max", "1.5 min", "50 %" around the value, "none"."""
+
+    lower: float | str | None = None
+    upper: float | str | None = None
+
+
+@dataclass(frozen=True)
+class FinishedOptions:
+    """Columns of a finished table: what each cell's value, count, largest contributions and status are called."""
+
+    value: str
+    count: str | None = None
+    top: tuple[str, ...] = ()
+    status: str | None = None
+    lower_protection: str | None = None
+    upper_protection: str | None = None
+    cost: str | None = None
+    safe: str = "s"
+    unsafe: str = "u"
+    hidden: str = "m"
+    frozen: str = "z"
+    tolerance: float | None = field(default=None, metadata={"min": 0, "help": "how far a total may be from its parts"})
+    complete: bool = field(default=False, metadata={"help": "add all totals up from the inner cells"})
+    separator: str | None = None
+
+
+@dataclass(frozen=True)
+class TableSection:
+    """`[table]`: dimensions, response, rules. Several `[[table]]` are linked tables, protected as one system."""
+
+    dimensions: tuple[str | DimensionOptions, ...]
+    response: str | None = None
+    shadow: str | None = None
+    rules: tuple[Mapping[str, Any], ...] = ()
+    bounds: BoundsOptions = BoundsOptions()
+    weighted: bool = False
+    missing_safe: bool = False
+    request: str | None = None
+    request_codes: tuple[str, ...] = ("1", "2")
+    waiver: str | None = None
+    waiver_codes: tuple[str, ...] = ("1",)
+    a_priori: str | None = None
+    separator: str = ";"
+    zeros: bool = field(default=False, metadata={"help": "list combinations without records and let rules judge them"})
+    finished: FinishedOptions | None = None
+
+    def __post_init__(self) -> None:
+        if not self.dimensions:
+            raise PlanError("[table]: dimensions must name at least one variable.")
+        check_unique((d.variable for d in self.all_dimensions()), name="dimensions", owner="[table]")
+
+    def all_dimensions(self) -> tuple[DimensionOptions, ...]:
+        """Every dimension in full."""
+        return tuple(DimensionOptions(d) if isinstance(d, str) else d for d in self.dimensions)
+
+
+@dataclass(frozen=True)
+class ProtectSection:
+    """`[protect]`: the method with its own options, what hiding costs, how long it may take.
+
+    `accept_exposed` lets a table out although the attacker found exposed cells.
+    """
+
+    method: str = "primary-only"
+    cost: str = "value"
+    time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds"})
+    accept_exposed: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """A plan for one table or several linked ones."""
+
+    data: DataSection
+    tables: tuple[TableSection, ...]
+    protect: ProtectSection = ProtectSection()
+    output: OutputSection = field(default_factory=OutputSection)
+    folder: Path = field(default=Path("."), compare=False)
+
+    def find(self, name: str) -> Path:
+        """A file that the plan names, relative to the plan's own folder."""
+        path = Path(name)
+        return path if path.is_absolute() else self.folder / path
+
+
+def read_table_plan(path: Path) -> TablePlan:
+    """Read a table plan."""
+    path = Path(path)
+    return table_plan_from(read_toml(path), owner=path.name, folder=path.parent)
+
+
+def table_plan_from(table: Mapping[str, Any], *, owner: str, folder: Path) -> TablePlan:
+    """Build a table plan from the tables of a TOML file."""
+    if "step" in table:
+        raise PlanError(f"{owner}: [[step]] belongs to a plan for a file; run it with `reticent protect`.")
+    check_sections(table, SECTIONS, owner=owner)
+    for name in ("data", "table"):
+        if name not in table:
+            raise PlanError(f"{owner}: the section [{name}] is missing.")
+    listed = table["table"] if isinstance(table["table"], list) else [table["table"]]
+    sections = [
+        build(TableSection, section, owner=f"{owner}: [table]{f' {n}' if len(listed) > 1 else ''}")
+        for n, section in enumerate(listed, start=1)
+    ]
+    return TablePlan(
+        data=build(DataSection, table["data"], owner=f"{owner}: [data]"),
+        tables=tuple(sections),
+        protect=_protect(table.get("protect", {}), owner=f"{owner}: [protect]"),
+        output=build(OutputSection, table.get("output", {}), owner=f"{owner}: [output]"),
+        folder=folder,
+    )
+
+
+def _protect(options: Mapping[str, Any], *, owner: str) -> ProtectSection:
+    """Known names are ours; the others are the method's own and are checked with the method."""
+    own = {name: value for name, value in options.items() if name.replace("-", "_") in PROTECT}
+    rest = {name: value for name, value in options.items() if name not in own}
+    section = build(ProtectSection, own, owner=owner)
+    return ProtectSection(section.method, section.cost, section.time_limit, section.accept_exposed, rest)
+
+
+def table_plan_to_toml(plan: TablePlan) -> str:
+    """The plan as TOML text that `read_table_plan` reads back to an equal plan."""
+    sections = [to_plain(section) for section in plan.tables]
+    protect = to_plain(plan.protect)
+    protect.update(protect.pop("options", {}))
+    table: dict[str, Any] = {"data": to_plain(plan.data), "table": sections if len(sections) > 1 else sections[0]}
+    if protect:
+        table["protect"] = protect
+    if plan.output != OutputSection():
+        table["output"] = to_plain(plan.output)
+    return tomli_w.dumps(table)

@@ -1,0 +1,119 @@
+"""Read a finished table: a CSV file with one row a cell, totals included."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from reticent.base.checks import did_you_mean
+from reticent.base.errors import DataError
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.table_plan import FinishedOptions
+from reticent.io.argus_text import Notes
+from reticent.io.delimited import read_delimited
+from reticent.tables.apriori import Entry
+from reticent.tabulation.finished import CellColumns
+
+ABSENT = ("", "-", ".")
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedFile:
+    """What a file of cells says: the cells, and what it declares about them."""
+
+    columns: CellColumns
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...]
+
+
+def read_finished(
+    path: Path,
+    names: Sequence[str],
+    options: FinishedOptions,
+    *,
+    trees: Sequence[tuple[Hierarchy, ...]],
+    totals: Sequence[str],
+    response: str | None,
+    header: Sequence[str] | None = None,
+    missing: Sequence[str | None] = (),
+) -> FinishedFile:
+    """Read the cells; `header` are the column names where the file has none."""
+    notes = Notes()
+    frame = read_delimited(path, separator=options.separator, names=header, notes=notes)
+    wanted = [*names, options.value, *options.top]
+    wanted += [n for n in (options.count, options.status, options.cost) if n is not None]
+    wanted += [n for n in (options.lower_protection, options.upper_protection) if n is not None]
+    for name in wanted:
+        if name not in frame.columns:
+            raise DataError(
+                f"{path.name}: there is no column {name!r}.{did_you_mean(name, frame.columns)} "
+                f"Columns: {', '.join(frame.columns)}.",
+                variables=(name,),
+            )
+    codes = tuple(tuple(_code(text) for text in frame[name].to_list()) for name in names)
+    columns = CellColumns(
+        tuple(names), codes, tuple(trees), tuple(totals), _numbers(frame, options.value, path),
+        None if options.count is None else _whole(_numbers(frame, options.count, path), options.count, path),
+        np.column_stack([_numbers(frame, name, path) for name in options.top]) if options.top else None,
+        response, tuple(missing),
+    )  # fmt: skip
+    entries = tuple(_entries(frame, codes, options, path, first_line=1 if header is not None else 2))
+    return FinishedFile(columns, entries, tuple(notes))
+
+
+def _code(text: str | None) -> str:
+    return "" if text is None else text.strip()
+
+
+def _numbers(frame: pl.DataFrame, name: str, path: Path) -> NDArray[np.float64]:
+    text = frame[name].cast(pl.String).fill_null("").str.strip_chars().str.replace(",", ".", literal=True)
+    values = text.cast(pl.Float64, strict=False)
+    bad = values.is_null() & ~text.is_in(list(ABSENT))
+    if bool(bad.any()):
+        raise DataError(
+            f"{path.name}: column {name!r} has {int(bad.sum())} entries that are no numbers.", variables=(name,)
+        )
+    return np.array(values.fill_null(0.0).to_numpy(), dtype=np.float64)
+
+
+def _whole(values: NDArray[np.float64], name: str, path: Path) -> NDArray[np.int64]:
+    if bool(((values < 0) | (values != np.rint(values))).any()):
+        raise DataError(f"{path.name}: column {name!r} must hold whole numbers of respondents.", variables=(name,))
+    return values.astype(np.int64)
+
+
+def _entries(
+    frame: pl.DataFrame, codes: tuple[tuple[str, ...], ...], options: FinishedOptions, path: Path, *, first_line: int
+) -> list[Entry]:
+    cells = list(zip(*codes))
+    entries: list[Entry] = []
+
+    def add(row: int, action: str, *numbers: float) -> None:
+        entries.append(Entry(cells[row], action, numbers, f"{path.name}, line {row + first_line}"))
+
+    if options.status is not None:
+        actions = {options.unsafe: "U", options.hidden: "M", options.frozen: "P"}
+        known = {letter.lower(): action for letter, action in actions.items()}
+        quiet = (options.safe.lower(), "", "v", "m" if "m" not in known else "")
+        for row, letter in enumerate(frame[options.status].to_list()):
+            word = _code(letter).lower()
+            if word in known:
+                add(row, known[word])
+            elif word not in quiet:
+                raise DataError(
+                    f"{path.name}, line {row + first_line}: unknown status {word!r}; it must be {options.safe}, "
+                    f"{options.unsafe}, {options.hidden} or {options.frozen}."
+                )
+    if options.lower_protection is not None or options.upper_protection is not None:
+        zeros = np.zeros(frame.height)
+        low = zeros if options.lower_protection is None else _numbers(frame, options.lower_protection, path)
+        high = zeros if options.upper_protection is None else _numbers(frame, options.upper_protection, path)
+        for row in range(frame.height):
+            add(row, "PL", float(low[row]), float(high[row]))
+    if options.cost is not None:
+        for row, cost in enumerate(_numbers(frame, options.cost, path).tolist()):
+            add(row, "C", cost)
+    return entries

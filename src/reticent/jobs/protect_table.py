@@ -1,0 +1,300 @@
+"""The job that protects a table: tabulate, judge, protect, attack, release. Nothing exposed is written unasked."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import NotProtectedError, PlanError
+from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import Secret, as_secret
+from reticent.data.cells import CellStatus
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import build
+from reticent.data.published_table import PublishedTable
+from reticent.data.table import Table, TableSpec
+from reticent.data.table_plan import BoundsOptions, TablePlan, TableSection, read_table_plan
+from reticent.jobs.release_table import release_table
+from reticent.jobs.table_inputs import PlannedTables, load_tables
+from reticent.tables.apriori import Entry, Knowledge, apply_entries, no_knowledge
+from reticent.tables.attack import Audit
+from reticent.tables.inputs import build_problem
+from reticent.tables.methods import TABLE_METHODS, Outcome, PrimaryOnly, TableMethod, attack
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.protection import Verdict, judge_cells
+from reticent.tables.rules import Rule
+from reticent.tabulation.linked import System, link
+from reticent.tabulation.tabulate import tabulate, with_empty_cells
+
+STATUS_NAMES = {status: status.name.lower() for status in CellStatus}
+MAX_LISTED = 10
+
+
+@dataclass(frozen=True, eq=False)
+class ProtectedTable:
+    """A table (or linked tables) with its verdict, its protection and what the attacker found. Confidential.
+
+    `status` is final: primary, secondary, frozen, safe, empty. `published` holds what may leave, one a table.
+    """
+
+    system: System = field(repr=False)
+    knowledge: Knowledge = field(repr=False)
+    problem: SuppressionProblem = field(repr=False)
+    outcome: Outcome = field(repr=False)
+    audit: Audit = field(repr=False)
+    method: str = "primary-only"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> Table:
+        """All cells with their true values."""
+        return self.system.table
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the rules and the a-priori knowledge say."""
+        return self.knowledge.verdict
+
+    @property
+    def status(self) -> NDArray[np.int8]:
+        """Final status of every cell."""
+        status = self.problem.status.copy()
+        status[self.outcome.hidden & (status != CellStatus.PRIMARY)] = CellStatus.SECONDARY
+        return status
+
+    @property
+    def exposed(self) -> tuple[int, ...]:
+        """Cells that the attacker recovers too closely."""
+        return tuple(int(cell) for cell in self.audit.exposed_cells)
+
+    @property
+    def published(self) -> tuple[PublishedTable, ...]:
+        """What may leave: one a table, without any reference to this."""
+        return tuple(release_table(self.system, number, self.outcome, self.method) for number in self._numbers)
+
+    @property
+    def _numbers(self) -> range:
+        return range(len(self.system.parts))
+
+    def counts(self) -> dict[str, int]:
+        """How many cells have each status; empty ones of the whole cross-product included."""
+        status = self.status
+        found = {name: int((status == code).sum()) for code, name in STATUS_NAMES.items()}
+        found["empty"] += sum(part.n_possible - part.n_cells for part in self.system.parts)
+        return found
+
+    def __repr__(self) -> str:
+        counts = self.counts()
+        total = sum(counts.values())
+        return (
+            f"<ProtectedTable {total} cells: {counts['primary']} primary, {counts['secondary']} secondary, "
+            f"{self.audit.n_exposed} exposed; cost {self.outcome.cost:g} ({self.outcome.status})>"
+        )
+
+    def intervals(self) -> list[dict[str, Any]]:
+        """What the attacker can conclude about each hidden (or exchanged) cell."""
+        found = self.audit
+        rows = []
+        status = self.status
+        for place, cell in enumerate(found.cells.tolist()):
+            rows.append(
+                {
+                    "cell": list(self.table.cell_codes(cell)),
+                    "status": STATUS_NAMES[CellStatus(int(status[cell]))],
+                    "rule": self.verdict.reason_of(cell),
+                    "value": float(self.table.values[cell]),
+                    "low": _finite(found.low[place]),
+                    "high": _finite(found.high[place]),
+                    "required_low": _finite(found.required_low[place]),
+                    "required_high": _finite(found.required_high[place]),
+                    "exposed": bool(found.exposed[place]),
+                }
+            )
+        return rows
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as plain data (confidential)."""
+        intervals = self.intervals()
+        return {
+            "cells": self.counts(),
+            "cost": self.outcome.cost,
+            "bound": self.outcome.bound,
+            "status": self.outcome.status,
+            "method": self.method,
+            "exposed": [row for row in intervals if row["exposed"]],
+            "intervals": intervals,
+            "notes": list(self.notes),
+        }
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        cells = "".join(f"<tr><td>{escape(name)}</td><td>{count}</td></tr>" for name, count in self.counts().items())
+        return f"<p>{escape(repr(self))}</p><table><tr><th>status</th><th>cells</th></tr>{cells}</table>"
+
+
+def _finite(number: float) -> float | None:
+    """Without the noise of floating point far behind the point; an open end is None."""
+    return round(float(number), 6) + 0.0 if np.isfinite(number) else None
+
+
+def protect_table(
+    data: Microdata | Table | Sequence[Table],
+    spec: TableSpec | Sequence[TableSpec] | None = None,
+    *,
+    rules: Sequence[Rule] = (),
+    method: TableMethod | None = None,
+    bounds: BoundsOptions | None = None,
+    cost: str = "value",
+    a_priori: Sequence[Entry] = (),
+    time_limit: float = 60.0,
+    accept_exposed: bool = False,
+    zeros: bool = False,
+    secret: Secret | int | bytes | Path | str | None = None,
+    progress: Progress = silent,
+) -> ProtectedTable:
+    """Protect a table, or several linked ones, and attack the result.
+
+    `data` is microdata with a `spec` (or several), or finished tables. If the attacker finds exposed cells the result
+    is refused (`NotProtectedError`), unless `accept_exposed`.
+    """
+    tables = _tables(data, spec, rules, zeros, part(progress, 0.0, 0.3))
+    result = run_tables(
+        tables, rules=rules, method=method or PrimaryOnly(), bounds=bounds or BoundsOptions(), cost=cost,
+        a_priori=a_priori, time_limit=time_limit, secret=secret, progress=part(progress, 0.3, 1.0),
+    )  # fmt: skip
+    refuse_exposed(result, accept_exposed=accept_exposed)
+    return result
+
+
+def _tables(
+    data: Microdata | Table | Sequence[Table],
+    spec: TableSpec | Sequence[TableSpec] | None,
+    rules: Sequence[Rule],
+    zeros: bool,
+    progress: Progress,
+) -> list[Table]:
+    if isinstance(data, Microdata):
+        if spec is None:
+            raise PlanError("protect_table: microdata need a spec that says which table to make.")
+        specs = [spec] if isinstance(spec, TableSpec) else list(spec)
+        made = [tabulate(data, fit_to_rules(one, rules), progress=progress) for one in specs]
+    else:
+        made = [data] if isinstance(data, Table) else list(data)
+    return [with_empty_cells(table) for table in made] if zeros else made
+
+
+def fit_to_rules(spec: TableSpec, rules: Sequence[Rule]) -> TableSpec:
+    """The same table with as many of the largest contributions as the rules look at."""
+    top = max([spec.top, *(rule.needs_top for rule in rules)])
+    return replace(spec, top=top, by_record=spec.by_record or any(rule.unit == "record" for rule in rules))
+
+
+def run_tables(
+    tables: Sequence[Table],
+    *,
+    rules: Sequence[Rule],
+    method: TableMethod,
+    bounds: BoundsOptions,
+    cost: str,
+    a_priori: Sequence[Entry] = (),
+    knowledge: Knowledge | None = None,
+    time_limit: float = 60.0,
+    secret: Secret | int | bytes | Path | str | None = None,
+    notes: Sequence[str] = (),
+    progress: Progress = silent,
+) -> ProtectedTable:
+    """Judge, protect and attack tables that are there; nothing is refused here."""
+    progress(0.0, "judging the cells")
+    system = link(tables)
+    if knowledge is None:
+        verdict = judge_cells(system.table, rules)
+        knowledge = (
+            apply_entries(system.table, system.relations, verdict, a_priori) if a_priori else no_knowledge(verdict)
+        )
+    problem = build_problem(system.table, system.relations, knowledge, bounds=bounds, cost=cost)
+    outcome = method.protect(
+        problem, secret=as_secret(secret).child(method.name), time_limit=time_limit, progress=part(progress, 0.1, 0.7)
+    )
+    found = attack(problem, outcome, progress=part(progress, 0.7, 1.0))
+    said = (*notes, *system.table.notes, *knowledge.notes)
+    progress(1.0, "done")
+    return ProtectedTable(system, knowledge, problem, outcome, found, method.name, tuple(dict.fromkeys(said)))
+
+
+def refuse_exposed(result: ProtectedTable, *, accept_exposed: bool) -> None:
+    """Raise if the attacker found exposed cells and that was not accepted beforehand."""
+    exposed = result.exposed
+    if not exposed or accept_exposed:
+        return
+    named = ", ".join(result.table.name_of(cell) for cell in exposed[:3])
+    more = f" and {len(exposed) - 3} more" if len(exposed) > 3 else ""
+    raise NotProtectedError(
+        f"table: the attacker recovers {len(exposed)} cells too closely ({named}{more}), so nothing was written. "
+        "Choose a method that protects them, or say accept_exposed = true.",
+        exposed=len(exposed),
+    )
+
+
+def method_from_plan(plan: TablePlan) -> TableMethod:
+    """The method that `[protect]` names, with its options."""
+    chosen = TABLE_METHODS[plan.protect.method]
+    made: TableMethod = build(chosen, plan.protect.options, owner=f"[protect] (method {plan.protect.method})")
+    return made
+
+
+def audit_plan(path: Path, *, progress: Progress = silent) -> ProtectedTable:
+    """Run a table plan up to the attack; nothing is written and nothing refused."""
+    return run_plan(read_table_plan(path), progress=progress)
+
+
+def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
+    """Everything a plan asks for but writing."""
+    method = method_from_plan(plan)
+    secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
+    planned: PlannedTables = load_tables(plan, progress=part(progress, 0.0, 0.3))
+    first: TableSection = plan.tables[0]
+    return run_tables(
+        planned.tables, rules=planned.rules, method=method, bounds=first.bounds, cost=plan.protect.cost,
+        a_priori=planned.entries, time_limit=plan.protect.time_limit, secret=secret, notes=planned.notes,
+        progress=part(progress, 0.3, 1.0),
+    )  # fmt: skip
+
+
+def run_table_plan(path: Path, *, progress: Progress = silent) -> ProtectedTable:
+    """Read a plan, protect the tables it describes, and write what it asks for."""
+    plan = read_table_plan(path)
+    output = plan.output
+    if not any((output.path, output.public_report, output.report, output.summary)):
+        raise PlanError("[output] names no file; give at least path, report or summary.")
+    result = run_plan(plan, progress=progress)
+    refuse_exposed(result, accept_exposed=plan.protect.accept_exposed)
+    write_outputs(plan, result)
+    return result
+
+
+def write_outputs(plan: TablePlan, result: ProtectedTable) -> None:
+    """Write the publishable table and the reports that the plan names; linked tables get a number each."""
+    from reticent.io.atomic import write_text
+    from reticent.io.published import write_published_table
+    from reticent.report.table_report import confidential_table_report, public_table_report
+
+    output, released = plan.output, result.published
+    for number, table in enumerate(released, start=1):
+        if output.path:
+            write_published_table(table, _numbered(plan.find(output.path), number, len(released)))
+        if output.public_report:
+            target = _numbered(plan.find(output.public_report), number, len(released))
+            write_text(target, public_table_report(table))
+    if output.report:
+        write_text(plan.find(output.report), confidential_table_report(result))
+    if output.summary:
+        write_text(plan.find(output.summary), json.dumps(result.summary(), indent=2) + "\n")
+
+
+def _numbered(path: Path, number: int, of: int) -> Path:
+    return path if of == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")

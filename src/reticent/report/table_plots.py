@@ -1,0 +1,62 @@
+"""Pictures of a protected table: attack intervals against required ones, and what hiding cost at each level."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.report.plots import ACCENT, BAD, GOOD, INK, MUTE, WARM, data_uri, new_figure
+
+Floats = NDArray[np.float64]
+SHOWN = 40
+
+
+def interval_plot(
+    names: Sequence[str],
+    values: Floats,
+    attack: tuple[Floats, Floats],
+    required: tuple[Floats, Floats],
+    exposed: NDArray[np.bool_],
+) -> str:
+    """Each unsafe cell's attack interval (thick) over the interval it needs (thin), in per cent of its value."""
+    shown = np.argsort(~exposed, kind="stable")[:SHOWN]
+    size = np.maximum(np.abs(values[shown]), 1e-12)
+    low = np.clip(100 * (attack[0][shown] - values[shown]) / size, -160, 260)
+    high = np.clip(100 * (attack[1][shown] - values[shown]) / size, -160, 260)
+    need_low = np.clip(100 * (required[0][shown] - values[shown]) / size, -160, 260)
+    need_high = np.clip(100 * (required[1][shown] - values[shown]) / size, -160, 260)
+    figure, axes = new_figure(height=max(1.8, 0.22 * len(shown) + 1.0))
+    place = np.arange(len(shown))
+    colours = np.where(exposed[shown], BAD, GOOD).tolist()
+    axes.hlines(place, low, high, color=colours, linewidth=5, alpha=0.85)
+    axes.hlines(place, need_low, need_high, color=INK, linewidth=1.2)
+    axes.plot(need_low, place, "|", color=INK)
+    axes.plot(need_high, place, "|", color=INK)
+    axes.axvline(0, color=MUTE, linewidth=0.8)
+    axes.set_yticks(place, [names[i][:36] for i in shown])
+    axes.invert_yaxis()
+    axes.set_xlabel("distance from the true value, per cent (cut off at −160 and 260)")
+    axes.set_title("What the attacker knows (thick) and what each unsafe cell needs (thin)")
+    return data_uri(figure)
+
+
+def level_plot(
+    levels: Sequence[int], published: Sequence[float], primary: Sequence[float], secondary: Sequence[float]
+) -> str:
+    """Share of the cells at each level that is published, unsafe, or hidden to protect others."""
+    figure, axes = new_figure(height=max(1.6, 0.4 * len(levels) + 0.9))
+    place = np.arange(len(levels))
+    left = np.zeros(len(levels))
+    for share, colour, label in (
+        (published, ACCENT, "published"),
+        (primary, BAD, "unsafe"),
+        (secondary, WARM, "secondary"),
+    ):
+        axes.barh(place, share, left=left, color=colour, label=label, height=0.7)
+        left = left + np.asarray(share, dtype=np.float64)
+    axes.set_yticks(place, ["grand total" if level == 0 else f"level {level}" for level in levels])
+    axes.invert_yaxis()
+    axes.set_xlabel("per cent of the non-empty cells")
+    axes.set_title("What is hidden at each level of detail")
+    axes.legend(loc="lower right", ncols=3)
+    return data_uri(figure)

@@ -1,0 +1,314 @@
+"""The two reports of a protected table: everything for the protector, and for the public only what may be known.
+
+`public_table_report` takes a `PublishedTable` and nothing else, so that nothing confidential can reach it.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.data.cells import CellStatus
+from reticent.data.parameters import to_plain
+from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
+from reticent.data.table import Table
+from reticent.report.page import Block, Facts, Grid, Picture, Rows, Section, Text, Verdict, number, render_page
+from reticent.report.table_plots import interval_plot, level_plot
+from reticent.tables.granularity import table_granularity
+from reticent.tables.group_disclosure import group_disclosures
+from reticent.tables.insider import insider_bounds
+from reticent.tables.rules import RuleCells
+
+MAX_ROWS, MAX_COLUMNS, MAX_UNSAFE = 80, 30, 200
+NAMES = {status.value: status.name.lower() for status in CellStatus}
+LEGEND = (
+    ("safe", "published"), ("primary", "unsafe (primary)"), ("secondary", "hidden to protect others"),
+    ("exposed", "exposed: the attacker comes too close"), ("frozen", "never hidden"), ("empty", "empty"),
+)  # fmt: skip
+
+
+class TableView(Protocol):
+    """What the report needs of a protected table."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def system(self) -> Any: ...
+    @property
+    def verdict(self) -> Any: ...
+    @property
+    def problem(self) -> Any: ...
+    @property
+    def outcome(self) -> Any: ...
+    @property
+    def audit(self) -> Any: ...
+    @property
+    def status(self) -> NDArray[np.int8]: ...
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+    @property
+    def method(self) -> str: ...
+    def counts(self) -> dict[str, int]: ...
+
+
+def confidential_table_report(result: TableView) -> str:
+    """Everything about a protected table, for the data protector."""
+    sections = [
+        Section("In short", _short(result)),
+        *(
+            Section("The table" if len(result.system.parts) == 1 else f"Table {n + 1}", _grid(result, n))
+            for n in range(len(result.system.parts))
+        ),
+        Section("What the attacker knows", _attack(result)),
+        Section("Unsafe cells and why", _unsafe(result)),
+        Section("What it cost", _cost(result)),
+        Section("Before and after", _totals(result)),
+        Section("Rules", _rules(result)),
+        Section("Other disclosures", _others(result)),
+    ]
+    title = " × ".join(result.table.names)
+    kept = [section for section in sections if section.blocks]
+    return render_page(
+        "Protection of a table", kept, public=False, subtitle=f"{title}, {result.table.response or 'count'}"
+    )
+
+
+def _short(result: TableView) -> tuple[Block, ...]:
+    counts, exposed = result.counts(), result.audit.n_exposed
+    if exposed:
+        text = f"The attacker recovers {number(exposed)} cells more closely than allowed: this table must not leave as it is."
+    else:
+        text = "No unsafe cell can be recovered more closely than its protection level allows."
+    bound = result.outcome.bound
+    facts = [(name, number(count)) for name, count in counts.items()]
+    facts += [("exposed", number(exposed)), ("cost", number(float(result.outcome.cost)))]
+    facts.append(("proven least cost", "not known" if bound is None else number(float(bound))))
+    facts.append(("method", f"{result.method} ({result.outcome.status})"))
+    return (Verdict(exposed == 0, text), Facts(tuple(facts)), *(Text(note) for note in result.notes))
+
+
+def _grid(result: TableView, part: int) -> tuple[Block, ...]:
+    """The first two dimensions as a grid; further ones at their total."""
+    table, members = result.system.parts[part], result.system.members[part]
+    status = result.status[members]
+    exposed = np.isin(members, result.audit.exposed_cells)
+    marks = np.where(exposed, "exposed", np.array([NAMES[int(s)] for s in status]))
+    values = result.problem.values if result.outcome.values is None else result.outcome.values
+    texts = [f"{table.values[c]:.{table.decimals}f}" for c in range(table.n_cells)]
+    hovers = [
+        f"{marks[c]}; {table.respondents.counts[c]} respondents"
+        + ("" if result.outcome.values is None else f"; published {values[members[c]]:g}")
+        for c in range(table.n_cells)
+    ]
+    cells = {
+        tuple(row): (texts[c], str(marks[c]), hovers[c])
+        for c, row in enumerate(table.codes.tolist())
+        if not any(row[2:])
+    }
+    rows, columns = table.dimensions[0], table.dimensions[1] if len(table.dimensions) > 1 else None
+    heads = [_indented(rows, node) for node in range(min(len(rows), MAX_ROWS))]
+    tops = [_label(columns, node) for node in range(min(len(columns), MAX_COLUMNS))] if columns else ["value"]
+    body = tuple(
+        tuple(cells.get(_key(table, row, column), ("", "empty", "empty")) for column in range(len(tops)))
+        for row in range(len(heads))
+    )
+    caption = "" if len(table.dimensions) < 3 else "First two dimensions; the others at their total."
+    if len(rows) > MAX_ROWS or (columns and len(columns) > MAX_COLUMNS):
+        caption += f" The first {MAX_ROWS} rows and {MAX_COLUMNS} columns are shown."
+    return (Grid(tuple(tops), tuple(heads), body, caption.strip(), LEGEND),)
+
+
+def _key(table: Table, row: int, column: int) -> tuple[int, ...]:
+    n = len(table.dimensions)
+    return (row,) if n == 1 else (row, column, *(0,) * (n - 2))
+
+
+def _label(dimension: Any, node: int) -> str:
+    return str(dimension.label(node))
+
+
+def _indented(dimension: Any, node: int) -> str:
+    return "\u2003" * int(dimension.levels[node]) + _label(dimension, node)
+
+
+def _attack(result: TableView) -> tuple[Block, ...]:
+    audit, table = result.audit, result.table
+    primary = np.flatnonzero(result.problem.primary[audit.cells])
+    if len(primary) == 0:
+        return (Text("No cell is unsafe, so there is nothing to attack."),)
+    cells = audit.cells[primary]
+    names = [table.name_of(int(cell)) for cell in cells]
+    picture = interval_plot(
+        names, table.values[cells], (audit.low[primary], audit.high[primary]),
+        (audit.required_low[primary], audit.required_high[primary]), audit.exposed[primary],
+    )  # fmt: skip
+    rows: list[tuple[object, ...]] = []
+    classes = []
+    for place, cell in enumerate(audit.cells.tolist()):
+        if len(rows) == MAX_UNSAFE:
+            break
+        rows.append(
+            (table.name_of(cell), NAMES[int(result.status[cell])], float(table.values[cell]), float(audit.low[place]),
+             float(audit.high[place]), float(audit.required_low[place]), float(audit.required_high[place]))
+        )  # fmt: skip
+        classes.append("bad" if audit.exposed[place] else "")
+    return (
+        Text(
+            f"{number(audit.programs)} linear programs over all relations of the table, with every published value and "
+            "the attacker's bounds known, give the smallest and the largest value that each hidden cell can have."
+        ),
+        Picture(picture, "Exposed cells stand first and are red."),
+        Rows(("cell", "status", "value", "attack low", "attack high", "required low", "required high"), tuple(rows),
+             classes=tuple(classes)),
+    )  # fmt: skip
+
+
+def _unsafe(result: TableView) -> tuple[Block, ...]:
+    table, verdict = result.table, result.verdict
+    cells = np.flatnonzero(verdict.primary)
+    view = RuleCells.of(table)
+    bounds = insider_bounds(view) if view.top is not None and view.top.shape[1] >= 2 else None
+    rows = []
+    for cell in cells[:MAX_UNSAFE].tolist():
+        row: list[object] = [table.name_of(cell), verdict.reason_of(cell) or "declared", float(table.values[cell])]
+        row.append(int(table.respondents.counts[cell]) if table.counted else None)
+        if bounds is not None:
+            row += [float(bounds.largest[cell]), float(bounds.upper[cell])]
+        row.append(float(verdict.upper_protection[cell]))
+        rows.append(tuple(row))
+    columns = ["cell", "rule", "value", "respondents"]
+    if bounds is not None:
+        columns += ["largest contribution", "second largest knows at most"]
+    if not rows:
+        return (Text("No cell is unsafe."),)
+    words = (
+        "The second largest respondent subtracts its own contribution from the total: what is left is its upper bound "
+        "for the largest. A dominance rule does not look at this bound, the p % rule does."
+    )
+    table_block = Rows((*columns, "protection level"), tuple(rows))
+    return (Text(words), table_block) if bounds is not None else (table_block,)
+
+
+def _cost(result: TableView) -> tuple[Block, ...]:
+    table, status = result.table, result.status
+    levels = sorted(set(table.levels.tolist()))
+    rows, shares = [], []
+    for level in levels:
+        here = table.levels == level
+        primary = here & (status == CellStatus.PRIMARY)
+        secondary = here & (status == CellStatus.SECONDARY)
+        n = int((here & (status != CellStatus.EMPTY)).sum())
+        rows.append((level, n, int(primary.sum()), int(secondary.sum()), float(result.problem.cost[secondary].sum())))
+        shares.append(
+            [
+                100.0 * count / max(n, 1)
+                for count in (n - primary.sum() - secondary.sum(), primary.sum(), secondary.sum())
+            ]
+        )
+    picture = level_plot(levels, *(list(share) for share in zip(*shares)))
+    return (
+        Picture(picture, "Level 0 is the grand total; the deepest level are the inner cells."),
+        Rows(("level", "cells", "unsafe", "secondary", "cost of the secondary"), tuple(rows)),
+    )
+
+
+def _totals(result: TableView) -> tuple[Block, ...]:
+    """What is left of the sum of the inner cells, and what exchanged values did to it."""
+    table, status = result.table, result.status
+    inner = table.is_inner
+    hidden = (status == CellStatus.PRIMARY) | (status == CellStatus.SECONDARY)
+    values = table.values if result.outcome.values is None else result.outcome.values
+    shown = ~hidden if result.outcome.values is None else np.ones(len(hidden), dtype=bool)
+    rows: list[tuple[object, ...]] = []
+    for name, mask in (("inner cells", inner), ("totals and subtotals", ~inner)):
+        before = float(np.abs(table.values[mask]).sum())
+        after = float(np.abs(values[mask & shown]).sum())
+        rows.append((name, before, after, 100.0 * after / before if before else 100.0))
+    blocks: list[Block] = [Rows(("", "sum of values before", "published after", "per cent"), tuple(rows))]
+    if result.outcome.values is not None:
+        change = np.abs(values - table.values)
+        blocks.append(
+            Facts(
+                (
+                    ("largest change", number(float(change.max(initial=0.0)))),
+                    ("mean change", number(float(change.mean()))),
+                )
+            )
+        )
+    return tuple(blocks)
+
+
+def _rules(result: TableView) -> tuple[Block, ...]:
+    rows = tuple(
+        (rule.name, ", ".join(f"{name} = {value}" for name, value in to_plain(rule).items()) or "defaults")
+        for rule in result.verdict.rules
+    )
+    if not rows:
+        return ()
+    return (
+        Text("Parameters of rules are confidential: whoever knows them can undo part of the protection."),
+        Rows(("rule", "options"), rows),
+    )
+
+
+def _others(result: TableView) -> tuple[Block, ...]:
+    table = result.table
+    if not table.counted or table.n_cells > 20_000 or len(result.system.parts) > 1:
+        return ()
+    rows = table_granularity(table)
+    unsafe = [row for row in rows if row.unsafe]
+    groups = group_disclosures(table, minimum=2)
+    words = (
+        f"{number(len(unsafe))} of {number(len(rows))} rows and columns consist to at least one half of cells with a "
+        f"single respondent (granularity). {number(len(groups))} groups of two or more respondents stand in one single "
+        "part of their total, so that belonging to the group tells the part (group disclosure)."
+    )
+    return (Text(words),)
+
+
+def public_table_report(table: PublishedTable) -> str:
+    """What anybody may know: the published table and how to read it."""
+    counts = table.counts()
+    how = (
+        "Hidden cells are left blank: some would say too much about single respondents, others would let those be "
+        "calculated. Which is which is not published."
+        if table.method == "suppression"
+        else "Values were changed slightly to protect single respondents; totals still add up."
+    )
+    sections = [
+        Section("In short", (Facts(tuple((name, number(count)) for name, count in counts.items())), Text(how))),
+        Section("The table", _public_grid(table)),
+    ]
+    return render_page(" × ".join(table.dimensions), sections, public=True, subtitle=table.response)
+
+
+def _public_grid(table: PublishedTable) -> tuple[Block, ...]:
+    place = {codes: row for row, codes in enumerate(table.codes)}
+    rows = list(dict.fromkeys(codes[0] for codes in table.codes))
+    columns = list(dict.fromkeys(codes[1] for codes in table.codes)) if len(table.dimensions) > 1 else [""]
+    rest = tuple(table.codes[0][2:]) if table.codes else ()
+
+    def cell(row: str, column: str) -> tuple[str, str, str]:
+        at = place.get((row,) if len(table.dimensions) == 1 else (row, column, *rest))
+        if at is None or table.status[at] == EMPTY:
+            return ("", "empty", EMPTY)
+        return (table.text(at), table.status[at], table.status[at])
+
+    shown_rows, shown_columns = rows[:MAX_ROWS], columns[:MAX_COLUMNS]
+    body = tuple(tuple(cell(row, column) for column in shown_columns) for row in shown_rows)
+    heads = tuple(_public_head(table, 0, code) for code in shown_rows)
+    tops = tuple(_public_label(table, 1, c) for c in shown_columns) if len(table.dimensions) > 1 else ("value",)
+    caption = "" if len(table.dimensions) < 3 else "First two dimensions; the others at their total. "
+    if len(rows) > MAX_ROWS or len(columns) > MAX_COLUMNS:
+        caption += f"The first {MAX_ROWS} rows and {MAX_COLUMNS} columns are shown; the file has all."
+    legend = ((PUBLISHED, PUBLISHED), (HIDDEN, HIDDEN), (EMPTY, EMPTY))
+    return (Grid(tops, heads, body, caption.strip(), legend),)
+
+
+def _public_label(table: PublishedTable, at: int, code: str) -> str:
+    return table.labels.get(table.dimensions[at], {}).get(code, code)
+
+
+def _public_head(table: PublishedTable, at: int, code: str) -> str:
+    depth = table.depths.get(table.dimensions[at], {}).get(code, 0)
+    return "\u2003" * depth + _public_label(table, at, code)

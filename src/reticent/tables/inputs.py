@@ -1,0 +1,131 @@
+"""From a judged table to the problem that methods solve and the attacker attacks: costs, bounds, levels."""
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.checks import did_you_mean
+from reticent.base.errors import DataError, PlanError
+from reticent.data.cells import CellStatus
+from reticent.data.relations import Relations
+from reticent.data.table import Table
+from reticent.data.table_plan import BoundsOptions
+from reticent.tables.apriori import Knowledge
+from reticent.tables.problem import SuppressionProblem
+
+Floats = NDArray[np.float64]
+COSTS = ("value", "unity", "frequency", "log", "sqrt", "distance")
+_BOUND = re.compile(r"^\s*([+-]?\d+(?:\.\d+)?)\s*(max|min|%)\s*$")
+
+
+def cost_of(table: Table, name: str) -> Floats:
+    """What hiding each cell costs: by value, unity, frequency, log, sqrt, distance from the inner cells, or a variable.
+
+    `x^0.5` is any power of the value.
+    """
+    size = np.abs(table.values)
+    if name == "value":
+        return size
+    if name == "unity":
+        return np.ones(table.n_cells)
+    if name == "frequency":
+        return np.maximum(table.respondents.counts, 1).astype(np.float64)
+    if name == "log":
+        return np.log1p(size)
+    if name == "sqrt":
+        return np.sqrt(size)
+    if name == "distance":
+        # the deeper a cell, the cheaper: what is lost with a subtotal is all that stands below it
+        deepest = sum(int(d.levels.max(initial=0)) for d in table.dimensions)
+        return (1 + deepest - table.levels).astype(np.float64)
+    if name.startswith("x^"):
+        try:
+            return np.asarray(size ** float(name[2:]))
+        except ValueError:
+            raise PlanError(f"[protect]: cost {name!r} must be x^ and a number, e.g. x^0.5.") from None
+    if name in table.respondents.measures:
+        return np.abs(table.respondents.measures[name].totals)
+    known = (*COSTS, "x^0.5")
+    raise PlanError(
+        f"[protect]: cost must be one of {', '.join(known)} or a numeric variable, got {name!r}.{did_you_mean(name, COSTS)}"
+    )
+
+
+def bounds_of(table: Table, options: BoundsOptions) -> tuple[Floats, Floats]:
+    """The attacker's bounds of every cell. Without options: 0 (or 1.5 times the least value) to 1.5 times the largest."""
+    negative = bool((table.values < 0).any())
+    lower = options.lower if options.lower is not None else ("1.5 min" if negative else 0.0)
+    all_negative = negative and not bool((table.values > 0).any())
+    upper = options.upper if options.upper is not None else (0.0 if all_negative else "1.5 max")
+    return _bound(table, lower, "lower", -1), _bound(table, upper, "upper", +1)
+
+
+def _bound(table: Table, given: float | str, name: str, side: int) -> Floats:
+    n = table.n_cells
+    if isinstance(given, int | float):
+        return np.full(n, float(given))
+    if given.strip() == "none":
+        return np.full(n, side * np.inf)
+    found = _BOUND.match(given)
+    if not found:
+        raise PlanError(
+            f'[table]: bounds {name} must be a number, "none", "50 %", "1.5 max" or "1.5 min", got {given!r}.'
+        )
+    factor, unit = float(found.group(1)), found.group(2)
+    if unit == "%":
+        return np.asarray(table.values + side * np.abs(table.values) * factor / 100.0)
+    extreme = table.values.max(initial=0.0) if unit == "max" else table.values.min(initial=0.0)
+    return np.full(n, factor * float(extreme))
+
+
+def build_problem(
+    table: Table, relations: Relations, knowledge: Knowledge, *, bounds: BoundsOptions, cost: str
+) -> SuppressionProblem:
+    """The suppression problem. Bounds that a rule's levels pass are widened above; below, levels end at the bound."""
+    verdict = knowledge.verdict
+    primary = verdict.primary
+    low, high = bounds_of(table, bounds)
+    low = np.where(np.isnan(knowledge.lower_bound), low, knowledge.lower_bound)
+    high = np.where(np.isnan(knowledge.upper_bound), high, knowledge.upper_bound)
+    _check_bounds(table, low, high)
+    upper = verdict.upper_protection
+    high = np.where(primary, np.maximum(high, table.values + upper), high)
+    lower = np.where(primary, np.minimum(verdict.lower_protection, table.values - low), 0.0)
+    costs = cost_of(table, cost)
+    costs = np.where(np.isnan(knowledge.cost), costs, knowledge.cost)
+    integral = table.is_count and not table.weighted
+    return SuppressionProblem(
+        table.values,
+        np.where(verdict.status == CellStatus.EMPTY, 0.0, costs),
+        lower,
+        np.where(primary, upper, 0.0),
+        np.zeros(table.n_cells),
+        low,
+        high,
+        verdict.status,
+        relations,
+        table.respondents.counts if table.counted else None,
+        _single_respondents(table),
+        integral,
+    )
+
+
+def _check_bounds(table: Table, low: Floats, high: Floats) -> None:
+    outside = np.flatnonzero((table.values < low) | (table.values > high))
+    if len(outside):
+        raise DataError(
+            f"[table]: {len(outside)} cells lie outside the attacker's bounds, the first is "
+            f"{table.name_of(int(outside[0]))}; bounds must contain every true value."
+        )
+
+
+def _single_respondents(table: Table) -> NDArray[np.int64] | None:
+    """The respondent of each cell that has only one, −1 elsewhere."""
+    name = table.judged_variable
+    if not table.counted or name is None or name not in table.respondents.measures:
+        return None
+    units = table.respondents.measures[name].top_units
+    if units.shape[1] == 0:
+        return None
+    return np.where(table.respondents.counts == 1, units[:, 0], -1)

@@ -1,0 +1,159 @@
+"""Tables that somebody else made: cells with their totals, checked that they add up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.table import Dimension, Measure, Respondents, Table
+from reticent.tabulation.cells import Cells, Lists, roll_up
+from reticent.tabulation.dimensions import dimension_of_trees
+from reticent.tabulation.equations import relations_of
+from reticent.tabulation.tabulate import decimals_of
+
+Floats = NDArray[np.float64]
+LISTED = 10
+
+
+@dataclass(frozen=True, eq=False)
+class CellColumns:
+    """The columns of a finished table: codes a dimension, values, and what else is known of each cell."""
+
+    names: tuple[str, ...]
+    codes: tuple[Sequence[str], ...]
+    trees: tuple[tuple[Hierarchy, ...], ...]
+    totals: tuple[str, ...]
+    values: Floats
+    counts: NDArray[np.int64] | None = None
+    top: Floats | None = None
+    response: str | None = None
+    missing: tuple[str | None, ...] = ()
+
+
+def finished_table(columns: CellColumns, *, tolerance: float | None = None, complete: bool = False) -> Table:
+    """A table from its cells. Every total must be the sum of its parts within the tolerance; violations are listed.
+
+    Without a tolerance half a unit of the last digit is allowed for each term, as rounding gives. `complete`: only the
+    inner cells count, and totals are added up from them.
+    """
+    dimensions = tuple(_dimension(columns, at) for at in range(len(columns.names)))
+    codes = np.column_stack(
+        [
+            np.array([dimension.position(code) for code in listed], dtype=np.int32)
+            for dimension, listed in zip(dimensions, columns.codes, strict=True)
+        ]
+    )
+    twice = _first_twice(codes)
+    if twice is not None:
+        words = " × ".join(listed[twice] for listed in columns.codes)
+        raise DataError(f"table: the cell {words} stands twice; each cell may stand once.")
+    table = _table(columns, dimensions, codes)
+    if complete:
+        table = _completed(table)
+    table = table.take(np.lexsort(table.codes.T[::-1]))
+    return check_additive(table, tolerance=tolerance)
+
+
+def _dimension(columns: CellColumns, at: int) -> Dimension:
+    name, total = columns.names[at], columns.totals[at]
+    missing = columns.missing[at] if columns.missing else None
+    trees = columns.trees[at]
+    if not trees:
+        known = [code for code in dict.fromkeys(columns.codes[at]) if code not in (total, "", missing)]
+        trees = (Hierarchy.flat(known, total=total),)
+    unknown = [code for code in dict.fromkeys(columns.codes[at]) if code not in ("", missing)]
+    unknown = [code for code in unknown if all(code not in tree.index for tree in trees)]
+    if unknown:
+        raise DataError(
+            f"Dimension {name!r}: the table has {len(unknown)} codes that its hierarchy does not have, "
+            f"the first is {unknown[0]!r}; add them to the hierarchy.",
+            variables=(name,),
+        )
+    return dimension_of_trees(name, trees, missing=missing)
+
+
+def _first_twice(codes: NDArray[np.int32]) -> int | None:
+    _, first, counts = np.unique(codes, axis=0, return_index=True, return_counts=True)
+    return int(first[counts > 1][0]) if (counts > 1).any() else None
+
+
+def _table(columns: CellColumns, dimensions: tuple[Dimension, ...], codes: NDArray[np.int32]) -> Table:
+    n = len(columns.values)
+    name = columns.response or "value"
+    top = columns.top if columns.top is not None else np.zeros((n, 0))
+    values = np.asarray(columns.values, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise DataError(f"table: {int((~np.isfinite(values)).sum())} cells have no value; each cell needs one.")
+    units = np.where(top > 0, np.arange(n)[:, None] * max(top.shape[1], 1) + np.arange(top.shape[1]), -1)
+    counts = columns.counts if columns.counts is not None else np.where(values != 0, 1, 0)
+    decimals = decimals_of(values)
+    measure = Measure(
+        name, values, np.abs(values), np.minimum(values, 0.0), np.maximum(values, 0.0), top, units.astype(np.int64), None,
+        6 if decimals is None else decimals,
+    )  # fmt: skip
+    view = Respondents(counts, counts.astype(np.float64), {name: measure}, counts, {name: measure})
+    return Table(
+        dimensions, codes, values, view, columns.response, decimals=6 if decimals is None else decimals,
+        counted=columns.counts is not None,
+    )  # fmt: skip
+
+
+def _completed(table: Table) -> Table:
+    """All totals added up from the inner cells."""
+    inner = table.take(np.flatnonzero(table.is_inner))
+    name, measure = next(iter(inner.respondents.measures.items()))
+    sums = np.column_stack((measure.totals, measure.magnitudes, measure.minimum, measure.maximum))
+    k = measure.top.shape[1]
+    # lists need at least one place; it is cut off again
+    top = measure.top if k else np.zeros((inner.n_cells, 1))
+    units = measure.top_units if k else np.full((inner.n_cells, 1), -1, dtype=np.int64)
+    counts = np.column_stack((inner.respondents.counts, inner.respondents.counts)).astype(np.float64)
+    cells = roll_up(
+        Cells(
+            tuple(np.ascontiguousarray(inner.codes[:, at]) for at in range(inner.codes.shape[1])),
+            counts,
+            {name: Lists(sums, top, units, np.zeros((0, top.shape[1])))},
+        ),
+        inner.dimensions,
+    )
+    rolled = cells.lists[name].measure(name, scale=1.0, weight_scale=1.0, decimals=measure.decimals)
+    rolled = replace(rolled, top=rolled.top[:, :k], top_units=rolled.top_units[:, :k])
+    total = cells.counts[:, 0].astype(np.int64)
+    view = Respondents(total, cells.counts[:, 1], {name: rolled}, total, {name: rolled})
+    rounded = np.round(rolled.totals, table.decimals) if table.decimals < 6 else rolled.totals
+    return replace(
+        inner, codes=np.column_stack(cells.columns).astype(np.int32), values=rounded, respondents=view
+    )  # fmt: skip
+
+
+def check_additive(table: Table, *, tolerance: float | None = None) -> Table:
+    """The table, with a note on what rounding explains; an error that lists every total that is further off."""
+    relations = relations_of(table)
+    off = np.abs(relations.residuals(table.values))
+    terms = np.diff(relations.indptr)
+    noise = 1e-9 * max(1.0, float(np.abs(table.values).max(initial=0.0)))
+    allowed = terms * 0.5 * 10.0**-table.decimals if tolerance is None else np.full(len(terms), tolerance)
+    wrong = np.flatnonzero(off > allowed + noise)
+    if len(wrong):
+        named = []
+        for row in wrong[:LISTED].tolist():
+            cells, coefs = relations.row(row)
+            parent = int(cells[coefs < 0][0])
+            named.append(f"{table.name_of(parent)} (off by {off[row]:.{table.decimals}f})")
+        more = f" and {len(wrong) - LISTED} more" if len(wrong) > LISTED else ""
+        limit = "what rounding explains" if tolerance is None else f"the tolerance {tolerance:g}"
+        raise DataError(
+            f"table: {len(wrong)} totals differ from the sum of their parts by more than {limit}: "
+            f"{', '.join(named)}{more}. Correct them or raise the tolerance."
+        )
+    inexact = np.flatnonzero(off > noise)
+    if len(inexact) == 0:
+        return table
+    note = (
+        f"{len(inexact)} totals differ from the sum of their parts by up to {off[inexact].max():.{table.decimals}f}; "
+        "this was accepted as rounding."
+    )
+    return replace(table, notes=(*table.notes, note))
