@@ -47,22 +47,36 @@ for _module in COMMAND_MODULES:
 
 
 def run() -> None:
-    """Run the command line; a user's error is one line on standard error, never a traceback."""
+    """Run the command line; an error is one line on standard error, never a traceback (unless `--debug` asks for it)."""
     debug = "--debug" in sys.argv
     try:
-        app(standalone_mode=True)
-    except ReticentError as err:
+        code = app(standalone_mode=False)
+    except Exception as err:  # the last place where an error can be told in words
         if debug:
             raise
-        typer.echo(f"reticent: {err}", err=True)
-        raise SystemExit(err.exit_code) from None
-    except Exception as err:
-        if debug:
-            raise
-        typer.echo(
-            f"reticent: internal error ({type(err).__name__}); nothing was written. Report it with --debug.", err=True
-        )
-        raise SystemExit(1) from None
+        sentence, code = _told(err)
+        typer.echo(f"reticent: {sentence}", err=True)
     except KeyboardInterrupt:
-        typer.echo("reticent: stopped; nothing was half-written.", err=True)
-        raise SystemExit(130) from None
+        sentence, code = STOPPED
+        typer.echo(f"reticent: {sentence}", err=True)
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
+STOPPED = ("stopped; nothing was half-written.", 130)
+
+
+def _told(err: Exception) -> tuple[str, int]:
+    """An error as one line and its exit code. Words of errors that are not ours may show values: they stay inside."""
+    if isinstance(err, ReticentError):
+        return " ".join(str(err).split()), err.exit_code
+    if type(err).__name__ == "Abort":  # Ctrl-C, as the command-line library reports it
+        return STOPPED
+    format_message = getattr(err, "format_message", None)
+    if callable(format_message):  # a mistake in the command itself
+        words = " ".join(str(format_message()).split())
+        return words + ("" if words.endswith((".", "?")) else ".") + " See reticent --help.", int(
+            getattr(err, "exit_code", 2)
+        )
+    if isinstance(err, MemoryError):
+        return "the data do not fit in memory.", 1
+    return f"unexpected {type(err).__name__}; this is a mistake in reticent, run again with --debug to see where.", 1

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from reticent.base.errors import DataError
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ def risk(
         progress(0.0, "reading")
         loaded = load_microdata(data, schema)
         progress(0.5, "counting")
+        if not names and not loaded.data.schema.keys:
+            raise DataError(
+                f"{data.name}: the schema has no keys, so there is nothing to match on; "
+                "give variables the role key, or say --keys."
+            )
         measured = measure_risk(loaded.data, RiskSection(dimension=dimension, threshold=threshold, keys=names))
     console = Console()
     for note in loaded.notes:

@@ -136,8 +136,8 @@ def write_labelled(table: pl.DataFrame, schema: Schema, path: Path, *, ending: s
             )
     except OSError:
         raise
-    except Exception as err:  # noqa: BLE001 - as above; its words may show values
-        raise DataError(f"{ending} file: it cannot be written ({_reason(err)}); nothing was left behind.") from None
+    except Exception as err:  # noqa: BLE001 - as above; its words may show values, its name does not
+        raise OSError(0, _reason(err)) from None
 
 
 def _pandas_column(pandas: Any, values: list[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,28 +48,82 @@ def writer_for(path: Path | str, format: str | None = None) -> str:
     return WRITERS[ending]
 
 
+def check_places(paths: Iterable[Path | str]) -> None:
+    """Refuse outputs whose folder is not there, or that would be written twice; called before the work starts."""
+    seen: set[Path] = set()
+    for path in map(Path, paths):
+        if not path.parent.is_dir():
+            raise DataError(f"{path.name}: the folder {str(path.parent)!r} does not exist; make it first.")
+        if path.is_dir():
+            raise DataError(f"{path.name}: this is a folder, the name of a file is needed.")
+        if path.resolve() in seen:
+            raise ParameterError(f"[output]: two results would be written to {path.name}; give each its own name.")
+        seen.add(path.resolve())
+
+
 def write_masked(
-    file: MaskedFile, path: Path | str, *, format: str | None = None, schema: Path | str | None = None
+    file: MaskedFile,
+    path: Path | str,
+    *,
+    format: str | None = None,
+    schema: Path | str | None = None,
+    also: Mapping[Path, str] | None = None,
 ) -> tuple[Path, ...]:
-    """Write a protected file (and its schema as TOML, where `schema` says so); gives the paths written."""
+    """Write a protected file; gives the paths written.
+
+    `schema` is where its schema goes as TOML. `also` are texts (reports) that appear together with it or not at all.
+    """
     if not isinstance(file, MaskedFile):
         raise TypeError(f"write_masked: only a MaskedFile can be written, got a {type(file).__name__}.")
     path, kind = Path(path), writer_for(path, format)
     _refuse_identifiers(file)
     table = _filled(file.frame.table, file.schema)
-    texts: dict[Path, str] = {} if schema is None else {Path(schema): schema_to_toml(file.schema)}
+    texts: dict[Path, str] = dict(also or {})
+    if schema is not None:
+        texts[Path(schema)] = schema_to_toml(file.schema)
     if kind == "fixed":
         fixed = fixed_file(table, file.schema, path)
         texts[path] = fixed.lines
         texts[path.with_suffix(METADATA_ENDING.get(path.suffix.lower(), ".rda"))] = fixed.rda
         texts.update({path.with_name(name): text for name, text in fixed.others.items()})
-    with contextlib.ExitStack() as stack:
-        places = {target: stack.enter_context(atomic_path(target)) for target in dict.fromkeys((path, *texts))}
+    with together((path, *texts)) as places:
         for target, text in texts.items():
-            places[target].write_text(text, encoding="utf-8")
+            with named(target):
+                places[target].write_text(text, encoding="utf-8")
         if kind != "fixed":
-            _write(table, file.schema, places[path], kind)
+            with named(path):
+                _write(table, file.schema, places[path], kind)
     return tuple(places)
+
+
+def write_texts(texts: Mapping[Path, str]) -> tuple[Path, ...]:
+    """Write several text files, all or none."""
+    with together(texts) as places:
+        for target, text in texts.items():
+            with named(target):
+                places[target].write_text(text, encoding="utf-8")
+    return tuple(places)
+
+
+@contextlib.contextmanager
+def together(paths: Iterable[Path]) -> Iterator[dict[Path, Path]]:
+    """Places beside several files, renamed to them when all are written, removed when one fails."""
+    with contextlib.ExitStack() as stack:
+        yield {path: stack.enter_context(atomic_path(path)) for path in dict.fromkeys(paths)}
+
+
+@contextlib.contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Say which file could not be written."""
+    try:
+        yield
+    except OSError as err:
+        reason = err.strerror or type(err).__name__
+        raise DataError(f"{path.name}: the file cannot be written ({reason}); nothing was left behind.") from None
+    except pl.exceptions.PolarsError as err:  # its own words may show values
+        raise DataError(
+            f"{path.name}: the file cannot be written ({type(err).__name__}); nothing was left behind."
+        ) from None
 
 
 def _refuse_identifiers(file: MaskedFile) -> None:
@@ -78,16 +133,13 @@ def _refuse_identifiers(file: MaskedFile) -> None:
 
 
 def _write(table: pl.DataFrame, schema: Schema, beside: Path, kind: str) -> None:
-    try:
-        if kind == "parquet":
-            table.write_parquet(beside, metadata={SCHEMA_KEY: schema_to_toml(schema)})
-        elif kind in ("csv", "tsv"):
-            with beside.open("wb") as file:
-                table.write_csv(file, separator="\t" if kind == "tsv" else ",")
-        else:
-            write_labelled(table, schema, beside, ending=f".{kind}")
-    except pl.exceptions.PolarsError as err:  # its own words may show values
-        raise DataError(f"The file cannot be written ({type(err).__name__}); nothing was left behind.") from None
+    if kind == "parquet":
+        table.write_parquet(beside, metadata={SCHEMA_KEY: schema_to_toml(schema)})
+    elif kind in ("csv", "tsv"):
+        with beside.open("wb") as file:
+            table.write_csv(file, separator="\t" if kind == "tsv" else ",")
+    else:
+        write_labelled(table, schema, beside, ending=f".{kind}")
 
 
 def _filled(table: pl.DataFrame, schema: Schema) -> pl.DataFrame:

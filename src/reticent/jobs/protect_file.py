@@ -150,6 +150,7 @@ def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
 
     file = load_plan(Path(path), METHODS)
     plan = file.plan
+    _check_outputs(plan)
     secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
     source = plan.data
     loaded = load_microdata(source.path, source.schema, folder=plan.folder, format=source.format, query=source.query)
@@ -167,24 +168,36 @@ def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
 
 
 def write_outputs(plan: Plan, run: FileRun) -> None:
-    """Write the publishable file and the reports that the plan names."""
-    from reticent.io.atomic import write_text
-    from reticent.io.write import write_masked
+    """Write the publishable file and the reports that the plan names, all or none."""
+    from reticent.io.write import write_masked, write_texts
     from reticent.report.file_report import confidential_report, public_report
 
     output = plan.output
-    if not any((output.path, output.public_report, output.report, output.summary)):
+    texts: dict[Path, str] = {}
+    if output.public_report:
+        texts[plan.find(output.public_report)] = public_report(run.result.file)
+    if output.report:
+        texts[plan.find(output.report)] = confidential_report(run)
+    if output.summary:
+        texts[plan.find(output.summary)] = json.dumps(_jsonable(run.result.summary()), indent=2) + "\n"
+    if output.path:
+        schema = plan.find(output.schema) if output.schema else None
+        write_masked(run.result.file, plan.find(output.path), schema=schema, also=texts)
+    else:
+        write_texts(texts)
+
+
+def _check_outputs(plan: Plan) -> None:
+    """What could keep a result from being written is found before the work starts."""
+    from reticent.io.write import check_places, writer_for
+
+    output = plan.output
+    names = [output.path, output.public_report, output.report, output.summary, output.schema]
+    if not any(names[:4]):
         raise PlanError("[output] names no file; give at least path, report or summary.")
     if output.path:
-        write_masked(
-            run.result.file, plan.find(output.path), schema=plan.find(output.schema) if output.schema else None
-        )
-    if output.public_report:
-        write_text(plan.find(output.public_report), public_report(run.result.file))
-    if output.report:
-        write_text(plan.find(output.report), confidential_report(run))
-    if output.summary:
-        write_text(plan.find(output.summary), json.dumps(_jsonable(run.result.summary()), indent=2) + "\n")
+        writer_for(output.path)
+    check_places(plan.find(name) for name in names if name)
 
 
 def _jsonable(value: Any) -> Any:
