@@ -350,7 +350,7 @@ def test_a_writer_that_fails_half_way(
     ]
     put("people.csv", csv(rows))(project)
     edit("plan.toml", "safe.csv", output)(project)
-    edit("plan.toml", 'report = "report.html"\n', "")(project)
+    edit("plan.toml", 'report = "report.html"\nsummary = "summary.json"\n', "")(project)
     put(output, "an older file")(project)
     before = snapshot(project)
     assert call(monkeypatch, "protect", "plan.toml") == 0  # compiles what there is to compile
