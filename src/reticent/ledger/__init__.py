@@ -1,1 +1,1 @@
-"""What was released before: an append-only, hash-chained store."""
+"""What was released before: an append-only, hash-chained, anchored store, one writer at a time."""

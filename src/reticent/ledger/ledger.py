@@ -1,0 +1,164 @@
+"""The ledger of one data set: verified when opened, written one decision at a time, synced before anything leaves.
+
+Guarantee. When `Turn.append` returns, the entry is on disk and the anchor says so; only then may an answer leave. A
+crash at any instant leaves the ledger equal to its anchor or ahead of it (a decision that was logged but not sent stays
+in force). Opening refuses, in one sentence, a ledger with a changed, missing, added or reordered entry, and one that
+ends before its anchor. Not noticed: ledger and anchor rolled back together; keep the anchor elsewhere against that.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from reticent.base.randomness import Secret
+from reticent.ledger.anchor import Anchor, Mark
+from reticent.ledger.chain import Chain, Entry, LedgerError, StoredEntry, decode, encode
+from reticent.ledger.store import SqliteStore, Store
+
+FORMAT = 1
+
+
+class Turn:
+    """The time during which this process is the only writer; `unseen` are entries others wrote since our last turn."""
+
+    def __init__(self, ledger: "Ledger", unseen: list[Entry]) -> None:
+        self._ledger, self.unseen = ledger, unseen
+
+    def append(self, kind: str, payload: Mapping[str, Any]) -> Entry:
+        """Write one decision; it is durable and anchored when this returns."""
+        return self._ledger._append([(kind, payload)])[0]
+
+
+class Ledger:
+    """All releases of one data set."""
+
+    def __init__(self, store: Store, anchor: Anchor, *, secret: Secret, dataset: str, create: bool = True) -> None:
+        self._store, self._anchor, self._chain = store, anchor, Chain(secret)
+        self._mark = Mark()
+        with store.turn():
+            self._entries = self._verify(dataset, create=create)
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self._mark.count} entries>"
+
+    def __len__(self) -> int:
+        return self._mark.count
+
+    @property
+    def head(self) -> bytes:
+        """The hash of the last entry."""
+        return self._mark.digest
+
+    def entries(self) -> list[Entry]:
+        """Every entry, verified, in order."""
+        return [decode(stored) for stored in self._store.read(0)[: self._mark.count]]
+
+    def take_opening_entries(self) -> list[Entry]:
+        """The entries found (and verified) when the ledger was opened; given once, then forgotten."""
+        found, self._entries = self._entries, []
+        return [decode(stored) for stored in found]
+
+    @contextmanager
+    def turn(self) -> Iterator[Turn]:
+        """Be the only writer; first catch up with what others wrote."""
+        with self._store.turn():
+            stored = self._store.read(self._mark.count)
+            self._advance(stored)
+            yield Turn(self, [decode(entry) for entry in stored])
+
+    def close(self) -> None:
+        """Free the store."""
+        self._store.close()
+
+    def _verify(self, dataset: str, *, create: bool) -> list[StoredEntry]:
+        anchored = self._anchor.read()
+        stored = self._store.read(0)
+        remembered = self._store.count()
+        last = stored[-1].number if stored else 0
+        if not stored and anchored is None and not remembered:
+            if not create:
+                raise LedgerError("ledger: there is none yet, and the database file does not allow making one.")
+            self._anchor.write(Mark())  # before the first entry: from now on a missing anchor is a loss
+            self._append([("ledger", {"format": FORMAT, "dataset": dataset})])
+            return self._store.read(0)
+        if anchored is None:
+            raise LedgerError(
+                f"ledger: its anchor {self._anchor.path.name!r} is missing; the data set stays closed. Restore the anchor."
+            )
+        if remembered > last:
+            raise LedgerError(
+                f"ledger: the last entries are missing: {remembered} were written, {last} are there; the data "
+                "set stays closed. Restore the complete ledger.",
+                entry=last + 1,
+            )
+        if anchored.count > last:
+            raise LedgerError(
+                f"ledger: this is an older copy: it ends at entry {last}, but entry {anchored.count} was written; "
+                "answers it does not know are public, so the data set stays closed. Restore the complete ledger.",
+                entry=last + 1,
+            )
+        self._advance(stored)
+        if anchored.count and stored[anchored.count - 1].digest != anchored.digest:
+            raise LedgerError(
+                f"ledger: entry {anchored.count} is not the one its anchor remembers; the data set stays closed. "
+                "Restore ledger and anchor that belong together.",
+                entry=anchored.count,
+            )
+        if anchored.count < len(stored):
+            self._anchor.write(self._mark)  # a crash came between the entry and its anchor; the entry holds
+        if not stored:
+            self._append([("ledger", {"format": FORMAT, "dataset": dataset})])
+            stored = self._store.read(0)
+        self._check_dataset(decode(stored[0]), dataset)
+        return stored
+
+    def _check_dataset(self, first: Entry, dataset: str) -> None:
+        if first.kind != "ledger" or first.payload.get("format") != FORMAT:
+            raise LedgerError("ledger: it was written by another version of the program that this one cannot read.")
+        if first.payload.get("dataset") != dataset:
+            raise LedgerError("ledger: it belongs to another data set; give each data set its own ledger.")
+
+    def _advance(self, stored: list[StoredEntry]) -> None:
+        if stored:
+            digest = self._chain.verify(self._mark.digest, self._mark.count, stored)
+            self._mark = Mark(self._mark.count + len(stored), digest)
+
+    def _append(self, items: list[tuple[str, Mapping[str, Any]]]) -> list[Entry]:
+        stored, mark = [], self._mark
+        for kind, payload in items:
+            body = encode(kind, payload)
+            digest = self._chain.link(mark.digest, mark.count + 1, body)
+            mark = Mark(mark.count + 1, digest)
+            stored.append(StoredEntry(mark.count, body, digest))
+        self._store.append(stored)
+        self._mark = mark
+        self._anchor.write(mark)
+        return [decode(entry) for entry in stored]
+
+
+def open_ledger(
+    place: str | Path, *, secret: Secret, dataset: str, anchor: Path | None = None, create: bool = True
+) -> Ledger:
+    """Open (or begin) the ledger of a data set: a file for SQLite, or a `postgresql…://` address.
+
+    The anchor lies beside the file unless `anchor` says where; a PostgreSQL ledger needs one named.
+    """
+    text = str(place)
+    if "://" in text:
+        if anchor is None:
+            raise LedgerError(
+                "ledger: a ledger on a server needs `anchor`, a local file that says how far it had come."
+            )
+        from reticent.ledger.server_store import ServerStore
+
+        return Ledger(ServerStore(text, dataset), Anchor(anchor), secret=secret, dataset=dataset, create=create)
+    path = Path(place)
+    mark = Anchor(anchor or path.with_name(path.name + ".anchor"))
+    if not path.exists() and mark.read() is not None:
+        raise LedgerError(
+            f"ledger: {path.name!r} is gone although its anchor is there; the data set stays closed. Restore the ledger."
+        )
+    if not path.exists() and not create:
+        raise LedgerError(f"ledger: there is no {path.name!r}, and the database file does not allow making one.")
+    return Ledger(SqliteStore(path), mark, secret=secret, dataset=dataset, create=create)
