@@ -213,3 +213,17 @@ def border_inverse(inverse: Residues, rank: int, left: Residues, right: Residues
         product = _times(left[j], schur_inverse)
         inverse[rank, j] = _ZERO if product == _ZERO else _P - product
     inverse[rank, rank] = schur_inverse
+
+
+@njit(cache=True)
+def shrink_inverse(inverse: Residues, last: int, corner_inverse: np.uint64) -> None:
+    """Remove the last row and pivot again: the opposite of `border_inverse`, in place; O(rank²).
+
+    The corner of the inverse can be 0 only if the remaining pivots were dependent, which `border_inverse` excludes.
+    """
+    for i in range(last):
+        if inverse[i, last] != _ZERO:
+            factor = _P - _times(inverse[i, last], corner_inverse)
+            for j in range(last):
+                if inverse[last, j] != _ZERO:
+                    inverse[i, j] = _plus(inverse[i, j], _times(factor, inverse[last, j]))

@@ -37,7 +37,7 @@ class Ledger:
         self._store, self._anchor, self._chain = store, anchor, Chain(secret)
         self._mark = Mark()
         with store.turn():
-            self._entries = self._verify(dataset, create=create)
+            self._verify(dataset, create=create)
 
     def __repr__(self) -> str:
         return f"<Ledger {self._mark.count} entries>"
@@ -54,11 +54,6 @@ class Ledger:
         """Every entry, verified, in order."""
         return [decode(stored) for stored in self._store.read(0)[: self._mark.count]]
 
-    def take_opening_entries(self) -> list[Entry]:
-        """The entries found (and verified) when the ledger was opened; given once, then forgotten."""
-        found, self._entries = self._entries, []
-        return [decode(stored) for stored in found]
-
     @contextmanager
     def turn(self) -> Iterator[Turn]:
         """Be the only writer; first catch up with what others wrote."""
@@ -71,7 +66,7 @@ class Ledger:
         """Free the store."""
         self._store.close()
 
-    def _verify(self, dataset: str, *, create: bool) -> list[StoredEntry]:
+    def _verify(self, dataset: str, *, create: bool) -> None:
         anchored = self._anchor.read()
         stored = self._store.read(0)
         remembered = self._store.count()
@@ -81,7 +76,7 @@ class Ledger:
                 raise LedgerError("ledger: there is none yet, and the database file does not allow making one.")
             self._anchor.write(Mark())  # before the first entry: from now on a missing anchor is a loss
             self._append([("ledger", {"format": FORMAT, "dataset": dataset})])
-            return self._store.read(0)
+            return
         if anchored is None:
             raise LedgerError(
                 f"ledger: its anchor {self._anchor.path.name!r} is missing; the data set stays closed. Restore the anchor."
@@ -111,7 +106,6 @@ class Ledger:
             self._append([("ledger", {"format": FORMAT, "dataset": dataset})])
             stored = self._store.read(0)
         self._check_dataset(decode(stored[0]), dataset)
-        return stored
 
     def _check_dataset(self, first: Entry, dataset: str) -> None:
         if first.kind != "ledger" or first.payload.get("format") != FORMAT:

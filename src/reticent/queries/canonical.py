@@ -84,6 +84,7 @@ class Version:
         first = np.empty(self.n_atoms, dtype=np.int64)
         first[self.atom[::-1]] = np.arange(data.n_records - 1, -1, -1)
         self.codes = {name: columns[i][first] for i, name in enumerate(policy.filters)}
+        self.present = {name: ~data.missing(name)[first] for name in policy.responses}
 
     @cached_property
     def fingerprint(self) -> str:
@@ -286,6 +287,13 @@ class Columns:
         """Positions of the units of some columns."""
         return np.flatnonzero(np.repeat(mask, np.diff(self.start)))
 
+    def of_entities(self, known: frozenset[int]) -> list[int]:
+        """The columns that hold units of these respondents only (each known one has columns of its own)."""
+        if not known:
+            return []
+        inside = np.isin(self.entity, np.fromiter(known, dtype=np.int64))
+        return [int(c) for c in np.flatnonzero(np.logical_and.reduceat(inside, self.start[:-1]))]
+
     def total(self, mask: Mask) -> int:
         """The exact sum over some columns, in units of 1/scale."""
         return int(self.totals[mask].sum())
@@ -326,6 +334,29 @@ class Universe:
             self._columns[label] = self._link(label, tuple(sorted(names)))
         return self._columns[label]
 
+    def known_entities(self) -> frozenset[int]:
+        """The respondents whose values the policy calls public knowledge."""
+        wanted = set(self.policy.known)
+        if not wanted:
+            return frozenset()
+        found: set[int] = set()
+        for number, version in enumerate(self.versions):
+            schema = version.data.schema
+            name = schema.entity or next(iter(schema.identifiers), None)
+            if name is None:
+                raise DataError("policy: known respondents need an entity or identifier variable in the schema.")
+            here = [i for i, text in enumerate(version.data.texts(name)) if text in wanted]
+            found |= set(self._entities[number][here].tolist())
+        return frozenset(found)
+
+    def cells(self, names: tuple[str, ...], *, version: int | None = None) -> list[RecordSet]:
+        """The record sets of all combinations of some filters that occur."""
+        number = len(self.versions) - 1 if version is None else version
+        here = self.versions[number]
+        codes = [here.codes[name].astype(np.int64) for name in names]
+        group, n_groups = group_columns(codes, [len(here.levels[name]) for name in names])
+        return [self.record_set(group == g, version=number) for g in range(n_groups)]
+
     def _values(self, version: Version, names: tuple[str, ...]) -> NDArray[np.float64]:
         if names == (COUNT,):
             return np.ones(version.data.n_records)
@@ -335,10 +366,14 @@ class Universe:
         """Group the units of all versions by the atoms they lie in."""
         values = [self._values(version, names) for version in self.versions]
         places, unit_values, unit_entity = _units(self.versions, values, self._entities)
-        group, n_columns = group_columns(
-            [places[:, v].astype(np.int64) for v in range(len(self.versions))],
-            [version.n_atoms for version in self.versions],
-        )
+        keys = [places[:, v].astype(np.int64) for v in range(len(self.versions))]
+        sizes = [version.n_atoms for version in self.versions]
+        known = sorted(self.known_entities())
+        if known:
+            place = np.searchsorted(known, unit_entity).clip(max=len(known) - 1)
+            keys.append(np.where(np.array(known)[place] == unit_entity, place, ABSENT))
+            sizes.append(len(known))
+        group, n_columns = group_columns(keys, sizes)
         order = np.argsort(group, kind="stable")
         start = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=n_columns)))).astype(np.int64)
         first = order[start[:-1]]

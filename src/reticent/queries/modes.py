@@ -32,11 +32,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Request:
-    """A query that has passed the policy: the record set of each of its cells, in a fixed order."""
+    """A query that has passed the policy: the record set of each of its cells, in a fixed order.
+
+    `release` is the number that the decision will have in the ledger.
+    """
 
     query: Query
     cells: tuple[Cell, ...]
     user: str
+    release: int = 0
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ def test_wrong_secret_wrong_data_set_and_no_ledger(tmp_path: Path) -> None:
 
 def _count_up(path: Path, times: int) -> None:
     ledger = reopen(path)
-    total = sum(entry.kind == "step" for entry in ledger.take_opening_entries())
+    total = sum(entry.kind == "step" for entry in ledger.entries())
     for _ in range(times):
         with ledger.turn() as turn:
             total += sum(entry.kind == "step" for entry in turn.unseen)
@@ -208,5 +208,5 @@ def test_a_hundred_thousand_entries_open_within_five_seconds(tmp_path: Path) -> 
         ledger._append([("answer", {"query": "x" * 300, "user": "u", "i": i}) for i in range(100_000)])
     ledger.close()
     start = time.process_time()
-    assert len(reopen(path).take_opening_entries()) == 100_001
+    assert len(reopen(path).entries()) == 100_001
     assert time.process_time() - start < 5

@@ -193,6 +193,20 @@ class RowSpace:
         self._null = np.vstack((proposal.null, self._fresh_null()[None, :]))
         return rank
 
+    def forget_last(self, partition: Partition, null: Residues) -> None:
+        """Take the last released row back; `partition` and `null` are those from before it."""
+        last = self.rank - 1
+        echelon.shrink_inverse(self._inverse, last, np.uint64(pow(int(self._inverse[last, last]), PRIME - 2, PRIME)))
+        self.pivots.pop()
+        self._largest.pop()
+        self._starts = self._starts[:-1]
+        self.rank, self.partition, self._null = last, partition, null
+
+    @property
+    def null_vectors(self) -> Residues:
+        """Random vectors orthogonal to all released rows."""
+        return self._null
+
     def _extend(self, null: Residues, parents: Integers) -> Residues:
         """Null vectors after a split: a random share of each parent's entry goes to its new class."""
         if len(parents) == 0:

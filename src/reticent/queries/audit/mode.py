@@ -1,0 +1,183 @@
+"""Exact answers under audit: the modes `exact` and `simulatable`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from reticent.base.errors import ParameterError
+from reticent.queries.audit.auditor import Auditor
+from reticent.queries.audit.bounds import bound_stage
+from reticent.queries.canonical import COUNT, Columns, RecordSet
+from reticent.queries.language import Statistic
+from reticent.queries.modes import Decision, Request, Setting
+from reticent.queries.pieces import Piece, complete, pieces
+from reticent.queries.refusals import RISK, Answer, Row, StaffReason
+from reticent.queries.rules import SetRules
+from reticent.queries.statistics import design_matrix, evaluate, leverage
+
+LINEAR = frozenset({"count", "sum", "avg", "variance", "stddev", "corr", "linreg", "logreg", "km"})
+
+
+@dataclass
+class AuditedMode:
+    """Every answer is exact; a query is refused if it, together with all earlier answers, exposes a sensitive set."""
+
+    setting: Setting
+    _auditors: dict[tuple[str, ...], Auditor] = field(default_factory=dict)
+
+    name: ClassVar[str] = "exact"
+    by_value: ClassVar[bool] = True
+    statistics: ClassVar[frozenset[str]] = LINEAR
+    guarantee: ClassVar[str] = (
+        "Answers are exact. From all answers to all users together no total follows, by linear algebra, for a class of "
+        "records (or two classes, or a named family's set) that has too few respondents or is dominated; and, with the "
+        "bounds that the policy calls known, no value is fixed and no unsafe class is narrowed below its interval."
+    )
+    leakage: ClassVar[tuple[str, ...]] = (
+        "which records a condition selects is treated as public",
+        "a refusal tells that some rule or the audit failed; it depends on values (dominance, p percent, known bounds)",
+    )
+
+    def decide(self, request: Request) -> Decision:
+        """Answer each value that is safe, in order, the widest groups first; hide the others."""
+        table: list[list[Any]] = [[None] * len(request.query.statistics) for _ in request.cells]
+        answered: list[list[int]] = []
+        reasons: list[StaffReason] = []
+        for c in _widest_first(request):
+            for s, statistic in enumerate(request.query.statistics):
+                reason = self._release(statistic, request.cells[c].records, request.release)
+                value = None if reason else evaluate(statistic, self.setting.universe, request.cells[c].records)
+                table[c][s] = value
+                if reason is None:
+                    answered.append([c, s])
+                elif reason not in reasons:
+                    reasons.append(reason)
+        for auditor in self._auditors.values():
+            auditor.forget_undo()
+        remember = {"answered": answered}
+        if not any(value is not None for values in table for value in values):
+            return Decision(RISK, tuple(reasons), remember)
+        columns = tuple(str(statistic) for statistic in request.query.statistics)
+        rows = tuple(Row(cell.group, tuple(values)) for cell, values in zip(request.cells, table))
+        return Decision(Answer(columns, rows, request.query.by, self.name), tuple(reasons), remember)
+
+    def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
+        """Put the rows of an earlier answer into the auditors' memory."""
+        for c, s in remember.get("answered", ()):
+            for piece in pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records):
+                self._auditor(piece).replay(piece.row(self.setting.universe), request.release)
+        for auditor in self._auditors.values():
+            auditor.forget_undo()
+
+    def _release(self, statistic: Statistic, records: RecordSet, release: int) -> StaffReason | None:
+        """Release all pieces of a statistic, or none; the reason if none."""
+        try:
+            parts = pieces(statistic, self.setting.universe, records)
+            marks = {piece.attribute: self._auditor(piece).rank() for piece in parts}
+            reason = self._own_rules(statistic, records, parts)
+            if reason is not None:
+                return reason
+            for piece in parts:
+                verdict = self._auditor(piece).release(piece.row(self.setting.universe), release)
+                if not verdict.allowed:
+                    for attribute, rank in marks.items():
+                        self._auditors[attribute].back_to(rank)
+                    return verdict.reason or StaffReason("audit")
+        except ParameterError as err:
+            return StaffReason("not auditable", str(err))
+        return None
+
+    def _own_rules(self, statistic: Statistic, records: RecordSet, parts: tuple[Piece, ...]) -> StaffReason | None:
+        """Step 1: the query's own record sets must be safe."""
+        for piece in parts:
+            auditor = self._auditor(piece)
+            rule = auditor.rules.broken(auditor.columns, auditor.columns.mask(piece.records))
+            if rule is not None:
+                return StaffReason(rule, f"{auditor.columns.name}: the record set itself")
+        if statistic.name in ("linreg", "logreg"):
+            return self._regression_rules(statistic, records)
+        return None
+
+    def _regression_rules(self, statistic: Statistic, records: RecordSet) -> StaffReason | None:
+        """A record with high leverage, or a fit that is too good, shows values although no sum does."""
+        inside = complete(self.setting.universe, records, statistic.variables)
+        x, _, _ = design_matrix(self.setting.universe, inside, statistic.variables)
+        policy = self.setting.policy
+        if float(leverage(x).max(initial=1.0)) > policy.leverage:
+            return StaffReason("leverage", "one record decides its own fitted value")
+        fitted = evaluate(statistic, self.setting.universe, records)
+        if fitted is None:
+            return StaffReason("regression", "the model cannot be fitted")
+        if self.by_value and fitted.get("r_squared", 0.0) > policy.r_squared:
+            return StaffReason("r squared", "the model predicts single values too well")
+        return None
+
+    def _auditor(self, piece: Piece) -> Auditor:
+        """The auditor of a piece's responses, made when first needed."""
+        key = piece.attribute
+        if key not in self._auditors:
+            self._auditors[key] = self._make(key)
+        return self._auditors[key]
+
+    def _make(self, key: tuple[str, ...]) -> Auditor:
+        universe, policy = self.setting.universe, self.setting.policy
+        columns = universe.columns(*key)
+        by_value = self.by_value and key != (COUNT,)
+        known = universe.known_entities()
+        rules = SetRules.of(policy, by_value=by_value, known=known)
+        auditor = Auditor(
+            columns,
+            rules,
+            self.setting.secret.stream("audit:" + columns.name),
+            unions=policy.unions,
+            families=self._families(columns),
+            bounds=bound_stage(columns, policy, key, rules) if by_value else None,
+        )
+        for column in columns.of_entities(known):
+            auditor.know(np.arange(columns.n_columns) == column)
+        auditor.forget_undo()
+        return auditor
+
+    def _families(self, columns: Columns) -> list[np.ndarray[Any, np.dtype[np.bool_]]]:
+        """The sets of every family that the policy names: the cells of a table by its variables."""
+        universe = self.setting.universe
+        sets = []
+        for names in self.setting.policy.families:
+            for version in range(len(universe.versions)):
+                for cell in universe.cells(names, version=version):
+                    sets.append(columns.mask(cell))
+        return sets
+
+
+class SimulatableMode(AuditedMode):
+    """The audited mode whose refusals anybody could compute from the conditions and the past answers."""
+
+    name: ClassVar[str] = "simulatable"
+    by_value: ClassVar[bool] = False
+    # a correlation may not exist and a model may not fit: that would tell something about values
+    statistics: ClassVar[frozenset[str]] = LINEAR - {"corr", "linreg", "logreg"}
+    guarantee: ClassVar[str] = (
+        "Answers are exact. From all answers to all users together no total follows, by linear algebra, for a class of "
+        "records (or two classes, or a named family's set) that has too few respondents. A refusal depends only on which "
+        "records the queries so far select, never on a response's value. Dominance and known bounds are not covered."
+    )
+    leakage: ClassVar[tuple[str, ...]] = (
+        "which records a condition selects, and how many respondents they are, is treated as public",
+    )
+
+
+def _widest_first(request: Request) -> list[int]:
+    """Totals before their parts: they are worth more, and the order must not depend on data."""
+    return sorted(range(len(request.cells)), key=lambda c: (sum(g is not None for g in request.cells[c].group), c))
+
+
+def exact(setting: Setting) -> AuditedMode:
+    """Make the mode `exact`."""
+    return AuditedMode(setting)
+
+
+def simulatable(setting: Setting) -> SimulatableMode:
+    """Make the mode `simulatable`."""
+    return SimulatableMode(setting)

@@ -1,0 +1,123 @@
+"""`ProtectedDatabase`: confidential records behind a policy, a secret and a ledger; statistics out, records never."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from reticent.base.errors import DataError
+from reticent.base.randomness import Secret, as_secret
+from reticent.data.microdata import Microdata
+from reticent.ledger.chain import LedgerError
+from reticent.ledger.ledger import Ledger, open_ledger
+from reticent.queries.canonical import Universe, Version
+from reticent.queries.engine import DECISION, Engine
+from reticent.queries.language import Query, ask_for
+from reticent.queries.policy import Policy
+from reticent.queries.refusals import Answer, Refusal, StaffReason
+
+VERSION = "version"
+
+
+class ProtectedDatabase:
+    """One data set, asked by many, remembered for ever.
+
+    `data` is the current version; `earlier` are (name, data) of versions about which queries have been answered before,
+    oldest first. All versions are judged together: records are linked by the identifier of the schema.
+
+    >>> import tempfile, polars as pl
+    >>> from reticent.data.schema import Kind, Role, Schema, Variable
+    >>> schema = Schema((Variable("dep", codes=("a", "b")), Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
+    >>> data = Microdata.of(pl.DataFrame({"dep": ["a", "a", "a", "b"], "pay": [3, 4, 5, 9]}), schema)
+    >>> policy = Policy(filters=("dep",), responses=("pay",))
+    >>> folder = tempfile.mkdtemp()
+    >>> db = ProtectedDatabase(data, policy=policy, secret=1, ledger=folder + "/pay.ledger")
+    >>> db.ask("SELECT SUM(pay) FROM data WHERE dep = 'a'", user="ann").value
+    12.0
+    >>> db.ask("SELECT SUM(pay) FROM data", user="bob").code.value
+    'RISK'
+    """
+
+    def __init__(
+        self,
+        data: Microdata,
+        *,
+        policy: Policy,
+        secret: Secret | int | bytes | Path | str,
+        ledger: Ledger | Path | str,
+        name: str = "data",
+        version: str = "1",
+        earlier: Sequence[tuple[str, Microdata]] = (),
+        anchor: Path | None = None,
+        create: bool = True,
+    ) -> None:
+        own = as_secret(secret)
+        policy.check(data.schema)
+        listed = [*earlier, (version, data)]
+        names = [n for n, _ in listed]
+        if len(set(names)) != len(names):
+            raise DataError("ProtectedDatabase: two versions have the same name; each needs its own.")
+        versions = tuple(Version(n, d, policy) for n, d in listed)
+        self.name, self.policy = name, policy
+        if isinstance(ledger, Ledger):
+            self._ledger = ledger
+        else:
+            self._ledger = open_ledger(ledger, secret=own.child("ledger"), dataset=name, anchor=anchor, create=create)
+        self._check_versions(versions)
+        self._engine = Engine(Universe(versions, policy), policy, own.child("queries"), self._ledger)
+
+    def __repr__(self) -> str:
+        return f"<ProtectedDatabase {self.name!r} version {self._engine.universe.current.name!r}, mode {self.policy.mode!r}>"
+
+    @property
+    def guarantee(self) -> str:
+        """What the mode promises, in words."""
+        return self._engine.mode.guarantee
+
+    @property
+    def leakage(self) -> tuple[str, ...]:
+        """What answers and refusals of the mode give away."""
+        return self._engine.mode.leakage
+
+    def ask(self, question: str | Query | ask_for, *, user: str) -> Answer | Refusal:
+        """Answer a query, given as text or built in Python, or refuse it. Its decision is on disk when this returns."""
+        query = question.query() if isinstance(question, ask_for) else question
+        return self._engine.ask(query, user=user)
+
+    def history(self) -> list[dict[str, Any]]:
+        """For staff: every decision with its number, user, query and full reasons."""
+        return [{"number": e.number, **e.payload} for e in self._ledger.entries() if e.kind == DECISION]
+
+    def explain(self, number: int) -> tuple[StaffReason, ...]:
+        """For staff: the full reasons of one decision, with the earlier releases involved."""
+        for entry in self._ledger.entries():
+            if entry.number == number and entry.kind == DECISION:
+                return tuple(
+                    StaffReason(reason["rule"], reason["detail"], tuple(reason["releases"]))
+                    for reason in entry.payload["staff"]
+                )
+        raise DataError(f"ledger: there is no decision with the number {number}.")
+
+    def close(self) -> None:
+        """Free the ledger."""
+        self._ledger.close()
+
+    def _check_versions(self, versions: tuple[Version, ...]) -> None:
+        """Write down what each version name means, and refuse other data under a name that is taken."""
+        with self._ledger.turn():
+            taken = {e.payload["name"]: e.payload["data"] for e in self._ledger.entries() if e.kind == VERSION}
+            for version in versions:
+                if version.name in taken and taken[version.name] != version.fingerprint:
+                    raise LedgerError(
+                        f"ledger: version {version.name!r} was other data when it was first used; give changed data a "
+                        "new version name and list the old data as an earlier version."
+                    )
+            missing = [name for name in taken if name not in {version.name for version in versions}]
+            if missing:
+                raise LedgerError(
+                    f"ledger: version {missing[0]!r} of the data has been asked about, so it must be listed among the "
+                    "earlier versions."
+                )
+        fresh = [version for version in versions if version.name not in taken]
+        for version in fresh:
+            with self._ledger.turn() as turn:
+                turn.append(VERSION, {"name": version.name, "data": version.fingerprint})

@@ -1,0 +1,259 @@
+"""From a question to an answer that is on record: check, resolve, decide, write down, and only then answer.
+
+Nothing leaves before its decision is in the ledger. All processes that serve a data set take turns; each first catches up
+with what the others have released. A value that was once released is given again for ever, from the ledger.
+"""
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from reticent.base.checks import did_you_mean
+from reticent.base.errors import ParameterError
+from reticent.base.randomness import Secret
+from reticent.ledger.chain import Entry, LedgerError
+from reticent.ledger.ledger import Ledger, Turn
+from reticent.queries.canonical import CutpointError, Levels, OrderError, Universe
+from reticent.queries.language import STATISTICS, Query, Statistic, walk
+from reticent.queries.modes import Cell, Decision, Mode, Request, Setting, mode_factory
+from reticent.queries.parse import parse
+from reticent.queries.policy import Policy
+from reticent.queries.refusals import Answer, Code, Refusal, Row
+from reticent.queries.wire import query_from_json, query_to_json, value_from_json, value_to_json
+
+EVERYBODY = "*"
+MOST_PARTS = 2_000
+DECISION = "decision"
+
+
+class Engine:
+    """Answers queries on one universe under one policy, remembering everything in one ledger."""
+
+    def __init__(self, universe: Universe, policy: Policy, secret: Secret, ledger: Ledger) -> None:
+        self.universe, self.policy, self.ledger = universe, policy, ledger
+        self._secret = secret
+        self._factory = mode_factory(policy.mode)
+        self._modes: dict[str, Mode] = {}
+        self._released: dict[tuple[str, str], Any] = {}
+        self._asked: dict[str, int] = {}
+        self._stale = False
+        for entry in ledger.entries():
+            self._replay(entry)
+
+    @property
+    def mode(self) -> Mode:
+        """The mode of the whole database (in a per-user history: a fresh one)."""
+        return self._mode_of(EVERYBODY)
+
+    def ask(self, question: str | Query, *, user: str) -> Answer | Refusal:
+        """Answer a query or refuse it; when this returns an answer, its decision is on disk."""
+        query = parse(question, self.policy.limits) if isinstance(question, str) else question
+        if isinstance(query, Refusal):
+            return query
+        refusal = self.check(query)
+        if refusal is not None:
+            return refusal
+        cells = self._resolve(query, len(self.universe.versions) - 1)
+        if isinstance(cells, Refusal):
+            return cells
+        with self.ledger.turn() as turn:
+            self._catch_up(turn)
+            limit = self.policy.limits.queries
+            if limit and self._asked.get(user, 0) >= limit:
+                return Refusal(Code.LIMIT, "You have asked as many queries as this database allows.")
+            return self._decide(Request(query, cells, user, len(self.ledger) + 1), turn)
+
+    def check(self, query: Query) -> Refusal | None:
+        """What the policy and the metadata say, without looking at a record."""
+        for statistic in query.statistics:
+            refusal = self._check_statistic(statistic)
+            if refusal is not None:
+                return refusal
+        if sum(1 for _ in itertools.islice(walk(query.where), MOST_PARTS)) == MOST_PARTS:
+            return Refusal(Code.TOO_LONG, "The condition has too many parts.", "Make it shorter.")
+        for name in query.condition_variables:
+            if name not in self.policy.filters:
+                return self._unknown(name, self.policy.filters, "a condition or GROUP BY")
+        return None
+
+    def _check_statistic(self, statistic: Statistic) -> Refusal | None:
+        answered = self._modes_statistics()
+        if statistic.name not in answered:
+            known = ", ".join(name.upper() for name in STATISTICS if name in answered)
+            return Refusal(
+                Code.NOT_ALLOWED, f"{statistic.name.upper()} is not answered by this database.", f"It answers {known}."
+            )
+        for position, name in enumerate(statistic.variables):
+            also = self.policy.filters if statistic.name in ("linreg", "logreg") and position else ()
+            if statistic.name == "km" and position == 0:
+                if name not in self.policy.filters:
+                    return self._unknown(name, self.policy.filters, "the time of KM")
+            elif name not in (*self.policy.responses, *also):
+                return self._unknown(name, (*self.policy.responses, *also), f"{statistic.name.upper()}")
+        return None
+
+    def _modes_statistics(self) -> frozenset[str]:
+        return self.mode.statistics
+
+    def _unknown(self, name: str, allowed: tuple[str, ...], where: str) -> Refusal:
+        schema = self.universe.current.data.schema
+        offered = f"Allowed there: {', '.join(allowed) or 'none'}."
+        if name in (*self.policy.filters, *self.policy.responses) and name in schema:
+            return Refusal(Code.NOT_ALLOWED, f"The variable {name!r} cannot be used in {where}.", offered)
+        # variables that exist but may not be used are not told apart from ones that do not exist
+        hint = did_you_mean(name, (*self.policy.filters, *self.policy.responses)).strip()
+        return Refusal(Code.UNKNOWN_VARIABLE, f"There is no variable {name!r} to ask about.", hint or offered)
+
+    def _resolve(self, query: Query, version: int) -> tuple[Cell, ...] | Refusal:
+        """The record set of each cell."""
+        here = self.universe.versions[version]
+        try:
+            base = here.select(query.where)
+        except CutpointError as err:
+            return Refusal(Code.CUTPOINT, str(err), "Use a cutpoint.")
+        except OrderError as err:
+            return Refusal(Code.UNSUPPORTED, str(err))
+        except RecursionError:
+            return Refusal(Code.TOO_LONG, "The query is nested too deeply.", "Write it with fewer levels.")
+        if not query.by:
+            return (Cell((), self.universe.record_set(base, version=version)),)
+        levels = [here.levels[name] for name in query.by]
+        refusal = self._check_groups(query, levels)
+        if refusal is not None:
+            return refusal
+        choices = [[*range(len(level)), *([None] if query.totals else [])] for level in levels]
+        cells = []
+        for combination in itertools.product(*choices):
+            mask = base.copy()
+            for name, code in zip(query.by, combination):
+                if code is not None:
+                    mask &= here.codes[name] == code
+            group = tuple(None if c is None else level.texts[c] for level, c in zip(levels, combination))
+            cells.append(Cell(group, self.universe.record_set(mask, version=version)))
+        return tuple(cells)
+
+    def _check_groups(self, query: Query, levels: list[Levels]) -> Refusal | None:
+        for name, level in zip(query.by, levels):
+            if not level.public:
+                return Refusal(
+                    Code.NOT_ALLOWED,
+                    f"{name!r} has no published code list or cutpoints, so its groups cannot be shown.",
+                    "Group by another variable.",
+                )
+        n_cells = int(np.prod([len(level) + query.totals for level in levels], dtype=np.float64))
+        if n_cells * len(query.statistics) > self.policy.limits.cells:
+            return Refusal(Code.LIMIT, "The table has too many cells.", "Group by fewer variables.")
+        return None
+
+    def _mode_of(self, user: str) -> Mode:
+        owner = user if self.policy.history == "user" else EVERYBODY
+        if owner not in self._modes:
+            self._modes[owner] = self._factory(Setting(self.universe, self.policy, self._secret.child("mode")))
+        return self._modes[owner]
+
+    def _catch_up(self, turn: Turn) -> None:
+        if self._stale:
+            self._modes.clear()
+            self._released.clear()
+            self._asked.clear()
+            self._stale = False
+            for entry in self.ledger.entries():
+                self._replay(entry)
+            return
+        for entry in turn.unseen:
+            self._replay(entry)
+
+    def _decide(self, request: Request, turn: Turn) -> Answer | Refusal:
+        self._stale = True  # until the decision is on disk, the mode knows more than the ledger
+        decision = self._repeated(request) or self._mode_of(request.user).decide(request)
+        turn.append(DECISION, self._payload(request, decision))
+        self._note(request, decision.result)
+        self._stale = False
+        return decision.result
+
+    def _repeated(self, request: Request) -> Decision | None:
+        """The earlier values, if every value of the request has been released before."""
+        rows = []
+        for cell in request.cells:
+            keys = [(cell.records.key, str(statistic)) for statistic in request.query.statistics]
+            if any(key not in self._released for key in keys):
+                return None
+            rows.append(Row(cell.group, tuple(self._released[key] for key in keys)))
+        columns = tuple(str(statistic) for statistic in request.query.statistics)
+        return Decision(Answer(columns, tuple(rows), request.query.by, self.policy.mode), remember={"repeated": True})
+
+    def _payload(self, request: Request, decision: Decision) -> dict[str, Any]:
+        result = decision.result
+        rows = result.rows if isinstance(result, Answer) else ()
+        return {
+            "user": request.user,
+            "version": self.universe.versions[request.cells[0].records.version].name,
+            "query": query_to_json(request.query),
+            "sets": [cell.records.key for cell in request.cells],
+            "mode": self.policy.mode,
+            "answered": isinstance(result, Answer),
+            "code": "OK" if isinstance(result, Answer) else result.code.value,
+            "values": [[value_to_json(value) for value in row.values] for row in rows],
+            "notes": list(result.notes) if isinstance(result, Answer) else [],
+            "staff": [reason.as_json() for reason in decision.staff],
+            "remember": dict(decision.remember),
+        }
+
+    def _replay(self, entry: Entry) -> None:
+        """Take an earlier decision into memory: released values, counts, and what the mode must know."""
+        if entry.kind != DECISION:
+            return
+        payload = entry.payload
+        request = self._request_of(entry)
+        values = [tuple(value_from_json(v) for v in row) for row in payload["values"]]
+        if payload["answered"]:
+            columns = tuple(str(s) for s in request.query.statistics)
+            rows = tuple(Row(cell.group, row) for cell, row in zip(request.cells, values))
+            self._note(request, Answer(columns, rows))
+        else:
+            self._asked[request.user] = self._asked.get(request.user, 0) + 1
+        remember: Mapping[str, Any] = payload["remember"]
+        if payload["mode"] == self.policy.mode and not remember.get("repeated"):
+            self._mode_of(request.user).replay(request, remember)
+        elif payload["mode"] != self.policy.mode and payload["answered"]:
+            raise LedgerError(
+                f"ledger: entry {entry.number} was answered in another mode; a data set keeps one mode, because only "
+                "then are all its answers judged together.",
+                entry=entry.number,
+            )
+
+    def _request_of(self, entry: Entry) -> Request:
+        payload = entry.payload
+        names = [version.name for version in self.universe.versions]
+        if payload["version"] not in names:
+            raise LedgerError(
+                f"ledger: entry {entry.number} is about a version of the data that the database file does not list; "
+                "list it among the earlier ones.",
+                entry=entry.number,
+            )
+        query = query_from_json(payload["query"])
+        try:
+            cells = self._resolve(query, names.index(payload["version"]))
+        except (ParameterError, KeyError) as err:
+            raise _policy_changed(entry) from err
+        if isinstance(cells, Refusal) or [cell.records.key for cell in cells] != list(payload["sets"]):
+            raise _policy_changed(entry)
+        return Request(query, cells, str(payload["user"]), entry.number)
+
+    def _note(self, request: Request, result: Answer | Refusal) -> None:
+        self._asked[request.user] = self._asked.get(request.user, 0) + 1
+        if isinstance(result, Answer):
+            for cell, row in zip(request.cells, result.rows):
+                for statistic, value in zip(request.query.statistics, row.values):
+                    if value is not None:
+                        self._released[(cell.records.key, str(statistic))] = value
+
+
+def _policy_changed(entry: Entry) -> LedgerError:
+    return LedgerError(
+        f"ledger: the query of entry {entry.number} no longer selects the records it did: the data, the filters or the "
+        "cutpoints were changed. Give changed data a new version name and list the old version as an earlier one.",
+        entry=entry.number,
+    )

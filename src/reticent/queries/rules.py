@@ -1,0 +1,80 @@
+"""When a set of records is unsafe by itself: too few respondents, dominance, the p percent rule. Exact integers decide.
+
+Respondents (entities) are counted, not records. Contributions are absolute values of each respondent's total, so that a
+negative value cannot hide a large one.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.queries.canonical import Columns
+from reticent.queries.policy import Policy
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class SetRules:
+    """The sensitivity rules of a policy.
+
+    `by_value` is False for statistics whose values are not confidential (counts) and in the simulatable mode, where a
+    decision may not look at values: then only the number of respondents counts.
+    """
+
+    minimum: int
+    dominance: tuple[int, Fraction] | None = None
+    p_percent: Fraction | None = None
+    coalition: int = 1
+    by_value: bool = True
+    known: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, policy: Policy, *, by_value: bool, known: frozenset[int] = frozenset()) -> "SetRules":
+        """The rules that a policy asks for."""
+        dominance = None
+        if policy.dominance:
+            dominance = (int(policy.dominance[0]), Fraction(str(policy.dominance[1])))
+        share = None if policy.p_percent is None else Fraction(str(policy.p_percent))
+        return cls(policy.minimum, dominance, share, policy.coalition, by_value, known)
+
+    def broken(self, columns: Columns, mask: Mask) -> str | None:
+        """The rule that makes a set of columns unsafe, in words for staff; None if it is safe."""
+        units = columns.units(mask)
+        entity = columns.entity[units]
+        if self.known:
+            unknown = ~np.isin(entity, np.fromiter(self.known, dtype=np.int64))
+            if len(units) and not bool(unknown.any()):
+                return None  # everything in it is known anyway
+            units, entity = units[unknown], entity[unknown]
+        order = np.argsort(entity, kind="stable")
+        starts = np.flatnonzero(np.diff(entity[order], prepend=-1))
+        n_entities = len(starts)
+        if n_entities < self.minimum:
+            return f"minimum: {n_entities} respondents"
+        if not self.by_value:
+            return None
+        return self._by_value(np.abs(np.add.reduceat(columns.values.integers[units[order]], starts)))
+
+    def _by_value(self, contributions: NDArray[np.int64]) -> str | None:
+        total = int(contributions.sum())
+        if self.dominance is not None:
+            n, k = self.dominance
+            if total and _largest(contributions, n) * 100 > k * total:
+                return f"dominance: the {n} largest hold more than {float(k):g} percent"
+        if self.p_percent is not None:
+            if len(contributions) <= self.coalition + 1:
+                return f"p percent: at most {self.coalition + 1} contributors"
+            first = _largest(contributions, 1)
+            rest = total - _largest(contributions, self.coalition + 1)
+            if self.p_percent * first > 100 * rest:
+                return f"p percent: the largest can be estimated within {float(self.p_percent):g} percent"
+        return None
+
+
+def _largest(contributions: NDArray[np.int64], n: int) -> int:
+    if n >= len(contributions):
+        return int(contributions.sum())
+    return int(np.partition(contributions, len(contributions) - n)[-n:].sum())
