@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from reticent.io.read import read_microdata
     from reticent.io.write import write_masked
     from reticent.jobs.protect_file import protect_file
+    from reticent.queries.database import ProtectedDatabase
+    from reticent.queries.language import ask_for
+    from reticent.queries.policy import Policy
 
 # public name -> the module that defines it
 _EXPORTS: dict[str, str] = {
@@ -24,10 +27,13 @@ _EXPORTS: dict[str, str] = {
     "Kind": "reticent.data.schema",
     "MaskedFile": "reticent.data.published",
     "Microdata": "reticent.data.microdata",
+    "Policy": "reticent.queries.policy",
+    "ProtectedDatabase": "reticent.queries.database",
     "ReticentError": "reticent.base.errors",
     "Role": "reticent.data.schema",
     "Schema": "reticent.data.schema",
     "Variable": "reticent.data.schema",
+    "ask_for": "reticent.queries.language",
     "protect_file": "reticent.jobs.protect_file",
     "read_microdata": "reticent.io.read",
     "write_masked": "reticent.io.write",
@@ -38,11 +44,14 @@ __all__ = [
     "Kind",
     "MaskedFile",
     "Microdata",
+    "Policy",
+    "ProtectedDatabase",
     "ReticentError",
     "Role",
     "Schema",
     "Variable",
     "__version__",
+    "ask_for",
     "protect_file",
     "read_microdata",
     "write_masked",
