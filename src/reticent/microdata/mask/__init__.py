@@ -15,6 +15,7 @@ from reticent.microdata.mask.round_values import RoundValues
 from reticent.microdata.mask.sampling import Sample
 from reticent.microdata.mask.shuffle import Shuffle
 from reticent.microdata.mask.swap import Swap
+from reticent.microdata.mask.synthesize import Synthesize
 from reticent.microdata.mask.top_code import BottomCode, MultivariateTopCode, TopCode
 from reticent.microdata.mask.weights_noise import NoiseOnWeights
 
@@ -40,6 +41,7 @@ METHODS = Registry(
         Sample,
         Shuffle,
         Swap,
+        Synthesize,
         TopCode,
     ),
 )

@@ -1,0 +1,170 @@
+"""Synthetic data: distributions, relations, rules, partial replacement, copies and combining rules."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from reference.perturb_files import file_of, run
+from reticent.base.errors import InfeasibleError, ParameterError, PlanError
+from reticent.base.randomness import as_secret
+from reticent.data.schema import Role
+from reticent.microdata import edits
+from reticent.microdata.mask.synthesize import Synthesize, synthesize_copies
+from reticent.microdata.perturb.combining import combine
+from reticent.microdata.perturb.synthesis import Column, Donors, fit_tree
+
+
+def survey(n: int = 3000, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    sex = rng.integers(0, 2, n)
+    age = rng.integers(15, 90, n).astype(float)
+    job = (rng.random(n) < np.clip((age - 15) / 40, 0.1, 0.9)).astype(int) + (age > 65)
+    income = np.exp(8 + 0.3 * sex + 0.4 * job + 0.5 * rng.standard_normal(n))
+    income[job == 0] = np.nan
+    region = rng.integers(0, 6, n)
+    named = pl.Series([None if i % 17 == 0 else f"r{c}" for i, c in enumerate(region)])
+    jobs = np.array(["none", "work", "rent"])[np.minimum(job, 2)]
+    return file_of({"sex": sex.astype(str), "age": age, "job": jobs, "income": income, "region": named})
+
+
+def income_gap(data) -> float:
+    """Mean log income of the third job category less that of the second."""
+    income, job = np.log(data.numbers(("income",))[:, 0]), data.codes(("job",))[:, 0]
+    return float(np.nanmean(income[job == 2]) - np.nanmean(income[job == 1]))
+
+
+ALL = ("sex", "age", "region", "job", "income")
+
+
+@pytest.mark.parametrize("model", ["tree", "parametric"])
+def test_full_synthesis_keeps_distributions_and_relations(model) -> None:
+    data = survey()
+    synthetic = run(Synthesize(ALL, model=model), data).data
+    for name in ("sex", "job", "region"):
+        table = [
+            np.bincount(d.codes((name,))[:, 0] + 1, minlength=len(data.categories(name)) + 1) for d in (data, synthetic)
+        ]
+        table = np.array(table)[:, np.array(table).sum(axis=0) > 0]
+        assert stats.chi2_contingency(table).pvalue > 1e-4
+    for name in ("age", "income"):
+        old, new = (d.numbers((name,))[:, 0] for d in (data, synthetic))
+        assert stats.ks_2samp(old[~np.isnan(old)], new[~np.isnan(new)]).pvalue > 1e-4
+        assert np.isnan(new).mean() == pytest.approx(np.isnan(old).mean(), abs=0.04)
+    assert income_gap(synthetic) == pytest.approx(income_gap(data), abs=0.12)
+    if model == "tree":
+        # Who has no job has no income: a rule of the data that the tree finds by itself.
+        assert np.isnan(synthetic.numbers(("income",))[synthetic.codes(("job",))[:, 0] == 0]).mean() > 0.99
+
+
+def test_smoothing_does_not_copy_true_values_and_whole_numbers_stay_whole() -> None:
+    data = survey()
+    plain = run(Synthesize(("income",)), data).data.numbers(("income",))[:, 0]
+    smooth = run(Synthesize(("income", "age"), smooth=True), data).data
+    true = data.numbers(("income",))[:, 0]
+    assert np.isin(plain[~np.isnan(plain)], true).all()
+    drawn = smooth.numbers(("income",))[:, 0]
+    assert np.isin(drawn[~np.isnan(drawn)], true).mean() < 0.35
+    ages = smooth.numbers(("age",))[:, 0]
+    assert np.array_equal(ages, np.rint(ages))
+
+
+def test_bayesian_bootstrap_donors_are_uniform_over_a_leaf() -> None:
+    values = np.arange(12.0)
+    cell = np.repeat([0, 1], 6)
+    picked = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        donors = Donors.of(values, cell, 2, rng.exponential(size=12), smooth=False)
+        picked.append(donors.draw(np.array([1, 1, 0]), rng.random(3)))
+    picked = np.array(picked)
+    assert (picked[:, :2] >= 6).all()
+    assert (picked[:, 2] < 6).all()
+    assert stats.chisquare(np.bincount(picked[:, 0].astype(int) - 6, minlength=6)).pvalue > 1e-4
+    # Both draws of one replicate share its weights: more often equal than independent draws would be (2/7 against 1/6).
+    assert stats.binomtest(int((picked[:, 0] == picked[:, 1]).sum()), 400, 2 / 7).pvalue > 1e-4
+
+
+def test_tree_orders_nominal_codes_by_the_response() -> None:
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 20, 4000)
+    response = np.where(code % 2 == 0, 0.0, 10.0) + 0.01 * rng.standard_normal(4000)
+    tree = fit_tree(
+        Column(response), [Column(code, 20)], rng.exponential(size=4000), minimum_leaf=500, smooth=False, state=1
+    )
+    drawn = tree.draw([Column(np.arange(20), 20)], rng.random(20))
+    assert np.array_equal(drawn > 5, np.arange(20) % 2 == 1)
+
+
+def test_partial_synthesis_replaces_rare_records_only() -> None:
+    data = survey()
+    applied = run(Synthesize(("income", "job"), keys=("sex", "age", "region"), threshold=1), data)
+    rare = data.sample_counts(("sex", "age", "region")) <= 1
+    assert applied.facts["replaced_units"] == rare.sum() > 100
+    same = applied.data.codes(("job",))[~rare] == data.codes(("job",))[~rare]
+    assert same.all()
+    assert (applied.data.codes(("job",))[rare] != data.codes(("job",))[rare]).any()
+
+
+def test_rules_hold_and_impossible_ones_are_reported() -> None:
+    rng = np.random.default_rng(0)
+    income = rng.exponential(size=800) * 100
+    data = file_of(
+        {"income": income, "tax": income * rng.uniform(0, 1, 800), "status": np.where(income > 50, "rich", "poor")}
+    )
+    rules = ("tax <= income", "status == 'rich' => income > 50")
+    free = run(Synthesize(("income", "tax", "status"), minimum_leaf=50), data).data
+    assert edits.check(free, edits.read_rules(rules, data.schema))
+    held = run(Synthesize(("income", "tax", "status"), minimum_leaf=50, rules=rules), data).data
+    assert not edits.check(held, edits.read_rules(rules, data.schema))
+    with pytest.raises(InfeasibleError, match="no value of tax satisfies"):
+        run(Synthesize(("tax",), rules=("tax > 1e9",)), data)
+    with pytest.raises(PlanError, match="contradict"):
+        run(Synthesize(("tax",), rules=("tax > 3", "tax < 2")), data)
+
+
+def test_same_secret_same_values_and_copies_differ() -> None:
+    data = survey(500)
+    first, second = synthesize_copies(Synthesize(("income", "job")), data, 2, secret=as_secret(1))
+    again = synthesize_copies(Synthesize(("income", "job")), data, 1, secret=as_secret(1))[0]
+    assert np.array_equal(first.numbers(("income",)), again.numbers(("income",)), equal_nan=True)
+    assert not np.array_equal(first.numbers(("income",)), second.numbers(("income",)), equal_nan=True)
+    with pytest.raises(ParameterError, match="m must be"):
+        synthesize_copies(Synthesize(("income",)), data, 0, secret=as_secret(1))
+
+
+def test_household_variables_are_drawn_per_household() -> None:
+    household = np.repeat(np.arange(80), 2)
+    data = file_of({"hh": household.astype(str), "rooms": np.random.default_rng(0).integers(1, 6, 80).astype(float)[household]},
+                   roles={"hh": Role.HOUSEHOLD_ID}, household=("rooms",))  # fmt: skip
+    rooms = run(Synthesize(("rooms",)), data).data.numbers(("rooms",))[:, 0].reshape(80, 2)
+    assert (rooms[:, 0] == rooms[:, 1]).all()
+
+
+def test_combining_rules_by_hand() -> None:
+    partial = combine([10.0, 12.0, 11.0], [1.0, 1.0, 1.0])
+    assert (partial.estimate, partial.variance) == pytest.approx((11.0, 1 + 1 / 3))
+    full = combine([10.0, 12.0, 11.0], [0.5, 0.5, 0.5], kind="full")
+    assert full.variance == pytest.approx(4 / 3 - 0.5)
+    assert full.degrees_of_freedom == pytest.approx(2 * (1 - 0.5 / (4 / 3)) ** 2)
+    assert combine([10.0, 10.1], [5.0, 5.0], kind="full").variance == 5.0
+    assert combine([3.0], [2.0], kind="simple").variance == 4.0
+    with pytest.raises(ParameterError, match="at least two copies"):
+        combine([3.0], [2.0])
+    with pytest.raises(ParameterError, match="Did you mean 'partial'"):
+        combine([3.0, 2.0], [2.0, 1.0], kind="partiel")
+
+
+@pytest.mark.deep
+def test_partial_rule_covers_the_truth() -> None:
+    """Intervals from three copies cover the mean of the population at about the stated rate."""
+    hits = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=300)
+        data = file_of({"x": x, "y": 2 * x + rng.normal(size=300)})
+        copies = synthesize_copies(Synthesize(("y",), model="parametric"), data, 5, secret=as_secret(seed))
+        values = [copy.numbers(("y",))[:, 0] for copy in copies]
+        found = combine([v.mean() for v in values], [v.var(ddof=1) / 300 for v in values])
+        hits += abs(found.estimate) <= stats.t.ppf(0.975, found.degrees_of_freedom) * np.sqrt(found.variance)
+    assert stats.binomtest(hits, 200, 0.95).pvalue > 1e-3
