@@ -13,47 +13,72 @@ if TYPE_CHECKING:
     from reticent.data.hierarchy import Hierarchy
     from reticent.data.microdata import Microdata
     from reticent.data.published import MaskedFile
+    from reticent.data.published_table import PublishedTable
     from reticent.data.schema import Kind, Role, Schema, Variable
+    from reticent.data.table import DimensionSpec, TableSpec
     from reticent.io.read import read_microdata
     from reticent.io.write import write_masked
     from reticent.jobs.protect_file import protect_file
+    from reticent.jobs.protect_table import ProtectedTable, protect_table
     from reticent.queries.database import ProtectedDatabase
     from reticent.queries.language import ask_for
     from reticent.queries.policy import Policy
+    from reticent.tables.rules import PQ, Dominance, PPercent, Threshold
+    from reticent.tabulation.tabulate import tabulate
 
 # public name -> the module that defines it
 _EXPORTS: dict[str, str] = {
+    "DimensionSpec": "reticent.data.table",
+    "Dominance": "reticent.tables.rules",
     "Hierarchy": "reticent.data.hierarchy",
     "Kind": "reticent.data.schema",
     "MaskedFile": "reticent.data.published",
     "Microdata": "reticent.data.microdata",
     "Policy": "reticent.queries.policy",
     "ProtectedDatabase": "reticent.queries.database",
+    "PPercent": "reticent.tables.rules",
+    "PQ": "reticent.tables.rules",
+    "ProtectedTable": "reticent.jobs.protect_table",
+    "PublishedTable": "reticent.data.published_table",
     "ReticentError": "reticent.base.errors",
     "Role": "reticent.data.schema",
     "Schema": "reticent.data.schema",
+    "TableSpec": "reticent.data.table",
+    "Threshold": "reticent.tables.rules",
     "Variable": "reticent.data.schema",
     "ask_for": "reticent.queries.language",
     "protect_file": "reticent.jobs.protect_file",
+    "protect_table": "reticent.jobs.protect_table",
     "read_microdata": "reticent.io.read",
+    "tabulate": "reticent.tabulation.tabulate",
     "write_masked": "reticent.io.write",
 }
 
 __all__ = [
+    "PQ",
+    "DimensionSpec",
+    "Dominance",
     "Hierarchy",
     "Kind",
     "MaskedFile",
     "Microdata",
+    "PPercent",
     "Policy",
     "ProtectedDatabase",
+    "ProtectedTable",
+    "PublishedTable",
     "ReticentError",
     "Role",
     "Schema",
+    "TableSpec",
+    "Threshold",
     "Variable",
     "__version__",
     "ask_for",
     "protect_file",
+    "protect_table",
     "read_microdata",
+    "tabulate",
     "write_masked",
 ]
 

@@ -24,12 +24,14 @@ def reconciled(problem: SuppressionProblem, hidden: NDArray[np.bool_]) -> Suppre
     part = problem.relations.restrict(hidden)
     cells, n = part.cells, len(part.cells)
     matrix = part.relations.matrix()
+    room_up = problem.upper_bound[cells] - problem.values[cells]
+    room_down = problem.values[cells] - problem.lower_bound[cells]
     target = -off[part.rows]
     found = solve(
         LinearModel(
             np.ones(2 * n),
             np.zeros(2 * n),
-            np.concatenate((problem.upper_bound[cells], problem.values[cells] - problem.lower_bound[cells])),
+            np.concatenate((room_up, room_down)),
             sparse.csr_array(sparse.hstack((matrix, -matrix))),
             target,
             target,
