@@ -1,6 +1,7 @@
 """Masking methods: one method, one file. The registry below is what plans look names up in."""
 
 from reticent.data.method import Registry
+from reticent.microdata.mask.generalize import Generalize
 from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifiers
 from reticent.microdata.mask.microaggregation import Microaggregate
 from reticent.microdata.mask.multiplicative import MultiplicativeNoise
@@ -24,6 +25,7 @@ METHODS = Registry(
     "plan",
     (
         BottomCode,
+        Generalize,
         Microaggregate,
         MultiplicativeNoise,
         MultivariateTopCode,

@@ -1,0 +1,192 @@
+"""Generalization: the cheapest levels of the keys' hierarchies that make a file safe, found by search, with a proof."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.checks import check_unique
+from reticent.base.errors import DataError, ParameterError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.method import Applied, Method, Promise
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Schema
+from reticent.microdata.search.evaluate import Evaluator, Node
+from reticent.microdata.search.ladders import Ladder, ladder_from_hierarchy, level_losses
+from reticent.microdata.search.lattice import NodeLoss, search, suppressed_rows
+from reticent.microdata.search.local import local_coding
+from reticent.microdata.search.models import All, Closeness, Diversity, Groups, KAnonymity, KMap, RiskLimit, SafetyModel
+
+OWNER = "generalize"
+
+
+@dataclass(frozen=True)
+class Generalize(Method):
+    """Raise the keys to the levels of their hierarchies at which every group is safe, at the least loss.
+
+    A group is safe when it has at least `k` records and meets what else is asked: `l` values of the sensitive variables,
+    closeness `t`, individual risk at most `risk`, `population_k` units by weight. Records in unsafe groups may be
+    suppressed (all keys blank) up to the share `suppression`. With `local` they get coarser codes of their own instead.
+    """
+
+    name: ClassVar[str] = "generalize"
+
+    keys: tuple[str, ...] = field(default=(), metadata={"help": "keys to raise; empty: all keys of the schema"})
+    k: int = field(default=3, metadata={"min": 1, "help": "smallest group"})
+    suppression: float = field(default=0.0, metadata={"min": 0.0, "max": 1.0, "help": "share of records to suppress"})
+    sensitive: tuple[str, ...] = field(default=(), metadata={"help": "sensitive variables for l and t"})
+    l: float | None = field(default=None, metadata={"min": 1.0, "help": "l-diversity"})
+    diversity: Literal["distinct", "entropy", "recursive"] = field(default="distinct", metadata={"help": "kind of l"})
+    c: float = field(default=2.0, metadata={"min": 0.0, "help": "c of recursive (c, l)-diversity"})
+    t: float | None = field(default=None, metadata={"min": 0.0, "max": 1.0, "help": "t-closeness"})
+    risk: float | None = field(default=None, metadata={"min": 0.0, "max": 1.0, "help": "highest individual risk"})
+    population_k: float | None = field(default=None, metadata={"min": 1.0, "help": "smallest sum of weights (k-map)"})
+    loss: Literal["entropy", "granularity", "precision", "discernibility"] = field(
+        default="entropy", metadata={"help": "what is minimized"}
+    )
+    importance: Mapping[str, float] = field(default_factory=dict, metadata={"help": "weight of each key in the loss"})
+    valuation: Mapping[str, tuple[float, ...]] = field(
+        default_factory=dict, metadata={"help": "cost of each level of a key, lowest first, instead of the loss"}
+    )
+    local: bool = field(default=False, metadata={"help": "coarser codes only for records that need them"})
+    time_limit: float = field(default=60.0, metadata={"min": 0.0, "help": "seconds; then the best found so far"})
+
+    def __post_init__(self) -> None:
+        check_unique(self.keys, name="keys", owner=OWNER)
+        if (self.l is not None or self.t is not None) and not self.sensitive:
+            raise ParameterError(f"{OWNER}: l and t need sensitive variables; name them in sensitive.")
+        if any(not weight > 0 for weight in self.importance.values()):
+            raise ParameterError(f"{OWNER}: every importance must be above 0.")
+
+    def _keys(self, schema: Schema) -> tuple[str, ...]:
+        return self.keys or tuple(key for key in schema.keys if key not in self.sensitive)
+
+    def check(self, schema: Schema) -> None:
+        """Keys and sensitive variables exist, importance and valuation name keys, weights are there if needed."""
+        keys = self._keys(schema)
+        schema.require((*keys, *self.sensitive), owner=OWNER)
+        if not keys:
+            raise DataError(f"{OWNER}: the schema has no keys; declare them or name them in keys.")
+        both = [name for name in self.sensitive if name in keys]
+        if both:
+            raise DataError(
+                f"{OWNER}: {both[0]!r} cannot be a key and a sensitive variable at once.", variables=(both[0],)
+            )
+        for option, given in (("importance", self.importance), ("valuation", self.valuation)):
+            stray = [name for name in given if name not in keys]
+            if stray:
+                raise DataError(f"{OWNER}: {option} names {stray[0]!r}, which is not one of the keys.")
+        if self.population_k is not None and schema.weight is None:
+            raise DataError(f"{OWNER}: population_k needs a variable with the role weight; declare one.")
+
+    def schema_after(self, schema: Schema) -> Schema:
+        """Code lists and hierarchies of the keys no longer hold."""
+        for name in self._keys(schema):
+            kind = Kind.ORDINAL if schema[name].kind is Kind.NUMERIC else schema[name].kind
+            schema = schema.change(name, codes=(), labels=(), hierarchy=None, kind=kind)
+        return schema
+
+    def model(self) -> SafetyModel:
+        """All that is asked of a group."""
+        models: list[SafetyModel] = [KAnonymity(self.k)]
+        for position in range(len(self.sensitive)):
+            if self.l is not None:
+                models.append(Diversity(self.l, self.diversity, self.c, position))
+            if self.t is not None:
+                models.append(Closeness(self.t, sensitive=position))
+        if self.risk is not None:
+            models.append(RiskLimit(self.risk))
+        if self.population_k is not None:
+            models.append(KMap(self.population_k))
+        return models[0] if len(models) == 1 else All(tuple(models))
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Search, recode, suppress; the facts hold the levels, the loss, its bound and whether it is optimal."""
+        self.check(data.schema)
+        keys = self._keys(data.schema)
+        ladders = [ladder_from_hierarchy(key, data.categories(key), data.schema[key].hierarchy) for key in keys]
+        codes = data.codes(keys)
+        evaluator = Evaluator.of(
+            ladders, codes, self.model(), weights=data.weights(),
+            sensitive=data.codes(self.sensitive) if self.sensitive else None,
+        )  # fmt: skip
+        loss = self._loss(ladders, codes)
+        if self.local:
+            allowed = int(self.suppression * data.n_records + 1e-9)
+            coding = local_coding(evaluator, loss, allowed=allowed, time_limit=self.time_limit, progress=progress)
+            nodes, choice = coding.nodes, coding.choice
+            facts: dict[str, Any] = coding.summary()
+        else:
+            found = search(evaluator, loss, limit=self.suppression, time_limit=self.time_limit, progress=progress)
+            nodes = (found.node,)
+            choice = np.where(suppressed_rows(evaluator, found.node), -1, 0)
+            facts = {**found.summary(), "levels": dict(zip(keys, found.node))}
+        per_record = choice[evaluator.row_of_record]
+        facts["suppressed"] = int((per_record < 0).sum())
+        return self._recoded(data, ladders, nodes, per_record, facts)
+
+    def _loss(self, ladders: list[Ladder], codes: NDArray[np.int32]) -> NodeLoss:
+        record = []
+        for column, ladder in enumerate(ladders):
+            counts = np.bincount(codes[codes[:, column] >= 0, column], minlength=len(ladder.labels[0]))
+            given = self.valuation.get(ladder.name)
+            if given is None:
+                kind = "precision" if self.loss == "discernibility" else self.loss
+                record.append(level_losses(ladder, counts, kind))
+                continue
+            if len(given) != ladder.height + 1 or any(b < a for a, b in pairwise(given)):
+                raise DataError(
+                    f"{OWNER}: the valuation of {ladder.name!r} needs {ladder.height + 1} rising costs, one for each level.",
+                    variables=(ladder.name,),
+                )
+            record.append(tuple(np.full(len(ladder.labels[0]), float(cost)) for cost in given))
+        importance = tuple(float(self.importance.get(ladder.name, 1.0)) for ladder in ladders)
+        return NodeLoss(tuple(record), importance, discernibility=self.loss == "discernibility")
+
+    def _recoded(
+        self, data: Microdata, ladders: list[Ladder], nodes: tuple[Node, ...], choice: NDArray[np.int64],
+        facts: dict[str, Any],
+    ) -> Applied:  # fmt: skip
+        after = self.schema_after(data.schema)
+        changed = {}
+        for column, ladder in enumerate(ladders):
+            old = data.codes((ladder.name,))[:, 0]
+            levels = np.array([*(node[column] for node in nodes), 0])[choice]
+            place: dict[str, int] = {}
+            new = np.full(old.size, -1, dtype=np.int32)
+            for level in sorted(set(levels[choice >= 0].tolist())):
+                table = np.array(
+                    [place.setdefault(label, len(place)) for label in ladder.labels[level]], dtype=np.int32
+                )
+                which = (choice >= 0) & (levels == level) & (old >= 0)
+                new[which] = table[ladder.steps[level][old[which]]]
+            used = np.unique(new[new >= 0])
+            names = [label for label, position in place.items() if position in set(used.tolist())]
+            renumber = np.full(len(place) + 1, -1, dtype=np.int32)
+            renumber[used] = np.arange(used.size)
+            blank = data.with_schema(data.schema.change(ladder.name, codes=(), labels=(), hierarchy=None))
+            written = blank.with_codes(ladder.name, renumber[new], names)
+            changed[ladder.name] = int(((levels > 0) | (choice < 0))[old >= 0].sum())
+            variable = replace(after[ladder.name], codes=tuple(names))
+            data = written.with_schema(written.schema.replace(variable))
+        return Applied(data, changed, facts)
+
+    def promises(self) -> tuple[Promise, ...]:
+        """Every record that keeps a key is in a safe group, counted anew from the output."""
+
+        def broken(before: Microdata, after: Microdata) -> int:
+            keys = self._keys(before.schema)
+            patterns = after.patterns((*keys, *self.sensitive))
+            published = after.patterns(keys)
+            first = np.zeros(len(patterns), dtype=np.int64)
+            first[patterns.group] = published.group
+            weights = published.weights if published.weights is not None else published.counts.astype(np.float64)
+            groups = Groups(published.counts, weights, first, patterns.codes[:, len(keys) :], patterns.counts)
+            blank = (published.codes < 0).all(axis=1)
+            return int(published.counts[self.model().unsafe(groups) & ~blank].sum())
+
+        return (Promise("every group of equal keys is safe", broken),)
