@@ -125,7 +125,7 @@ def common_hull(demand: Demand, group: Integers, *, vectors: int, secret: Secret
 
 def _shapes(shares: Floats, rng: np.random.Generator) -> Floats:
     """Random vectors with Σ share·shape = 0 and no small range; each stands with its negative, so that pairs cancel."""
-    made = []
+    made: list[Floats] = []
     while len(made) < SHAPES:
         draw = rng.uniform(-1.0, 1.0, len(shares))
         draw -= shares @ draw
