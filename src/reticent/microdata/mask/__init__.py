@@ -3,6 +3,7 @@
 from reticent.data.method import Registry
 from reticent.microdata.mask.generalize import Generalize
 from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifiers
+from reticent.microdata.mask.massc import Massc
 from reticent.microdata.mask.microaggregation import Microaggregate
 from reticent.microdata.mask.multiplicative import MultiplicativeNoise
 from reticent.microdata.mask.noise import Noise
@@ -26,6 +27,7 @@ METHODS = Registry(
     (
         BottomCode,
         Generalize,
+        Massc,
         Microaggregate,
         MultiplicativeNoise,
         MultivariateTopCode,

@@ -1,0 +1,181 @@
+"""MASSC (plan name `massc`): micro agglomeration, substitution, subsampling, calibration (Singh, Yu and Dunteman 2003)."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.checks import check_between
+from reticent.base.errors import DataError, ParameterError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.method import Applied, Method, Promise
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import check_fields
+from reticent.data.schema import Kind, Schema
+from reticent.microdata.mask.swap import exchange
+from reticent.microdata.perturb.binding import Units, check_variables, keyed_uniforms, units
+from reticent.microdata.perturb.calibration import calibrate
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Massc(Method):
+    """Four steps: risk strata, substitution of keys, a subsample, weights calibrated to the original totals.
+
+    Stratum h holds units whose combination of keys occurs at most `limits[h]` times (the last one all others). In each
+    stratum `substitute` percent get the keys of a similar unit, then `sample` percent are kept; both are uncertain for
+    an intruder, the more so the higher the risk. Weights are then calibrated so that the totals of `calibrate`
+    (numbers of each category, sums of numeric variables) are those of the original file.
+    """
+
+    name: ClassVar[str] = "massc"
+    keys: tuple[str, ...] = field(metadata={"help": "key variables, most important first"})
+    limits: tuple[int, ...] = field(default=(1, 5), metadata={"help": "largest count of each risk stratum"})
+    substitute: tuple[float, ...] = field(
+        default=(50.0, 20.0, 5.0), metadata={"help": "percent substituted, by stratum"}
+    )
+    sample: tuple[float, ...] = field(default=(70.0, 90.0, 95.0), metadata={"help": "percent kept, by stratum"})
+    calibrate: tuple[str, ...] = field(default=(), metadata={"help": "variables whose totals are kept"})
+
+    def __post_init__(self) -> None:
+        check_fields(self, owner=self.name)
+        size = len(self.limits) + 1
+        if any(low >= high for low, high in pairwise((0, *self.limits))):
+            raise ParameterError(f"{self.name}: limits must be whole numbers from 1 on that increase.")
+        for label, rates in (("substitute", self.substitute), ("sample", self.sample)):
+            if len(rates) != size:
+                raise ParameterError(
+                    f"{self.name}: {label} needs {size} rates, one for each risk stratum, got {len(rates)}."
+                )
+            for rate in rates:
+                check_between(rate, 0.0, 100.0, name=label, owner=self.name)
+        if max(self.sample) == 0:
+            raise ParameterError(f"{self.name}: sample keeps nobody; at least one rate must be above 0.")
+
+    def check(self, schema: Schema) -> None:
+        """Keys may be exchanged; there is a weight to calibrate."""
+        check_variables(schema, self.keys, owner=self.name)
+        schema.require(self.calibrate, owner=self.name)
+        if schema.weight is None:
+            raise DataError(
+                f"{self.name}: calibration needs a weight. Declare a variable with the role weight (1 if all count equally)."
+            )
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Mask the data; both draws are keyed by unit."""
+        self.check(data.schema)
+        who = units(data, self.keys, owner=self.name)
+        stratum = self._strata(data, who)
+        chosen = fixed_share(stratum, self.substitute, keyed_uniforms(secret, "substitute", who.ids))
+        source = np.where(chosen, self._partners(data, who, secret), np.arange(who.count))
+        masked, changed = exchange(data, self.keys, who.first[source][who.of])
+        progress(0.4, "substitution")
+        kept, weights = self._subsample(data, stratum, who, secret)
+        result = masked.rows(kept)
+        weights = weights[kept]
+        if self.calibrate:
+            design = _design(result, self.calibrate, data)
+            weights = calibrate(weights, design, _weights(data) @ _design(data, self.calibrate, data), owner=self.name)
+        result = result.with_numbers(str(data.schema.weight), weights)
+        facts: dict[str, Any] = {
+            "strata": np.bincount(stratum, minlength=len(self.sample)).tolist(),
+            "substituted": np.bincount(stratum[chosen], minlength=len(self.sample)).tolist(),
+            "kept_records": int(kept.sum()),
+            "largest_weight_change": float((weights / _weights(data)[kept]).max()),
+        }
+        progress(1.0, "calibration")
+        return Applied(result, changed, facts)
+
+    def _strata(self, data: Microdata, who: Units) -> Indices:
+        """The risk stratum of each unit, by its rarest member."""
+        smallest = np.full(who.count, np.iinfo(np.int64).max)
+        np.minimum.at(smallest, who.of, data.sample_counts(self.keys))
+        return np.searchsorted(np.array(self.limits), smallest, side="left").astype(np.int64)
+
+    def _partners(self, data: Microdata, who: Units, secret: Secret) -> Indices:
+        """A unit with a neighbouring combination of keys, in the lexicographic order of their codes."""
+        codes = data.codes(self.keys)[who.first]
+        order = np.lexsort((keyed_uniforms(secret, "order", who.ids), *codes.T[::-1]))
+        new = (np.diff(codes[order], axis=0) != 0).any(axis=1)
+        group = np.empty(who.count, dtype=np.int64)
+        group[order] = np.append(0, np.cumsum(new))
+        bounds = np.append(np.append(0, np.flatnonzero(new) + 1), who.count)
+        if len(bounds) == 2:
+            raise DataError(
+                f"{self.name}: all records have the same keys, so there is nothing to substitute.", variables=self.keys
+            )
+        side = np.where(keyed_uniforms(secret, "side", who.ids) < 0.5, -1, 1)
+        last = len(bounds) - 2
+        target = np.where(group == 0, 1, np.where(group == last, last - 1, group + side))
+        inside = keyed_uniforms(secret, "partner", who.ids)
+        place = bounds[target] + (inside * (bounds[target + 1] - bounds[target])).astype(np.int64)
+        partners: Indices = order[place]
+        return partners
+
+    def _subsample(
+        self, data: Microdata, stratum: Indices, who: Units, secret: Secret
+    ) -> tuple[NDArray[np.bool_], Floats]:
+        """Which records stay, and all weights times the inverse of the share kept in their stratum."""
+        household = data.household()
+        if household is not None and who.count == data.n_records:
+            # Households stay whole: they are drawn together, in the stratum of their rarest member.
+            together = np.unique(household, return_inverse=True)[1]
+            lowest = np.full(int(together.max()) + 1, np.iinfo(np.int64).max)
+            np.minimum.at(lowest, together, stratum)
+            ids = np.full(len(lowest), np.iinfo(np.uint64).max, dtype=np.uint64)
+            np.minimum.at(ids, together, who.ids)
+            kept = fixed_share(lowest, self.sample, keyed_uniforms(secret, "sample", ids))
+            of, level = together, lowest
+        else:
+            kept = fixed_share(stratum, self.sample, keyed_uniforms(secret, "sample", who.ids))
+            of, level = who.of, stratum
+        size = len(self.sample)
+        total = np.bincount(level, minlength=size)
+        factor = total / np.maximum(np.bincount(level[kept], minlength=size), 1)
+        return kept[of], _weights(data) * factor[level][of]
+
+    def promises(self) -> tuple[Promise, ...]:
+        """Calibrated totals are those of the original file."""
+        return (
+            Promise("weighted totals of the calibration variables are kept", partial(_totals_moved, self.calibrate)),
+        )
+
+
+def fixed_share(stratum: Indices, rates: tuple[float, ...], uniform: Floats) -> NDArray[np.bool_]:
+    """The share of each stratum with the smallest draws: a fixed number, rounded, all units equally likely."""
+    chosen = np.zeros(len(stratum), dtype=np.bool_)
+    for number, rate in enumerate(rates):
+        members = np.flatnonzero(stratum == number)
+        count = round(len(members) * rate / 100.0)
+        chosen[members[np.argsort(uniform[members], kind="stable")[:count]]] = True
+    return chosen
+
+
+def _weights(data: Microdata) -> Floats:
+    weights = data.weights()
+    return np.ones(data.n_records) if weights is None else weights
+
+
+def _design(data: Microdata, names: tuple[str, ...], original: Microdata) -> Floats:
+    """A column for each category that the original file has, or the values of numeric variables (missing: 0)."""
+    columns: list[Floats] = [np.ones(data.n_records)]
+    for name in names:
+        if data.schema[name].kind is Kind.NUMERIC:
+            columns.append(np.nan_to_num(data.numbers((name,))[:, 0], nan=0.0))
+            continue
+        codes = np.array((*data.categories(name), ""), dtype=object)[data.encoded(name).codes]
+        columns += [(codes == text).astype(np.float64) for text in original.categories(name)]
+    return np.column_stack(columns)
+
+
+def _totals_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
+    if not names:
+        return 0
+    old, new = (_weights(data) @ _design(data, names, before) for data in (before, after))
+    return int((np.abs(old - new) > 1e-6 * np.maximum(1.0, np.abs(old))).sum())
