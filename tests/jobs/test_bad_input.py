@@ -1,15 +1,10 @@
 """Bad input of many kinds, through the real command line: one sentence, the exit code, nothing written, no value shown."""
 
-import contextlib
-import resource
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from reticent.cli.main import run
+from reference.spoiling import Case, Change, both, call, check, drop, edit, files_up_to, put, snapshot
 
 MARK = "Xq7"  # stands in every kind of record value; must never be shown
 ROWS = [
@@ -68,36 +63,9 @@ summary = "summary.json"
 RDA = "sex 1 1 9\n  <RECODABLE>\n  <IDLEVEL> 1\nage 2 2\n  <NUMERIC>\n"
 FIXED_PLAN = PLAN.replace("people.csv", "people.asc").replace("people.toml", "people.rda")
 
-Change = Callable[[Path], None]
-
 
 def csv(rows: list[tuple[str, ...]] = ROWS, header: str = HEADER) -> str:
     return "\n".join([header, *(",".join(row) for row in rows)]) + "\n"
-
-
-def edit(name: str, old: str, new: str) -> Change:
-    """Replace a text in a file of the project."""
-
-    def change(folder: Path) -> None:
-        text = (folder / name).read_text()
-        assert old in text
-        (folder / name).write_text(text.replace(old, new, 1))
-
-    return change
-
-
-def put(name: str, content: str | bytes) -> Change:
-    """Write a file of the project."""
-
-    def change(folder: Path) -> None:
-        raw = content.encode() if isinstance(content, str) else content
-        (folder / name).write_bytes(raw)
-
-    return change
-
-
-def drop(name: str) -> Change:
-    return lambda folder: (folder / name).unlink()
 
 
 def cell(row: int, column: int, value: str) -> Change:
@@ -114,26 +82,8 @@ def column(index: int, value: str) -> Change:
     return put("people.csv", csv([tuple(r) for r in rows]))
 
 
-def both(*changes: Change) -> Change:
-    def change(folder: Path) -> None:
-        for one in changes:
-            one(folder)
-
-    return change
-
-
 def hierarchy(text: str) -> Change:
     return edit("people.toml", 'name = "job"\nrole = "key"\n', f'name = "job"\nrole = "key"\n{text}\n')
-
-
-@dataclass(frozen=True)
-class Case:
-    """A way to spoil the project, the command to run, the exit code, and words that the sentence must have."""
-
-    change: Change
-    code: int
-    words: str
-    command: tuple[str, ...] = ("protect", "plan.toml")
 
 
 RISK = ("risk", "people.csv", "--schema", "people.toml")
@@ -285,17 +235,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def snapshot(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["reticent", *words])
-    with pytest.raises(SystemExit) as stop:
-        run()
-    return int(stop.value.code or 0)  # type: ignore[arg-type]
-
-
 def test_the_project_runs(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the cases spoil is right at first."""
     assert call(monkeypatch, "protect", "plan.toml") == 0
@@ -308,35 +247,11 @@ def test_the_project_runs(project: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_bad_input(
     name: str, project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    case = CASES[name]
-    case.change(project)
-    before = snapshot(project)
-    code = call(monkeypatch, *case.command)
-    shown = capfd.readouterr()
-    lines = shown.err.strip().splitlines()
-    assert len(lines) == 1, shown.err
-    assert lines[0].startswith("reticent: ")
-    assert lines[0].endswith((".", "?"))
-    assert case.words in lines[0]
-    assert code == case.code
-    assert MARK not in shown.out + shown.err
-    assert shown.out.strip() == ""
-    assert snapshot(project) == before
+    check(CASES[name], project, monkeypatch, capfd, hidden=MARK)
 
 
 def test_at_least_thirty_kinds() -> None:
     assert len(CASES) >= 30
-
-
-@contextlib.contextmanager
-def files_up_to(size: int) -> Iterator[None]:
-    """The system refuses larger files, as a full disk or a quota does."""
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
 @pytest.mark.parametrize("output", ["safe.csv", "safe.parquet", "safe.asc", "safe.sav", "safe.dta"])

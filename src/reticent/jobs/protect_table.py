@@ -271,6 +271,7 @@ def run_table_plan(path: Path, *, progress: Progress = silent) -> ProtectedTable
     output = plan.output
     if not any((output.path, output.public_report, output.report, output.summary)):
         raise PlanError("[output] names no file; give at least path, report or summary.")
+    _check_outputs(plan)
     result = run_plan(plan, progress=progress)
     refuse_exposed(result, accept_exposed=plan.protect.accept_exposed)
     write_outputs(plan, result)
@@ -278,22 +279,36 @@ def run_table_plan(path: Path, *, progress: Progress = silent) -> ProtectedTable
 
 
 def write_outputs(plan: TablePlan, result: ProtectedTable) -> None:
-    """Write the publishable table and the reports that the plan names; linked tables get a number each."""
-    from reticent.io.atomic import write_text
-    from reticent.io.published import write_published_table
+    """Write the publishable table and the reports that the plan names, all or none; linked tables get a number each."""
+    from reticent.io.published import published_text
+    from reticent.io.write import write_texts
     from reticent.report.table_report import confidential_table_report, public_table_report
 
     output, released = plan.output, result.published
+    texts: dict[Path, str] = {}
     for number, table in enumerate(released, start=1):
         if output.path:
-            write_published_table(table, _numbered(plan.find(output.path), number, len(released)))
+            texts[_numbered(plan.find(output.path), number, len(released))] = published_text(table)
         if output.public_report:
-            target = _numbered(plan.find(output.public_report), number, len(released))
-            write_text(target, public_table_report(table))
+            texts[_numbered(plan.find(output.public_report), number, len(released))] = public_table_report(table)
     if output.report:
-        write_text(plan.find(output.report), confidential_table_report(result))
+        texts[plan.find(output.report)] = confidential_table_report(result)
     if output.summary:
-        write_text(plan.find(output.summary), json.dumps(result.summary(), indent=2) + "\n")
+        texts[plan.find(output.summary)] = json.dumps(result.summary(), indent=2) + "\n"
+    write_texts(texts)
+
+
+def _check_outputs(plan: TablePlan) -> None:
+    """What could keep a result from being written is found before the work starts."""
+    from reticent.io.write import check_places
+
+    output = plan.output
+    if output.path and Path(output.path).suffix.lower() != ".csv":
+        raise PlanError("[output]: a table is written as CSV; path must end in .csv.")
+    if output.schema:
+        raise PlanError("[output]: a table has no schema file; leave schema out.")
+    names = (output.path, output.public_report, output.report, output.summary)
+    check_places(plan.find(name) for name in names if name)
 
 
 def _numbered(path: Path, number: int, of: int) -> Path:
