@@ -11,8 +11,8 @@ from reticent.base.errors import ReticentError
 # Each module in reticent.cli has `register(app)`, which adds its commands.
 COMMAND_MODULES: tuple[str, ...] = (
     "describe",
-    "new",
     "explore",
+    "new",
     "perturb",
     "protect",
     "risk",

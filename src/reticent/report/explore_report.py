@@ -10,27 +10,35 @@ from reticent.report.plots import ACCENT, GOOD, INK, MUTE, data_uri, new_figure,
 SHOWN = ("candidate", "risk", "highest risk", "loss", "score", "linkage", "interval", "il1s", "correlations", "pmse")
 
 
+LISTED = 30
+
+
 @styled
 def risk_utility_map(rows: Sequence[Mapping[str, Any]], *, title: str = "Risk against loss") -> str:
-    """Every candidate as a dot, the Pareto front as a line, the chosen one ringed."""
-    figure, axes = new_figure(height=4.2)
-    usable = [row for row in rows if not row["failed"] and math.isfinite(row["risk"])]
-    for row in usable:
-        colour = GOOD if row["front"] else MUTE
-        axes.scatter(row["loss"], row["risk"], s=26, color=colour, zorder=3)
-    front = sorted((row for row in usable if row["front"]), key=lambda row: row["risk"])
+    """Every candidate as a numbered dot, the Pareto front as a line, the chosen one ringed, the names beside it.
+
+    With more than LISTED candidates only those on the front and the chosen one are named.
+    """
+    figure, axes = new_figure(height=4.6, width=8.2)
+    usable = sorted(
+        (r for r in rows if not r["failed"] and math.isfinite(r["risk"])), key=lambda r: (r["loss"], r["risk"])
+    )
+    named = [r for r in usable if len(usable) <= LISTED or r["front"] or r["chosen"]]
+    front = [row for row in usable if row["front"]]
     axes.plot([r["loss"] for r in front], [r["risk"] for r in front], color=GOOD, linewidth=1.2, zorder=2)
-    for place, row in enumerate(front):
-        up = 6 if place % 2 else -11
-        label = row["candidate"]
-        axes.annotate(
-            label, (row["loss"], row["risk"]), xytext=(6, up), textcoords="offset points", fontsize=7, color=INK
-        )
     for row in usable:
+        axes.scatter(row["loss"], row["risk"], s=26, color=GOOD if row["front"] else MUTE, zorder=3)
         if row["chosen"]:
             axes.scatter(
                 row["loss"], row["risk"], s=130, facecolors="none", edgecolors=ACCENT, linewidths=1.8, zorder=4
             )
+    for number_, row in enumerate(named, start=1):
+        # Alternating sides keep most numbers of close neighbours apart.
+        shift = (5, 5) if number_ % 2 else (-5, -11)
+        axes.annotate(str(number_), (row["loss"], row["risk"]), xytext=shift, textcoords="offset points", fontsize=7,
+                      color=INK, ha="left" if number_ % 2 else "right")  # fmt: skip
+        axes.annotate(f"{number_}  {row['candidate']}", (1.02, 1.0 - (number_ - 1) / max(len(named), 24)),
+                      xycoords="axes fraction", fontsize=7, va="top", color=GOOD if row["front"] else INK)  # fmt: skip
     axes.set_xlabel("information loss")
     axes.set_ylabel("disclosure risk")
     axes.set_xlim(left=0)
@@ -62,7 +70,12 @@ def explore_report(rows: Sequence[Mapping[str, Any]], *, fresh: Mapping[str, Any
                 )
             )
         )
-    blocks.append(Picture(risk_utility_map(rows), "Green: no other candidate has both less risk and less loss."))
+    blocks.append(
+        Picture(
+            risk_utility_map(rows),
+            "Green: no other candidate has both less risk and less loss; the ring is the chosen one.",
+        )
+    )
     ordered = sorted(rows, key=lambda row: (bool(row["failed"]), row["score"] if not row["failed"] else 0.0))
     blocks.append(
         Rows(

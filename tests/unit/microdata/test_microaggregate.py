@@ -177,6 +177,18 @@ def test_refusals() -> None:
         run(Microaggregate(("region", "job"), strata=("region",)), data)
 
 
+def test_facts_tell_loss_and_bound() -> None:
+    data = people(60)
+    best = Microaggregate(("income", "tax"), partition="best", proposals=20_000, strata=("region",))
+    facts = best.apply(data, secret=as_secret(1), progress=silent).facts
+    assert 0 < facts["loss bound"] < facts["loss"] < 1
+    assert sum(int(size) * count for size, count in facts["sizes"].items()) == 60
+    plain = Microaggregate(("income", "tax")).apply(data, secret=as_secret(1), progress=silent).facts
+    assert plain["loss bound"] is None
+    mixed = Microaggregate(("income", "job")).apply(data, secret=as_secret(1), progress=silent).facts
+    assert mixed["loss"] is None
+
+
 def test_plan_round_trip() -> None:
     table = {"data": {"path": "x.csv"}, "step": [{"method": "microaggregate", "variables": ["income"], "k": 5}]}
     plan = plan_from_table(table, METHODS, owner="plan", folder=Path("."))

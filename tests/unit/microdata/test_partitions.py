@@ -16,7 +16,8 @@ from reticent.microdata.grouping import (
     partition_mixed,
     recheck_sizes,
 )
-from reticent.microdata.grouping.search import Search, neighbour_bound, search_blocks
+from reticent.microdata.grouping.bound import mutual_bound, neighbour_bound
+from reticent.microdata.grouping.search import Search, search_blocks
 
 MULTIVARIATE = tuple(name for name in PARTITIONS if name not in ("exact", "genetic", "individual-ranking"))
 UNIVARIATE = tuple(name for name in PARTITIONS if name != "individual-ranking")
@@ -82,10 +83,22 @@ def test_best_is_at_least_as_good_as_its_start_and_above_its_bound() -> None:
         assert best.lower_bound <= best.within
 
 
-@given(st.integers(0, 10**6), st.integers(2, 3), st.integers(4, 9))
-def test_the_lower_bound_holds_for_the_true_optimum(seed: int, k: int, n: int) -> None:
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(4, 10))
+def test_lower_bounds_hold_for_the_true_optimum(seed: int, k: int, n: int) -> None:
     x = points(n, 2, seed)
-    assert neighbour_bound(x, k) <= reference.cheapest_partition(x, k) * (1 + 1e-9)
+    optimum = reference.cheapest_partition(x, k)
+    assert neighbour_bound(x, k) <= optimum
+    assert neighbour_bound(x, k) <= mutual_bound(x, k, 10 * optimum) <= optimum * (1 + 1e-12)
+
+
+def test_the_mutual_bound_holds_when_most_records_are_not_listed() -> None:
+    """Sixty records, each with its 24 nearest: the bound must stay below every partition that is found."""
+    for seed in range(5):
+        x = points(60, 3, seed)
+        z = (x - x.mean(axis=0)) / x.std(axis=0)
+        best = partition(x, Partitioning(k=3, name="best", proposals=400_000), secret=seed)
+        assert best.lower_bound is not None
+        assert 1.1 * neighbour_bound(z, 3) < best.lower_bound < best.within
 
 
 def test_a_time_limit_of_nothing_still_gives_a_valid_partition() -> None:

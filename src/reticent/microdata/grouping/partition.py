@@ -17,11 +17,11 @@ from reticent.base.randomness import Secret, as_secret
 from reticent.kernels.improve import within_squares
 from reticent.kernels.mdav import cbfs, mdav, vmdav
 from reticent.microdata.grouping import axes
+from reticent.microdata.grouping.bound import mutual_bound
 from reticent.microdata.grouping.search import (
     LARGEST_WHOLE,
     Search,
     blocked_mdav,
-    neighbour_bound,
     search_blocks,
     search_whole,
 )
@@ -210,16 +210,14 @@ def _best(z: Floats, how: Partitioning, secret: Secret, progress: Progress) -> t
     if z.shape[1] == 1:
         labels, cost = axes.exact_runs(z[:, 0], k)
         return labels, True, cost
-    bound = neighbour_bound(z, k) if n <= LARGEST_BOUND else None
     search = Search(secret, how.proposals, how.time_limit, how.threads, progress)
     if n > LARGEST_WHOLE and how.start == "mdav":
         labels, finished = search_blocks(z, k, search)
     else:
         start = _renumber(split_large(z, _simple(z, how.start, how, secret), k))
-        labels, finished = (
-            search_whole(z, start, k, search) if n <= LARGEST_WHOLE else search_blocks(z, k, search, start)
-        )
-    return labels, finished, bound
+        labels, finished = (search_whole if n <= LARGEST_WHOLE else search_blocks)(z, k, search, start)
+    cost = float(within_squares(z, labels, int(labels.max()) + 1))
+    return labels, finished, mutual_bound(z, k, cost) if n <= LARGEST_BOUND else None
 
 
 def split_large(z: Floats, labels: Integers, k: int) -> Integers:

@@ -66,18 +66,6 @@ def near_records(x: Floats, count: int, *, threads: int = 1) -> Integers:
     return np.ascontiguousarray(np.take_along_axis(found, order, axis=1)[:, :count])
 
 
-def neighbour_bound(x: Floats, k: int) -> float:
-    """A proven lower bound of the within sum of squares of any k-partition.
-
-    A group of s records costs Σ_i Σ_j d²(i, j) / (2s), so record i costs at least the sum of its s − 1 smallest squared
-    distances over 2s, which grows with s and is least at s = k.
-    """
-    if k < 2:
-        return 0.0
-    distances = cKDTree(x).query(x, k)[0]
-    return float(np.sum(distances**2) / (2 * k))
-
-
 def improve(
     x: Floats, near: Integers, labels: Integers, k: int, *, words: tuple[int, int], proposals: int, deadline: float
 ) -> tuple[Integers, float, bool]:
@@ -154,7 +142,7 @@ def _in_threads(jobs: list[Callable[[], T]], search: Search, what: str, span: tu
     return out
 
 
-def search_whole(x: Floats, start: Integers, k: int, search: Search) -> tuple[Integers, bool]:
+def search_whole(x: Floats, k: int, search: Search, start: Integers) -> tuple[Integers, bool]:
     """Best of CHAINS chains from one start (ties: the first), then re-partitioned exactly."""
     deadline = np.inf if search.time_limit is None else time.monotonic() + search.time_limit
     share = search.budget(x.shape[0]) // CHAINS

@@ -14,7 +14,15 @@ from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Kind, Schema
-from reticent.microdata.grouping import PARTITIONS, Partitioning, aggregate, mixed_columns, partition, partition_mixed
+from reticent.microdata.grouping import (
+    PARTITIONS,
+    Grouping,
+    Partitioning,
+    aggregate,
+    mixed_columns,
+    partition,
+    partition_mixed,
+)
 from reticent.microdata.grouping.entities import join_few_entities
 from reticent.microdata.grouping.partition import STARTS
 from reticent.microdata.mask.microaggregation_checks import few_alike, means_moved, values_few_alike
@@ -132,7 +140,7 @@ class Microaggregate(Method):
             masked, changed[name] = columns.put_back(masked, name, run.values[position][who.of])
         facts = {
             "groups": sum(run.groups for run in runs), "sizes": _size_counts(runs), "loss": _mean_loss(runs),
-            "finished": all(run.finished for run in runs),
+            "finished": all(run.finished for run in runs), "loss bound": _bound(runs),
         }  # fmt: skip
         return Applied(masked, changed, facts)
 
@@ -220,6 +228,7 @@ class _Run:
     sizes: Integers
     within: float
     total: float
+    bound: float | None
     finished: bool
 
     @property
@@ -243,24 +252,27 @@ class _Work:
         """Group by all keys, or by one variable alone."""
         positions = tuple(range(len(self.columns.names))) if only is None else only
         labels = np.empty(self.strata.size, np.int64)
-        offset, within, total, finished = 0, 0.0, 0.0, True
+        offset, within, total, bound, finished = 0, 0.0, 0.0, 0.0, True
         pieces = list(slices(self.strata))
         for number, rows in enumerate(pieces):
             share = part(progress, number / len(pieces), (number + 1) / len(pieces))
-            own, lost, spread, whole = self._group(rows, only, share)
+            own, found = self._group(rows, only, share)
             if self.entity is not None:
                 own = join_few_entities(self.columns.values[rows], own, self.entity[rows], self.method.k)
             labels[rows] = own + offset
             offset += int(own.max()) + 1
-            within, total, finished = within + lost, total + spread, finished and whole
+            if found is not None:
+                within, total, finished = within + found.within, total + found.total, finished and found.finished
+                bound += np.nan if found.lower_bound is None else found.lower_bound
             share(1.0, "grouping")
         values = {position: self._aggregate(position, labels, positions) for position in positions}
         self._check_shares(labels, positions)
-        return _Run(values, np.bincount(labels).astype(np.int64), within, total, finished)
+        proven = bound if total > 0 and not np.isnan(bound) else None
+        return _Run(values, np.bincount(labels).astype(np.int64), within, total, proven, finished)
 
     def _group(
         self, rows: Integers, only: tuple[int, ...] | None, progress: Progress
-    ) -> tuple[Integers, float, float, bool]:
+    ) -> tuple[Integers, Grouping | None]:
         method = self.method
         if rows.size < method.k:
             raise DataError(
@@ -270,14 +282,14 @@ class _Work:
             )
         if not (self.columns.plain and self.keys.plain):
             columns, nominal = self.keys.mixed(rows)
-            return partition_mixed(columns, nominal, method.k, square=method.distance == "squares"), 0.0, 0.0, True
+            return partition_mixed(columns, nominal, method.k, square=method.distance == "squares"), None
         at = list(range(len(self.keys.names))) if only is None else list(only)
         names = tuple(self.keys.names[i] for i in at)
         secret = self.secret.child(f"stratum {self.stratum_codes[rows[0]].tolist()}: {', '.join(names)}")
         found = partition(
             self.keys.values[rows][:, at], method._how(names), secret=secret, progress=progress, names=names
         )
-        return found.labels, found.within, found.total, found.finished
+        return found.labels, found
 
     def _aggregate(self, position: int, labels: Integers, positions: tuple[int, ...]) -> Floats:
         """New values of one variable."""
@@ -328,6 +340,13 @@ class _Work:
 def _size_counts(runs: list[_Run]) -> dict[str, int]:
     sizes, counts = np.unique(np.concatenate([run.sizes for run in runs]), return_counts=True)
     return {str(size): int(count) for size, count in zip(sizes, counts)}
+
+
+def _bound(runs: list[_Run]) -> Any:
+    """A proven lower bound of the loss, or None where no search was made."""
+    bounds = [run.bound for run in runs]
+    total = sum(run.total for run in runs)
+    return None if total == 0 or None in bounds else sum(bound or 0.0 for bound in bounds) / total
 
 
 def _mean_loss(runs: list[_Run]) -> Any:
