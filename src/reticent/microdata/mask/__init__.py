@@ -3,6 +3,7 @@
 from reticent.data.method import Registry
 from reticent.microdata.mask.generalize import Generalize
 from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifiers
+from reticent.microdata.mask.local_suppression import LocalSuppression
 from reticent.microdata.mask.massc import Massc
 from reticent.microdata.mask.microaggregation import Microaggregate
 from reticent.microdata.mask.multiplicative import MultiplicativeNoise
@@ -27,6 +28,7 @@ METHODS = Registry(
     (
         BottomCode,
         Generalize,
+        LocalSuppression,
         Massc,
         Microaggregate,
         MultiplicativeNoise,

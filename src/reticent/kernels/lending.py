@@ -1,0 +1,174 @@
+"""Kernels for the person-to-file attacker: blank records so that every true record fits k published ones.
+
+Blanking the variables N in a record makes it fit all true records that agree with it outside N (its cluster), but does
+nothing for itself: it fits its own truth anyway. So records lend themselves to needy ones. The arrays are those of
+`kernels.suppression`; `outside[c]` counts records of cluster c whose own pattern needs nobody.
+"""
+
+import numpy as np
+from numba import njit
+
+from reticent.kernels.suppression import BUCKETS, _bucket, _shift_weight
+
+
+@njit(cache=True)
+def _give(c, actor, sign, problem, state):  # type: ignore[no-untyped-def]
+    """Every pattern of the cluster but the lender's own gains (sign 1) or loses (−1) a companion. O(cluster · masks)."""
+    cluster_of, starts, members, demand = problem
+    left, got, weight = state
+    for at in range(starts[c], starts[c + 1]):
+        w = members[at]
+        if w == actor:
+            continue
+        before = got[w] < demand[w]
+        got[w] += sign
+        after = got[w] < demand[w]
+        if before != after:
+            _shift_weight(w, left[w] if after else -left[w], cluster_of, weight)
+
+
+@njit(cache=True)
+def _lender(c, outside, lent, problem, state):  # type: ignore[no-untyped-def]
+    """Who lends in cluster c (−1: a record from outside, −2: nobody), and how many records it serves. O(cluster)."""
+    _, starts, members, demand = problem
+    left, got, weight = state
+    if outside[c] > 0:
+        return -1, weight[c]
+    actor = -2
+    value = 0
+    for at in range(starts[c], starts[c + 1]):
+        v = members[at]
+        serves = weight[c] - (left[v] if got[v] < demand[v] else 0)
+        if lent[v] < left[v] and serves > value:
+            actor, value = v, serves
+    return actor, value
+
+
+@njit(cache=True)
+def greedy_lend(problem, state, mask_of, cost, outside, lent, actors, clusters):  # type: ignore[no-untyped-def]
+    """Lend where most needy records are served per cost until nobody needs one or nothing helps; lazy bucket queue."""
+    _, starts, _, _ = problem
+    weight = state[2]
+    heads = np.full(BUCKETS, -1, np.int64)
+    following = np.full(starts.size - 1, -1, np.int64)
+    for c in range(starts.size - 1):
+        if weight[c] > 0:
+            bucket = _bucket(weight[c], cost[mask_of[c]])
+            following[c] = heads[bucket]
+            heads[bucket] = c
+    top = BUCKETS - 1
+    n_actions = 0
+    while top >= 0 and n_actions < actors.size:
+        c = heads[top]
+        if c < 0:
+            top -= 1
+            continue
+        heads[top] = following[c]
+        actor, value = _lender(c, outside, lent, problem, state)
+        if weight[c] <= 0 or value <= 0:
+            continue
+        bucket = _bucket(value, cost[mask_of[c]])
+        if bucket >= top:
+            if actor >= 0:
+                lent[actor] += 1
+            else:
+                outside[c] -= 1
+            actors[n_actions] = actor
+            clusters[n_actions] = c
+            n_actions += 1
+            _give(c, actor, 1, problem, state)
+            bucket = top
+        following[c] = heads[bucket]
+        heads[bucket] = c
+    return n_actions
+
+
+@njit(cache=True)
+def take_back(problem, state, mask_of, cost, actors, clusters, n_actions):  # type: ignore[no-untyped-def]
+    """Reverse delete: undo what nobody needs, dearest first; returns the number of actions left."""
+    _, starts, members, demand = problem
+    got = state[1]
+    for position in np.argsort(-cost[mask_of[clusters[:n_actions]]]):
+        c, actor = clusters[position], actors[position]
+        needed = False
+        for at in range(starts[c], starts[c + 1]):
+            w = members[at]
+            if w != actor and got[w] <= demand[w]:
+                needed = True
+                break
+        if not needed:
+            _give(c, actor, -1, problem, state)
+            clusters[position] = -1
+    kept = 0
+    for position in range(n_actions):
+        if clusters[position] >= 0:
+            actors[kept], clusters[kept] = actors[position], clusters[position]
+            kept += 1
+    return kept
+
+
+@njit(cache=True)
+def lend_last(published, truth, found, k, costs, frozen, cap, spent):  # type: ignore[no-untyped-def]
+    """For each record still in need, blank the records that cost least until it fits k; returns how many stay in need.
+
+    O(needy · k · n · q): only what the clusters could not settle comes here.
+    """
+    n, q = truth.shape
+    failed = 0
+    for i in range(n):
+        while found[i] < k:
+            best, best_cost = -1, np.inf
+            for j in range(n):
+                price, blanks = 0.0, 0
+                for v in range(q):
+                    if published[j, v] >= 0 and published[j, v] != truth[i, v]:
+                        price += np.inf if frozen >> v & 1 else costs[v]
+                        blanks += 1
+                if blanks and price < best_cost and (cap < 0 or spent[j] + blanks <= cap):
+                    best, best_cost = j, price
+            if best < 0:
+                failed += 1
+                break
+            old = published[best].copy()
+            for v in range(q):
+                if published[best, v] != truth[i, v] and published[best, v] >= 0:
+                    published[best, v] = -1
+                    spent[best] += 1
+            for j in range(n):
+                if _fits(truth[j], published[best]) and not _fits(truth[j], old):
+                    found[j] += 1
+    return failed
+
+
+@njit(cache=True)
+def _fits(true, shown):  # type: ignore[no-untyped-def]
+    """Whether a published row fits a true one: equal wherever it is not missing."""
+    for v in range(true.size):  # noqa: SIM110
+        if shown[v] >= 0 and shown[v] != true[v]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def trim_lent(published, truth, found, k, given_up, floor):  # type: ignore[no-untyped-def]
+    """Reverse delete on exact counts: show values again where every true record still fits k. O(blanks · n · q).
+
+    `given_up` are the records to look at; variables in `floor[i]` stay blank.
+    """
+    n, q = truth.shape
+    for i in given_up:
+        for v in range(q):
+            if published[i, v] >= 0 or truth[i, v] < 0 or floor[i] >> v & 1:
+                continue
+            shown = published[i].copy()
+            shown[v] = truth[i, v]
+            free = True
+            for j in range(n):
+                if found[j] <= k and _fits(truth[j], published[i]) and not _fits(truth[j], shown):
+                    free = False
+                    break
+            if free:
+                for j in range(n):
+                    if _fits(truth[j], published[i]) and not _fits(truth[j], shown):
+                        found[j] -= 1
+                published[i] = shown

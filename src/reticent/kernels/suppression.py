@@ -1,0 +1,406 @@
+"""Kernels of local suppression: cheapest hitting sets, and covering by clusters when missing values match anything.
+
+Covering. Violating patterns (too few records agree) have a demand each: how many more companions their records need.
+Blanking the variables N in one record of pattern v makes that record agree with its whole cluster (all records equal on
+the other variables), which satisfies it when the cluster has k records, and gives one companion to every other pattern
+of the cluster. So it is a multicover problem: actions (v, N) at the cost of N. It is solved greedily (most companions
+per cost, lazily), cleaned by making every action as cheap as the others allow, and improved by ruin and recreate.
+
+Arrays: `cluster_of[m, v]` is the cluster of pattern v under mask m (−1: too small to satisfy anyone); `starts`, `members`
+list the patterns of each cluster. State: `left[v]` records not blanked, `got[v]` companions given by actions elsewhere,
+`weight[c]` records in cluster c that still need someone.
+"""
+
+import numpy as np
+from numba import njit
+
+BUCKETS = 4096
+
+
+@njit(cache=True)
+def _first_hit(begin, end, sets, already, candidates):  # type: ignore[no-untyped-def]
+    """Position of the first candidate that, with `already`, meets sets[begin:end]; −1 if none does."""
+    for c in range(candidates.size):
+        blanked = candidates[c] | already
+        hits = True
+        for at in range(begin, end):
+            if sets[at] & blanked == 0:
+                hits = False
+                break
+        if hits:
+            return c
+    return -1
+
+
+@njit(cache=True)
+def cheapest_hits(bounds, sets, candidates, out):  # type: ignore[no-untyped-def]
+    """For each pattern the first candidate (masks by rising cost) that meets all its sets, or −1.
+
+    `bounds` delimits each pattern's stretch of `sets`. O(patterns · candidates tried · sets).
+    """
+    for i in range(bounds.size - 1):
+        c = _first_hit(bounds[i], bounds[i + 1], sets, 0, candidates)
+        out[i] = candidates[c] if c >= 0 else -1
+
+
+@njit(cache=True)
+def _set_bits(mask):  # type: ignore[no-untyped-def]
+    """Number of variables in a mask."""
+    count = 0
+    while mask:
+        mask &= mask - 1
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def household_hits(  # type: ignore[no-untyped-def]
+    edges, order, group, bounds, sets, common, common_cost, own, own_cost, cap, out
+):
+    """Per household the cheapest set of shared blanks, with each member's cheapest own ones; −1 where there is none.
+
+    `edges` delimits the members in `order`; `common` and `own` are the masks of shared and of other variables by rising
+    cost. O(households · shared sets · members · own sets).
+    """
+    for h in range(edges.size - 1):
+        begin, end = edges[h], edges[h + 1]
+        size = end - begin
+        trial = np.empty(size, np.int64)
+        best_cost = np.inf
+        for s in range(common.size):
+            cost = common_cost[s] * size
+            if cost >= best_cost:
+                break
+            for member in range(size):
+                pattern = group[order[begin + member]]
+                c = _first_hit(bounds[pattern], bounds[pattern + 1], sets, common[s], own)
+                if c < 0 or (cap >= 0 and _set_bits(own[c] | common[s]) > cap):
+                    cost = np.inf
+                    break
+                trial[member] = own[c] | common[s]
+                cost += own_cost[c]
+            if cost < best_cost:
+                best_cost = cost
+                for member in range(size):
+                    out[order[begin + member]] = trial[member]
+        if best_cost == np.inf:
+            for member in range(size):
+                out[order[begin + member]] = -1
+
+
+@njit(cache=True)
+def _shift_weight(v, change, cluster_of, weight):  # type: ignore[no-untyped-def]
+    """Add `change` to all clusters of pattern v. O(masks)."""
+    for m in range(cluster_of.shape[0]):
+        c = cluster_of[m, v]
+        if c >= 0:
+            weight[c] += change
+
+
+@njit(cache=True)
+def act(v, m, sign, problem, state):  # type: ignore[no-untyped-def]
+    """Do (sign 1) or undo (sign −1) the action that blanks mask m in one record of pattern v. O(cluster · masks)."""
+    cluster_of, starts, members, demand = problem
+    left, got, weight = state
+    c = cluster_of[m, v]
+    if got[v] < demand[v]:
+        _shift_weight(v, -sign, cluster_of, weight)
+    left[v] -= sign
+    for at in range(starts[c], starts[c + 1]):
+        w = members[at]
+        if w == v:
+            continue
+        before = got[w] < demand[w]
+        got[w] += sign
+        after = got[w] < demand[w]
+        if before != after and left[w] > 0:
+            _shift_weight(w, left[w] if after else -left[w], cluster_of, weight)
+
+
+@njit(cache=True)
+def _best_actor(c, problem, state):  # type: ignore[no-untyped-def]
+    """The needy pattern of a cluster for which blanking one record helps most, and how much it helps. O(cluster)."""
+    _, starts, members, demand = problem
+    left, got, weight = state
+    actor = -1
+    value = 0
+    for at in range(starts[c], starts[c + 1]):
+        w = members[at]
+        need = demand[w] - got[w]
+        if left[w] > 0 and need > 0 and (actor < 0 or weight[c] - left[w] + need > value):
+            actor = w
+            value = weight[c] - left[w] + need
+    return actor, value
+
+
+@njit(cache=True)
+def _bucket(value, cost):  # type: ignore[no-untyped-def]
+    """Companions per cost on a logarithmic scale (steps of half a percent)."""
+    return max(0, min(BUCKETS - 1, int(2000.0 + 128.0 * np.log2(value / cost)))) if value > 0 else 0
+
+
+@njit(cache=True)
+def greedy_cover(problem, state, mask_of, cost, most_need, actors, masks, n_actions):  # type: ignore[no-untyped-def]
+    """Take the action with most companions per cost until nobody needs one or no cluster helps; lazy bucket queue.
+
+    Appends to `actors`, `masks` from position `n_actions` on and returns the new number of actions.
+    """
+    _, starts, _, _ = problem
+    weight = state[2]
+    n_clusters = starts.size - 1
+    heads = np.full(BUCKETS, -1, np.int64)
+    following = np.full(n_clusters, -1, np.int64)
+    for c in range(n_clusters):
+        if weight[c] > 0:
+            bucket = _bucket(weight[c] + most_need, cost[mask_of[c]])
+            following[c] = heads[bucket]
+            heads[bucket] = c
+    top = BUCKETS - 1
+    while top >= 0:
+        c = heads[top]
+        if c < 0:
+            top -= 1
+            continue
+        heads[top] = following[c]
+        if weight[c] <= 0:
+            continue
+        bucket = _bucket(weight[c] + most_need, cost[mask_of[c]])
+        actor = -1
+        if bucket >= top:
+            actor, value = _best_actor(c, problem, state)
+            bucket = _bucket(value, cost[mask_of[c]])
+        if bucket < top:
+            following[c] = heads[bucket]
+            heads[bucket] = c
+            continue
+        actors[n_actions] = actor
+        masks[n_actions] = mask_of[c]
+        n_actions += 1
+        act(actor, mask_of[c], 1, problem, state)
+        following[c] = heads[top]
+        heads[top] = c
+    return n_actions
+
+
+@njit(cache=True)
+def _can_change(v, m, m_new, problem, state):  # type: ignore[no-untyped-def]
+    """Whether action (v, m) may become (v, m_new), or vanish (m_new < 0), with nobody left in need. O(cluster)."""
+    cluster_of, starts, members, demand = problem
+    left, got, _ = state
+    c = cluster_of[m, v]
+    if m_new < 0 and got[v] < demand[v]:
+        return False
+    for at in range(starts[c], starts[c + 1]):
+        w = members[at]
+        if w == v or left[w] == 0 or got[w] > demand[w]:
+            continue
+        if m_new < 0 or cluster_of[m_new, w] != cluster_of[m_new, v]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def cheapen(problem, state, cost, by_cost, actors, masks, n_actions):  # type: ignore[no-untyped-def]
+    """Reverse delete: drop each action, or give it a cheaper mask, where nobody loses what they need; dearest first.
+
+    `by_cost` are the masks by rising cost. Returns the number of actions left.
+    """
+    cluster_of = problem[0]
+    order = np.argsort(-cost[masks[:n_actions]])
+    for position in order:
+        v, m = actors[position], masks[position]
+        if _can_change(v, m, -1, problem, state):
+            act(v, m, -1, problem, state)
+            masks[position] = -1
+            continue
+        for other in by_cost:
+            if cost[other] >= cost[m]:
+                break
+            if cluster_of[other, v] >= 0 and _can_change(v, m, other, problem, state):
+                act(v, m, -1, problem, state)
+                act(v, other, 1, problem, state)
+                masks[position] = other
+                break
+    kept = 0
+    for position in range(n_actions):
+        if masks[position] >= 0:
+            actors[kept] = actors[position]
+            masks[kept] = masks[position]
+            kept += 1
+    return kept
+
+
+@njit(cache=True)
+def _draw(state, n):  # type: ignore[no-untyped-def]
+    """A number in [0, n) from a xorshift generator (only the search path depends on it, never safety)."""
+    word = state[0]
+    word ^= word << np.uint64(13)
+    word ^= word >> np.uint64(7)
+    word ^= word << np.uint64(17)
+    state[0] = word
+    return np.int64((word >> np.uint64(11)) % np.uint64(n))
+
+
+@njit(cache=True)
+def _recreate(needy, problem, state, cost, random, actors, masks, n_actions):  # type: ignore[no-untyped-def]
+    """Satisfy the listed patterns again, one after the other, each by the best action among its clusters."""
+    cluster_of, _, _, demand = problem
+    left, got, weight = state
+    for position in range(needy.size):
+        swap = position + _draw(random, needy.size - position)
+        needy[position], needy[swap] = needy[swap], needy[position]
+        w = needy[position]
+        while left[w] > 0 and got[w] < demand[w]:
+            best, best_ratio, best_actor = -1, -1.0, -1
+            for m in range(cluster_of.shape[0]):
+                c = cluster_of[m, w]
+                if c < 0:
+                    continue
+                bound = (weight[c] - left[w] + demand[w]) / cost[m]
+                if bound < best_ratio or (bound == best_ratio and _draw(random, 2)):
+                    continue
+                best, best_ratio, best_actor = m, (weight[c] - left[w] + demand[w] - got[w]) / cost[m], w
+            if best < 0:
+                return -1
+            if _draw(random, 3) == 0:
+                actor, _ = _best_actor(cluster_of[best, w], problem, state)
+                best_actor = actor if actor >= 0 else w
+            actors[n_actions] = best_actor
+            masks[n_actions] = best
+            n_actions += 1
+            act(best_actor, best, 1, problem, state)
+    return n_actions
+
+
+@njit(cache=True)
+def improve(problem, state, cost, by_cost, actors, masks, n_actions, rounds, seed):  # type: ignore[no-untyped-def]
+    """Ruin and recreate: undo a few related actions, satisfy again, clean, keep when not dearer. O(rounds · local)."""
+    cluster_of, _, _, demand = problem
+    left, got, weight = state
+    random = np.array([seed | np.uint64(1)])
+    helpable = np.zeros(left.size, np.bool_)
+    for m in range(cluster_of.shape[0]):
+        helpable |= cluster_of[m] >= 0
+    for _ in range(rounds):
+        if n_actions == 0:
+            return 0
+        saved = (left.copy(), got.copy(), weight.copy(), actors[:n_actions].copy(), masks[:n_actions].copy())
+        before = cost[masks[:n_actions]].sum()
+        centre = actors[_draw(random, n_actions)]
+        ruin = 2 + _draw(random, 6)
+        m = _draw(random, cluster_of.shape[0])
+        near = cluster_of[m, centre]
+        kept = 0
+        for position in range(n_actions):
+            v = actors[position]
+            related = v == centre or (near >= 0 and cluster_of[m, v] == near)
+            if ruin > 0 and (related or _draw(random, n_actions) < 2):
+                act(v, masks[position], -1, problem, state)
+                ruin -= 1
+            else:
+                actors[kept], masks[kept] = v, masks[position]
+                kept += 1
+        needy = np.flatnonzero((left > 0) & (got < demand) & helpable)
+        made = _recreate(needy, problem, state, cost, random, actors, masks, kept)
+        if made >= 0:
+            made = cheapen(problem, state, cost, by_cost, actors, masks, made)
+        if made >= 0 and cost[masks[:made]].sum() <= before + 1e-9:
+            n_actions = made
+        else:
+            left[:], got[:], weight[:] = saved[0], saved[1], saved[2]
+            actors[:n_actions], masks[:n_actions] = saved[3], saved[4]
+    return n_actions
+
+
+@njit(cache=True)
+def _agrees(a, b):  # type: ignore[no-untyped-def]
+    """Whether two rows are compatible, −1 matching anything. O(q)."""
+    for v in range(a.size):  # noqa: SIM110
+        if a[v] != b[v] and a[v] >= 0 and b[v] >= 0:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _exchange(codes, found, i, row):  # type: ignore[no-untyped-def]
+    """Publish `row` for record i and bring everybody's number of companions up to date. O(n · q)."""
+    for j in range(codes.shape[0]):
+        if j == i:
+            continue
+        change = int(_agrees(row, codes[j])) - int(_agrees(codes[i], codes[j]))
+        found[j] += change
+        found[i] += change
+    codes[i] = row
+
+
+@njit(cache=True)
+def _can_exchange(codes, found, i, row, k):  # type: ignore[no-untyped-def]
+    """Whether publishing `row` for record i leaves everybody with k companions. O(n · q)."""
+    own = 1
+    for j in range(codes.shape[0]):
+        if j == i:
+            continue
+        after = _agrees(row, codes[j])
+        own += after
+        if not after and found[j] <= k and _agrees(codes[i], codes[j]):
+            return False
+    return own >= k
+
+
+@njit(cache=True)
+def _blanked(row, mask):  # type: ignore[no-untyped-def]
+    """A copy of the row with the variables of the mask missing."""
+    out = row.copy()
+    for v in range(out.size):
+        if mask >> v & 1:
+            out[v] = -1
+    return out
+
+
+@njit(cache=True)
+def rescue(codes, truth, found, k, masks, needy, spent, cap):  # type: ignore[no-untyped-def]
+    """Give each needy record the first mask (by rising cost) under which it has k companions among what is published.
+
+    Updates `codes` and `found`; returns how many stay in need. O(needy · masks · n · q).
+    """
+    failed = 0
+    for i in needy:
+        if found[i] >= k:
+            continue
+        done = False
+        for mask in masks:
+            if spent[i] + _set_bits(mask) > cap:
+                continue
+            row = _blanked(truth[i], mask)
+            count = 1
+            for j in range(codes.shape[0]):
+                count += j != i and _agrees(row, codes[j])
+            if count >= k:
+                _exchange(codes, found, i, row)
+                done = True
+                break
+        failed += not done
+    return failed
+
+
+@njit(cache=True)
+def trim(codes, truth, found, k, masks, touched):  # type: ignore[no-untyped-def]
+    """Reverse delete on the true counts: give each touched record the cheapest mask that leaves everybody with k.
+
+    `masks` are by rising cost and begin with 0 (nothing blanked). Only masks inside the record's own are tried, so that
+    nothing new is blanked. O(touched · masks · n · q).
+    """
+    for i in touched:
+        own = 0
+        for v in range(codes.shape[1]):
+            if codes[i, v] < 0 and truth[i, v] >= 0:
+                own |= 1 << v
+        for mask in masks:
+            if mask == own:
+                break
+            if mask & own != mask:
+                continue
+            row = _blanked(truth[i], mask)
+            if _can_exchange(codes, found, i, row, k):
+                _exchange(codes, found, i, row)
+                break

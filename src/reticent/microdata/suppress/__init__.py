@@ -1,0 +1,1 @@
+"""Local suppression on arrays: which values to blank, under each reading of a missing value."""

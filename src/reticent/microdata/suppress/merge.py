@@ -1,0 +1,119 @@
+"""Missing as a category of its own: records are blanked in groups of at least k that then look the same.
+
+This is classical k-anonymity by suppression (NP-hard: Meyerson and Williams 2004). Greedy: masks by rising cost; under each,
+records that agree outside the mask and are at least k together are blanked alike. Records that are left join the
+nearest group: with as many of its members as it can spare (those beyond k), or with all of them.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.kernels.grouping import group_rows, pattern_table
+from reticent.microdata.suppress.demand import Prices
+
+Codes = NDArray[np.int32]
+
+
+SMALL = 2_000
+"""Up to so many needy records, groups are also formed by joining nearest neighbours, and the cheaper result is taken."""
+
+
+def merged_blanks(codes: Codes, k: int, prices: Prices) -> tuple[Codes, NDArray[np.bool_]]:
+    """The published codes, in which every combination (missing = a code) has at least k records, and who is stuck."""
+    needy = _sizes(codes) < k
+    results = [_by_masks(codes, needy.copy(), k, prices, levels=levels) for levels in _levels(needy, prices)]
+    price = np.array(prices.costs)
+    return min(results, key=lambda r: (int(r[1].sum()), float(((r[0] < 0) & (codes >= 0)).sum(axis=0) @ price)))
+
+
+def _levels(needy: NDArray[np.bool_], prices: Prices) -> list[int]:
+    """Up to which size of mask groups are formed before the rest joins its neighbours."""
+    return list(range(len(prices.costs) + 1)) if needy.sum() <= SMALL else [len(prices.costs)]
+
+
+def _by_masks(
+    codes: Codes, needy: NDArray[np.bool_], k: int, prices: Prices, *, levels: int
+) -> tuple[Codes, NDArray[np.bool_]]:
+    """Masks of up to `levels` variables by rising cost, then nearest neighbours for those who are left."""
+    published = codes.copy()
+    masks = prices.candidates()[1:]
+    masks = masks[np.bitwise_count(masks) <= levels]
+    costs = np.round(prices.of_masks(masks), 9)
+    for cost in np.unique(costs):
+        for mask in _most_useful(codes, needy, masks[costs == cost], k):
+            if not needy.any():
+                return published, needy
+            _join(codes, published, needy, mask, k)
+    _join_nearest(codes, published, needy, k, prices)
+    return published, needy
+
+
+def _sizes(codes: Codes) -> NDArray[np.int64]:
+    _, counts, _, group = pattern_table(codes, [int(c) + 1 for c in codes.max(axis=0)])
+    return counts[group]
+
+
+def _blanked(codes: Codes, mask: int) -> Codes:
+    out = codes.copy()
+    out[:, [v for v in range(codes.shape[1]) if mask >> v & 1]] = -1
+    return out
+
+
+def _groups(rows: Codes) -> tuple[NDArray[np.int64], int]:
+    return group_rows(rows, [int(c) + 1 for c in rows.max(axis=0)])
+
+
+def _most_useful(codes: Codes, needy: NDArray[np.bool_], masks: NDArray[np.int64], k: int) -> list[int]:
+    """Masks of one cost, those first that can settle most of the needy."""
+    if len(masks) == 1 or not needy.any():
+        return [int(m) for m in masks]
+    settled = []
+    for mask in masks.tolist():
+        group, n_groups = _groups(_blanked(codes[needy], mask))
+        settled.append(int((np.bincount(group, minlength=n_groups)[group] >= k).sum()))
+    return [int(masks[i]) for i in np.argsort(-np.array(settled), kind="stable")]
+
+
+def _join(codes: Codes, published: Codes, needy: NDArray[np.bool_], mask: int, k: int) -> None:
+    """Blank the mask in needy records that together, or with records that already look so, are at least k."""
+    rows = np.flatnonzero(needy)
+    alike = np.flatnonzero(~needy & (published < 0).any(axis=1))
+    trial = _blanked(codes[rows], mask)
+    group, n_groups = _groups(np.concatenate((trial, published[alike])))
+    enough = np.bincount(group, minlength=n_groups)[group[: len(rows)]] >= k
+    published[rows[enough]] = trial[enough]
+    needy[rows[enough]] = False
+
+
+def _join_nearest(codes: Codes, published: Codes, needy: NDArray[np.bool_], k: int, prices: Prices) -> None:
+    """Join each needy group with the group that costs least: with some members where it has more to spare, else with all."""
+    cost = np.array(prices.costs)
+    movable = np.array([not prices.frozen >> v & 1 for v in range(codes.shape[1])])
+    given_up = np.zeros(len(codes), np.bool_)
+    while (needy & ~given_up).any():
+        first, counts, _, group = pattern_table(published, [int(c) + 1 for c in published.max(axis=0)])
+        one = int(group[np.flatnonzero(needy & ~given_up)[0]])
+        rows, mine = published[first], published[first[one]]
+        common = np.where(rows == mine, rows, -1)
+        lost = (common < 0) & (rows >= 0)
+        size = int(counts[one])
+        spare = counts - max(k - size, 1) >= k
+        taken = np.where(spare, max(k - size, 1), counts)
+        price = taken * (lost @ cost) + size * (((common < 0) & (mine >= 0)) @ cost)
+        blocked = ((common < 0) & ((rows >= 0) | (mine >= 0)) & ~movable).any(axis=1)
+        if prices.cap is not None:
+            had = (codes[first] < 0).sum(axis=1)
+            blocked |= (common < 0).sum(axis=1) - np.minimum(had, had[one]) > prices.cap
+        blocked[one] = True
+        price[blocked] = np.inf
+        best = int(np.argmin(price))
+        if not np.isfinite(price[best]):
+            given_up[group == one] = True
+            continue
+        others = np.flatnonzero(group == best)[: int(taken[best])]
+        together = np.concatenate((np.flatnonzero(group == one), others))
+        published[together] = common[best]
+        alike = (published == common[best]).all(axis=1)
+        needy[together] = int(alike.sum()) < k
+        if int(alike.sum()) >= k:
+            needy[alike] = False
