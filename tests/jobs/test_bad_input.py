@@ -110,9 +110,9 @@ CASES = {
     "garbage sav": Case(both(put("people.sav", "no"), edit("plan.toml", "people.csv", "people.sav")), 3, "as .sav"),
     # rows and columns
     "short row": Case(
-        put("people.csv", csv() + "5,e,f\n"), 3, "1 rows do not have 8 fields like the header (the first is line 6)"
+        put("people.csv", csv() + "5,e,f\n"), 3, "rows that do not: 1 (the first is line 6)"
     ),
-    "long row": Case(put("people.csv", csv() + "5,e,f,3,N1,1,1,1,9,9\n"), 3, "rows do not have 8 fields"),
+    "long row": Case(put("people.csv", csv() + "5,e,f,3,N1,1,1,1,9,9\n"), 3, "every row must have 8 fields"),
     "open quote": Case(put("people.csv", csv() + '5,"e,f,3,N1,1,1,1\n'), 3, "quoted field is not closed"),
     "duplicate column": Case(put("people.csv", csv(header=HEADER.replace("job", "sex"))), 3, "'sex' stands twice"),
     "column without a name": Case(put("people.csv", csv(header=HEADER.replace("job", ""))), 3, "column 6 has no name"),
@@ -120,7 +120,7 @@ CASES = {
         put("people.csv", csv(header=HEADER.replace("region", "regoin"))), 3, "Did you mean 'regoin'?"
     ),
     "undescribed column": Case(edit("people.toml", '[[variable]]\nname = "job"\nrole = "key"\n', ""), 3, "column 'job'"),
-    "text in a number": Case(cell(2, 6, MARK), 3, "1 values are not numbers (the first is in record 3)"),
+    "text in a number": Case(cell(2, 6, MARK), 3, "not numbers: 1 (the first is in record 3)"),
     "all-missing key": Case(column(5, ""), 3, "'job' is missing in every record"),
     "all values a missing code": Case(column(2, "9"), 3, "'sex' is missing in every record"),
     # M1
@@ -201,7 +201,7 @@ CASES = {
     "unreadable rda line": Case(put("people.rda", RDA.replace("age 2 2", "age two 2")), 3, "line 4 (age): it must read", FIXED),
     "rda without variables": Case(put("people.rda", "// nothing\n"), 3, "describes no variable", FIXED),
     "rda with a bad number": Case(put("people.rda", RDA.replace("IDLEVEL> 1", "IDLEVEL> x")), 3, "line 3 (sex)", FIXED),
-    "lines too short": Case(put("people.asc", "m34\nf\n"), 3, "1 lines end before column 2", FIXED),
+    "lines too short": Case(put("people.asc", "m34\nf\n"), 3, "column 2; lines that end before it: 1", FIXED),
     "fixed width without rda": Case(lambda f: None, 3, "needs its .rda", ("risk", "people.asc")),
     "free format, wrong number of fields": Case(
         put("people.rda", '<SEPARATOR> ","\n' + RDA.replace("sex 1 1", "sex 1").replace("age 2 2", "age 2")), 3,

@@ -88,7 +88,7 @@ CASES = {
     "output twice": case(edit("plan.toml", '"table.json"', '"table.csv"'), 2, "two results"),
     "no output": case(put("plan.toml", PLAN.split("[output]")[0]), 2, "[output] names no file"),
     "schema for a table": case(edit("plan.toml", "summary =", 'schema = "s.toml"\nsummary ='), 2, "no schema file"),
-    "ragged data": case(put("firms.csv", FIRMS + "f9,A1\n"), 3, "do not have 5 fields"),
+    "ragged data": case(put("firms.csv", FIRMS + "f9,A1\n"), 3, "must have 5 fields"),
     "text in the response": case(put("firms.csv", FIRMS.replace("63", "6x")), 3, "not numbers"),
 }  # fmt: skip
 

@@ -23,6 +23,8 @@ class DataSection:
     secret: str | int | None = None
     format: str | None = None
     query: str | None = None
+    separator: str | None = None
+    encoding: str = "utf-8"
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def plan_from_table(table: Mapping[str, Any], registry: Registry, *, owner: str,
         try:
             chosen = registry[method]
         except PlanError as err:
-            raise PlanError(f"{where}: {err}") from None
+            raise PlanError(f"{where}: {str(err).removeprefix('plan: ')}") from None
         steps.append(build(chosen, options, owner=f"{where} ({method})"))
     return Plan(
         data=build(DataSection, table["data"], owner=f"{owner}: [data]"),

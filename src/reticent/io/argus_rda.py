@@ -78,7 +78,7 @@ def read_rda(path: Path) -> ArgusMetadata:
     try:
         schema = Schema(variables)
     except DataError as err:
-        raise DataError(f"{path.name}: {err}", variables=err.variables) from None
+        raise DataError(f"{path.name}: {str(err).removeprefix('Schema: ')}", variables=err.variables) from None
     return ArgusMetadata(schema, layout, requests, tuple(notes))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
 
 _TOKEN = re.compile(r'"([^"]*)"|<([^<>\s]+)>|([^\s"<]+)')
@@ -88,7 +89,9 @@ def find_file(folder: Path, name: str, notes: Notes | None = None) -> Path:
             for other in sorted(candidate.parent.iterdir()):
                 if other.name.lower() == candidate.name.lower() and other.is_file():
                     return _noted(other, name, notes)
-    raise DataError(f"{wanted.name}: there is no such file in the folder {folder.name or '.'!r}.")
+    names = [other.name for other in folder.iterdir() if other.is_file()] if folder.is_dir() else []
+    where = f" in the folder {folder.name!r}" if folder.name else ""
+    raise DataError(f"{wanted.name}: there is no such file{where}.{did_you_mean(wanted.name, names)}")
 
 
 def _noted(path: Path, name: str, notes: Notes | None) -> Path:

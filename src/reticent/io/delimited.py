@@ -113,8 +113,8 @@ def _check_rows(path: Path, separator: str, encoding: str, n_columns: int) -> No
         raise DataError(f"{path.name}: a quoted field is not closed (before line {reader.line_num}).") from None
     if bad - last_blank > 0:
         raise DataError(
-            f"{path.name}: {bad - last_blank} rows do not have {n_columns} fields like the header "
-            f"(the first is line {first})."
+            f"{path.name}: every row must have {n_columns} fields like the first; "
+            f"rows that do not: {bad - last_blank} (the first is line {first})."
         )
 
 

@@ -45,7 +45,7 @@ def _numbers(column: pl.Series, variable: Variable, owner: str, notes: Notes) ->
     bad = values.is_null() & ~absent
     if bad.any():
         raise DataError(
-            f"{owner}: variable {variable.name!r} should be numeric, but {int(bad.sum())} values are not numbers "
+            f"{owner}: variable {variable.name!r} should be numeric; values that are not numbers: {int(bad.sum())} "
             f"(the first is in record {int(bad.arg_max() or 0) + 1}).",
             variables=(variable.name,),
         )

@@ -27,7 +27,7 @@ def read_fixed(path: Path, schema: Schema, notes: Notes) -> pl.DataFrame:
     short = lines.str.len_chars() < needed
     if short.any():
         raise DataError(
-            f"{path.name}: {int(short.sum())} lines end before column {needed}, where the last variable starts "
+            f"{path.name}: the last variable starts at column {needed}; lines that end before it: {int(short.sum())} "
             f"(the first is line {int(short.arg_max() or 0) + 1})."
         )
     if lines.str.contains("\t", literal=True).any():

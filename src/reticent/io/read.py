@@ -81,7 +81,11 @@ def load_microdata(
     merged = described if schema is None else _merged(schema, own)
     table = fit(table, merged, owner=owner, notes=notes)
     merged, table = _drop_bad_trees(merged, table, notes)
-    return Loaded(Microdata.of(Frame(table), merged), tuple(notes))
+    try:
+        data = Microdata.of(Frame(table), merged)
+    except DataError as err:
+        raise DataError(f"{owner}: {str(err).removeprefix('Microdata: ')}", variables=err.variables) from None
+    return Loaded(data, tuple(notes))
 
 
 def read_table(path: Path, *, separator: str | None = None, encoding: str = "utf-8") -> tuple[Frame, Schema, Notes]:
@@ -108,7 +112,7 @@ def _in_folder(path: Path, folder: Path | None) -> Path:
 def _found(path: Path, folder: Path | None, notes: Notes) -> Path:
     path = _in_folder(path, folder)
     if path.is_dir():
-        raise DataError(f"{path.name}: this is a folder, a data file is needed.")
+        raise DataError(f"{path.name or path}: this is a folder, a data file is needed.")
     return find_file(path.parent, path.name, notes)
 
 

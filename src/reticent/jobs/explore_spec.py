@@ -135,7 +135,10 @@ def run_explore_spec(path: Path, *, progress: Progress = silent) -> tuple[Explor
     secret = None if source.secret is None else as_secret(
         spec.find(source.secret) if isinstance(source.secret, str) else source.secret
     )  # fmt: skip
-    data = load_microdata(source.path, source.schema, folder=spec.folder, format=source.format, query=source.query).data
+    data = load_microdata(
+        source.path, source.schema, folder=spec.folder, format=source.format, query=source.query,
+        separator=source.separator, encoding=source.encoding,
+    ).data  # fmt: skip
     found = explore(
         data,
         spec.candidates,

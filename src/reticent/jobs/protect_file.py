@@ -153,7 +153,10 @@ def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
     _check_outputs(plan)
     secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
     source = plan.data
-    loaded = load_microdata(source.path, source.schema, folder=plan.folder, format=source.format, query=source.query)
+    loaded = load_microdata(
+        source.path, source.schema, folder=plan.folder, format=source.format, query=source.query,
+        separator=source.separator, encoding=source.encoding,
+    )  # fmt: skip
     run = run_steps(
         loaded.data,
         plan.steps,

@@ -117,7 +117,7 @@ def new_secret(path: Path) -> None:
 def new_project(folder: Path) -> tuple[Path, ...]:
     """Make a folder with data, schemas, plans and a secret; gives the files made."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ParameterError(f"{folder.name}: the folder must be new or empty, it is not.")
+        raise ParameterError(f"{folder.name or folder}: the folder must be new or empty, it is not.")
     if not folder.parent.is_dir():
         raise ParameterError(f"{folder.name}: the folder {str(folder.parent)!r} in which it should be does not exist.")
     folder.mkdir(exist_ok=True)

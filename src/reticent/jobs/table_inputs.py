@@ -90,7 +90,10 @@ def spec_of(plan: TablePlan, section: TableSection, rules: tuple[Rule, ...], cos
 
 def _tabulated(plan: TablePlan, rules: tuple[Rule, ...], notes: Notes, progress: Progress) -> list[Table]:
     source = plan.data
-    loaded = load_microdata(source.path, source.schema, folder=plan.folder, format=source.format, query=source.query)
+    loaded = load_microdata(
+        source.path, source.schema, folder=plan.folder, format=source.format, query=source.query,
+        separator=source.separator, encoding=source.encoding,
+    )  # fmt: skip
     for line in loaded.notes:
         notes.add(line)
     cost = plan.protect.cost if plan.protect.cost in loaded.data.schema else ""
