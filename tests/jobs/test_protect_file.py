@@ -99,4 +99,4 @@ def test_demodata_region_sex_age(shared_data: Path) -> None:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     row = next(line for line in result.output.splitlines() if "REGION × SEX × AGE" in line)
-    assert [part.strip() for part in row.split("│")[2:4]] == ["3 058", "3 452"]
+    assert [part.strip() for part in row.split("│")[2:4]] == ["3\u00a0058", "3\u00a0452"]

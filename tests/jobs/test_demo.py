@@ -1,0 +1,21 @@
+"""The demonstration runs on bundled data, refuses the exposed table, and shows which cells are exposed."""
+
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from reticent.cli.main import app
+
+
+def test_demo(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["demo", "--output", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert "refused" in result.output
+    assert "What the attacker finds" in result.output
+    for name in (
+        "people.safe.csv",
+        "people.public.html",
+        "people.confidential.html",
+        "firms-primary-only.confidential.html",
+    ):
+        assert (tmp_path / name).stat().st_size > 0
