@@ -95,6 +95,8 @@ def number(value: object) -> str:
     if isinstance(value, float):
         if value != value:
             return "–"
+        if abs(value) < 1e-9:  # the noise of floating point is no number
+            return "0"
         if value == int(value) and abs(value) < 1e15:
             return f"{int(value):,}".replace(",", THIN)
         return f"{value:,.6g}".replace(",", THIN) if abs(value) < 1e6 else f"{value:,.2f}".replace(",", THIN)

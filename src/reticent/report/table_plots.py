@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.report.plots import ACCENT, BAD, GOOD, INK, MUTE, WARM, data_uri, new_figure
+from reticent.report.plots import ACCENT, BAD, GOOD, INK, MUTE, WARM, data_uri, new_figure, styled
 
 Floats = NDArray[np.float64]
 SHOWN = 40
 
 
+@styled
 def interval_plot(
     names: Sequence[str],
     values: Floats,
@@ -40,6 +41,7 @@ def interval_plot(
     return data_uri(figure)
 
 
+@styled
 def level_plot(
     levels: Sequence[int], published: Sequence[float], primary: Sequence[float], secondary: Sequence[float]
 ) -> str:
