@@ -22,10 +22,22 @@ _BOUND = re.compile(r"^\s*([+-]?\d+(?:\.\d+)?)\s*(max|min|%)\s*$")
 def cost_of(table: Table, name: str) -> Floats:
     """What hiding each cell costs: by value, unity, frequency, log, sqrt, distance from the inner cells, or a variable.
 
-    `x^0.5` is any power of the value.
+    `value^0.5` (any name and any power) takes the power of it; the power 0 is the logarithm, as in tau-ARGUS.
     """
+    base, hat, power = name.partition("^")
+    cost = _plain_cost(table, base.strip())
+    if not hat:
+        return cost
+    try:
+        exponent = float(power)
+    except ValueError:
+        raise PlanError(f"[protect]: cost {name!r} must be a name, ^ and a number, e.g. value^0.5.") from None
+    return np.asarray(np.log1p(cost) if exponent == 0 else cost**exponent)
+
+
+def _plain_cost(table: Table, name: str) -> Floats:
     size = np.abs(table.values)
-    if name == "value":
+    if name in ("value", "x"):
         return size
     if name == "unity":
         return np.ones(table.n_cells)
@@ -39,14 +51,9 @@ def cost_of(table: Table, name: str) -> Floats:
         # the deeper a cell, the cheaper: what is lost with a subtotal is all that stands below it
         deepest = sum(int(d.levels.max(initial=0)) for d in table.dimensions)
         return (1 + deepest - table.levels).astype(np.float64)
-    if name.startswith("x^"):
-        try:
-            return np.asarray(size ** float(name[2:]))
-        except ValueError:
-            raise PlanError(f"[protect]: cost {name!r} must be x^ and a number, e.g. x^0.5.") from None
     if name in table.respondents.measures:
         return np.abs(table.respondents.measures[name].totals)
-    known = (*COSTS, "x^0.5")
+    known = (*COSTS, "value^0.5")
     raise PlanError(
         f"[protect]: cost must be one of {', '.join(known)} or a numeric variable, got {name!r}.{did_you_mean(name, COSTS)}"
     )

@@ -1,0 +1,33 @@
+"""`reticent argus run FILE.arb`: run a batch file of tau-ARGUS unchanged."""
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from reticent.cli.progress_bar import progress_bar
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    argus = typer.Typer(help="Files of tau-ARGUS.", no_args_is_help=True)
+    argus.command("run")(run)
+    app.add_typer(argus, name="argus")
+
+
+def run(
+    batch: Path = typer.Argument(..., help="The batch file (.arb)."),
+    data: Path = typer.Option(None, "--data", help="Folder of the data (default: that of the batch file)."),
+    output: Path = typer.Option(None, "--output", help="Folder to write to (default: that of the batch file)."),
+    accept_exposed: bool = typer.Option(False, "--accept-exposed", help="Write tables that the attacker can open."),
+) -> None:
+    """Run a batch file of tau-ARGUS: read, judge, protect, attack, write."""
+    from reticent.jobs.argus import run_batch
+
+    with progress_bar("argus") as progress:
+        result = run_batch(batch, data=data, output=output, accept_exposed=accept_exposed, progress=progress)
+    console = Console()
+    for line in result.log:
+        console.print(line, markup=False, highlight=False)
+    for path in result.files:
+        console.print(f"[dim]     written[/dim]  {path}")

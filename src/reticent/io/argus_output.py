@@ -1,0 +1,181 @@
+"""Tables in the output formats of tau-ARGUS: CSV, pivot, code-value, SBS, intermediate.
+
+With added status (AS+) tau-ARGUS writes the true values of hidden cells beside their status; so does this, and such a
+file is confidential. Without it hidden cells are `x` and empty ones `-`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.data.table import Dimension
+
+EMPTY_STATUS = 14
+
+
+@dataclass(frozen=True, eq=False)
+class ArgusCells:
+    """The cells of a table with tau-ARGUS's status numbers, in reading order, empty ones included."""
+
+    dimensions: tuple[Dimension, ...]
+    codes: NDArray[np.int32]
+    values: NDArray[np.float64]
+    status: NDArray[np.int64]
+    decimals: int
+    response: str
+    counts: NDArray[np.int64] | None = None
+    top: NDArray[np.float64] | None = None
+    lower: NDArray[np.float64] | None = None
+    upper: NDArray[np.float64] | None = None
+    original: NDArray[np.float64] | None = None
+    shares: NDArray[np.float64] | None = None
+    suffix: str = ""
+
+    @property
+    def hidden(self) -> NDArray[np.bool_]:
+        """Cells that are not published."""
+        return np.asarray((self.status >= 3) & (self.status != 10) & (self.status < 13)) & (self.original is None)
+
+    def code(self, cell: int, at: int) -> str:
+        """The code of a cell in one dimension."""
+        return self.dimensions[at].codes[int(self.codes[cell, at])]
+
+    def number(self, value: float) -> str:
+        """A value as it is written."""
+        return f"{value:.{self.decimals}f}"
+
+    def text(self, cell: int, *, show: bool) -> str:
+        """What stands for a cell: its value, x (hidden) or - (empty)."""
+        if self.status[cell] >= 13:
+            return "-"
+        return "x" if self.hidden[cell] and not show else self.number(float(self.values[cell]))
+
+
+def cell_lines(
+    cells: ArgusCells, *, status: bool, skip_empty: bool, names: bool, quotes: bool
+) -> list[str]:  # fmt: skip
+    """Code-value and pivot format: one line a cell, its codes, its value, perhaps its status."""
+    mark = '"' if quotes else ""
+    lines = []
+    if names:
+        head = [f"{mark}{d.name}{mark}" for d in cells.dimensions]
+        head.append(f"{mark}{cells.response}{cells.suffix}{mark}")
+        if status:
+            head.append(f"{mark}{cells.response}_Orig{mark}" if cells.original is not None else f"{mark}Status{mark}")
+        lines.append(",".join(head))
+    for cell in range(len(cells.values)):
+        if skip_empty and cells.status[cell] >= 13:
+            continue
+        row = [f"{mark}{cells.code(cell, at)}{mark}" for at in range(len(cells.dimensions))]
+        row.append(cells.text(cell, show=status))
+        if status:
+            original = cells.original
+            row.append(str(int(cells.status[cell])) if original is None else cells.number(float(original[cell])))
+        lines.append(",".join(row))
+    return lines
+
+
+def csv_lines(cells: ArgusCells, *, quotes: bool) -> list[str]:
+    """CSV: a block of rows by columns for each combination of the further dimensions."""
+    mark = '"' if quotes else ""
+    place = {tuple(row): number for number, row in enumerate(cells.codes.tolist())}
+    rows, columns = cells.dimensions[0], cells.dimensions[1] if len(cells.dimensions) > 1 else None
+    layers = _layers(cells.dimensions[2:])
+    lines = []
+    for layer in layers:
+        if layer:
+            lines.append(
+                ",".join(f"{mark}{d.codes[n]}{mark}" for d, n in zip(cells.dimensions[2:], layer, strict=True))
+            )
+        width = len(columns) if columns is not None else 1
+        lines.append(",".join(["", *(f"{mark}{columns.codes[c]}{mark}" for c in range(width))]) if columns else "")
+        for row in range(len(rows)):
+            line = [f"{mark}{rows.codes[row]}{mark}"]
+            for column in range(width):
+                cell = place.get((row, column, *layer) if columns is not None else (row,))
+                line.append("-" if cell is None else cells.text(cell, show=False))
+            lines.append(",".join(line))
+    return lines
+
+
+def _layers(dimensions: Sequence[Dimension]) -> list[tuple[int, ...]]:
+    layers: list[tuple[int, ...]] = [()]
+    for dimension in dimensions:
+        layers = [(*layer, node) for layer in layers for node in range(len(dimension))]
+    return layers
+
+
+def sbs_lines(cells: ArgusCells, *, levels: bool) -> list[str]:
+    """SBS: codes, perhaps levels, value, respondents, letter (A few, B or C dominance, D secondary, V safe), share."""
+    lines = []
+    for cell in range(len(cells.values)):
+        if cells.status[cell] >= 13:
+            continue
+        row = []
+        for at, dimension in enumerate(cells.dimensions):
+            row.append(f'"{cells.code(cell, at)}"')
+            if levels:
+                row.append(str(int(dimension.levels[cells.codes[cell, at]])))
+        row.append(cells.number(float(cells.values[cell])))
+        row.append("" if cells.counts is None else str(int(cells.counts[cell])))
+        row.append(_letter(cells, cell))
+        row.append("" if cells.shares is None else f"{cells.shares[cell]:.1f}")
+        lines.append(",".join(row))
+    return lines
+
+
+def _letter(cells: ArgusCells, cell: int) -> str:
+    status = int(cells.status[cell])
+    if status in (5, 4, 6):
+        return "A"
+    if status in (3, 9):
+        one = cells.counts is not None and cells.counts[cell] == 1
+        return "B" if one or cells.shares is None or cells.shares[cell] > 50 else "C"
+    return "D" if status in (11, 12) else "V"
+
+
+def intermediate_lines(cells: ArgusCells, *, skip_empty: bool, status_only: bool, quotes: bool) -> list[str]:
+    """Intermediate: all that is needed to read the table back: value, count, top, status, levels."""
+    mark = '"' if quotes else ""
+    lines = []
+    for cell in range(len(cells.values)):
+        if skip_empty and cells.status[cell] >= 13:
+            continue
+        row = [f"{mark}{cells.code(cell, at)}{mark}" for at in range(len(cells.dimensions))]
+        empty = cells.status[cell] >= 13
+        row.append(cells.number(0.0 if empty else float(cells.values[cell])))
+        if not status_only:
+            if cells.counts is not None:
+                row.append(str(int(cells.counts[cell])))
+            if cells.top is not None:
+                row += [cells.number(float(x)) for x in cells.top[cell]]
+        status = int(cells.status[cell])
+        row.append("P" if status == 10 else "M" if status in (11, 12) else "U" if 3 <= status < 10 else "S")
+        if not status_only and cells.lower is not None and cells.upper is not None:
+            row += [
+                f"{float(cells.lower[cell]):.{cells.decimals + 2}f}",
+                f"{float(cells.upper[cell]):.{cells.decimals + 2}f}",
+            ]
+        lines.append(";".join(row))
+    return lines
+
+
+def intermediate_rda(cells: ArgusCells, trees: Sequence[str | None], *, status_only: bool) -> list[str]:
+    """The metadata of an intermediate file; `trees` are the names of its hierarchy files."""
+    lines = ['<SEPARATOR> ";"', '<SAFE> "S"', '<UNSAFE> "U"', '<PROTECT> "P"']
+    for dimension, tree in zip(cells.dimensions, trees, strict=True):
+        lines += [dimension.name, "  <RECODEABLE>", f'  <TOTCODE> "{dimension.codes[0]}"']
+        if tree is not None:
+            lines += ["  <HIERARCHICAL>", f'  <HIERCODELIST> "{tree}"', '  <HIERLEADSTRING> "@"']
+    lines += [cells.response, "  <NUMERIC>", f"  <DECIMALS> {cells.decimals}"]
+    if not status_only:
+        if cells.counts is not None:
+            lines += ["Freq", "  <NUMERIC> <FREQUENCY>"]
+        for place in range(0 if cells.top is None else cells.top.shape[1]):
+            lines += [f"Top{place + 1}", "  <NUMERIC> <MAXSCORE>"]
+    lines += ["Status", "  <STATUS>"]
+    if not status_only and cells.lower is not None:
+        lines += ["LowerPL", "  <NUMERIC> <LOWERPL>", "UpperPL", "  <NUMERIC> <UPPERPL>"]
+    return lines
