@@ -26,3 +26,10 @@ def test_mean_ranks_agree_with_scipy(values) -> None:
 def test_missing_values_come_last() -> None:
     column = np.array([np.nan, 2.0, 1.0] * 2000)
     assert np.array_equal(ranking.stable_order(column), np.argsort(column, kind="stable"))
+
+
+@pytest.mark.parametrize("decimals", [15, 5, 2, 0])
+def test_distinct_and_nearly_distinct_values(decimals) -> None:
+    column = np.round(np.random.default_rng(decimals).normal(size=20_000), decimals)
+    assert np.array_equal(ranking.stable_order(column), np.argsort(column, kind="stable"))
+    assert ranking.centered_ranks(column) == pytest.approx((stats.rankdata(column) - 10_000.5) / 20_000, abs=1e-12)

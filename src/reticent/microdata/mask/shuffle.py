@@ -15,7 +15,7 @@ from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Kind, Schema
-from reticent.kernels.ranking import mean_ranks, stable_order
+from reticent.kernels.ranking import centered_ranks, stable_order
 from reticent.microdata.perturb.binding import check_variables, differing, keyed_normals, slices, strata_of, units
 from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
 from reticent.microdata.perturb.covariance import check_not_constant, factor, nearest_psd
@@ -75,28 +75,31 @@ class Shuffle(Method):
 
 def shuffled(values: Floats, predictors: Floats, noise: Floats) -> Floats:
     """Shuffle values (n, d) given predictors (n, p) with standard normal noise (n, d); NaN stays."""
-    ranks = np.column_stack([*map(_centered_ranks, values.T), *map(_centered_ranks, predictors.T)])
+    d, p = values.shape[1], predictors.shape[1]
+    ranks = np.empty((d + p, values.shape[0]))
+    for j in range(d + p):
+        ranks[j] = _ranks_or_middle(values[:, j] if j < d else predictors[:, j - d])
     correlation = copula_correlation(ranks)
-    d = values.shape[1]
     between, within = correlation[d:, :d], correlation[d:, d:]
-    weights = np.linalg.pinv(within, hermitian=True) @ between if predictors.shape[1] else np.zeros((0, d))
+    weights = np.linalg.pinv(within, hermitian=True) @ between if p else np.zeros((0, d))
     residual = correlation[:d, :d] - between.T @ weights
     names = tuple(f"variable {j + 1}" for j in range(d))
     scores = noise @ factor(nearest_psd(residual), names, owner="shuffle", nearest=True).T
-    if predictors.shape[1]:
+    for q in range(p):
         # Centred ranks are (rank − (n+1)/2)/n, so adding one half gives the share (rank − ½)/n.
-        scores += special.ndtri(ranks[:, d:] + 0.5) @ weights
+        row = ranks[d + q]
+        row += 0.5
+        scores += special.ndtri(row, out=row)[:, None] * weights[q]
     result = values.copy()
     for j in range(d):
         present = np.flatnonzero(~np.isnan(values[:, j]))
-        own = values[present, j]
-        result[present[stable_order(scores[present, j])], j] = np.sort(own)
+        result[present[stable_order(scores[present, j])], j] = np.sort(values[present, j])
     return result
 
 
 def copula_correlation(ranks: Floats) -> Floats:
-    """Normal-copula correlations 2 sin(π ρ/6) from centred ranks, made positive semidefinite."""
-    cross = ranks.T @ ranks
+    """Normal-copula correlations 2 sin(π ρ/6) from rows of centred ranks, made positive semidefinite."""
+    cross = ranks @ ranks.T
     deviation = np.sqrt(np.diag(cross))
     scale = np.where(deviation > 0, deviation, 1.0)
     spearman = np.clip(cross / np.outer(scale, scale), -1.0, 1.0)
@@ -105,16 +108,13 @@ def copula_correlation(ranks: Floats) -> Floats:
     return nearest_psd(correlation)
 
 
-def _centered_ranks(column: Floats) -> Floats:
-    """(rank − (n+1)/2)/n; a missing value stands in the middle."""
-    out = np.zeros(column.shape[0])
+def _ranks_or_middle(column: Floats) -> Floats:
+    """Centred ranks; a missing value stands in the middle."""
     missing = np.isnan(column)
-    if missing.any():
-        present = ~missing
-        count = max(1, int(present.sum()))
-        out[present] = (mean_ranks(column[present]) - (count + 1) / 2.0) / count
-    else:
-        out = (mean_ranks(column) - (len(column) + 1) / 2.0) / len(column)
+    if not missing.any():
+        return centered_ranks(column)
+    out = np.zeros(column.shape[0])
+    out[~missing] = centered_ranks(column[~missing])
     return out
 
 

@@ -62,9 +62,7 @@ def shrink_correlations(centered: Floats, covariance: Floats) -> Floats:
 
 def check_not_constant(values: Floats, names: tuple[str, ...], *, owner: str) -> None:
     """Refuse variables without variation: noise in proportion to nothing is no noise."""
-    constant = tuple(
-        name for name, column in zip(names, values.T, strict=True) if not _varies(column[~np.isnan(column)])
-    )
+    constant = tuple(name for name, column in zip(names, values.T, strict=True) if not _varies(column))
     if constant:
         raise DataError(
             f"{owner}: {_list(constant)} has the same value in all records, so noise relative to its spread would "
@@ -141,7 +139,8 @@ def _correlation_form(matrix: Floats, scale: Floats) -> Floats:
 
 
 def _varies(column: Floats) -> bool:
-    return column.size > 1 and float(column.min()) < float(column.max())
+    # fmin and fmax pass over NaN without a copy.
+    return column.size > 1 and float(np.fmin.reduce(column)) < float(np.fmax.reduce(column))
 
 
 def _list(names: tuple[str, ...]) -> str:
