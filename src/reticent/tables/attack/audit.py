@@ -1,14 +1,17 @@
 """Exact intervals of every hidden cell, and which primaries are exposed."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.checks import check_choice
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
+from reticent.tables.attack.certify import certify
 from reticent.tables.attack.programs import MovementProgram
+from reticent.tables.attack.reduce import Reduced, reduce
 from reticent.tables.problem import SuppressionProblem
 
 Floats = NDArray[np.float64]
@@ -31,6 +34,7 @@ class Audit:
     exposed: Mask
     programs: int
     seconds: float
+    exact: bool = True
 
     @property
     def n_exposed(self) -> int:
@@ -46,19 +50,61 @@ class Audit:
         return f"<Audit: {len(self.cells)} hidden cells, {self.n_exposed} exposed, {self.programs} programs>"
 
 
-def audit(problem: SuppressionProblem, suppressed: Mask, *, progress: Progress = silent) -> Audit:
-    """Attack a pattern: the interval of every hidden cell from all relations, published cells and bounds."""
+def audit(
+    problem: SuppressionProblem,
+    suppressed: Mask,
+    *,
+    mode: str = "intervals",
+    known: Mask | None = None,
+    progress: Progress = silent,
+) -> Audit:
+    """Attack a pattern with all relations, published cells and bounds.
+
+    Mode "intervals" gives both exact ends of every hidden cell; "certify" only proves the needs of the primaries, and
+    `low` and `high` are then what has been proved reachable. Cells `known` to this attacker are not attacked.
+    """
+    check_choice(mode, ("intervals", "certify"), name="mode", owner="audit")
     started = time.monotonic()
     hidden = check_pattern(problem, suppressed)
-    cells = np.flatnonzero(hidden).astype(np.int32)
-    down, up = np.zeros(problem.n_cells), np.zeros(problem.n_cells)
-    labels = problem.relations.components(hidden)
+    if mode == "certify":
+        reach, _ = certify(problem, hidden, known=known, progress=progress)
+        found = judge(problem, reach.reduced.cells, reach.down, reach.up, programs=reach.programs)
+        assert reach.lost is not None
+        return replace(found, exposed=reach.lost, exact=False, seconds=time.monotonic() - started)
+    reduced = reduce(problem, hidden, known=known)
+    down, up, programs = movement_ends(reduced, progress=progress)
+    low, high = _carry(reduced, down, up)
+    return judge(problem, reduced.cells, low, high, programs=programs, seconds=time.monotonic() - started)
+
+
+def movement_ends(reduced: Reduced, *, progress: Progress = silent) -> tuple[Floats, Floats, int]:
+    """How far each movement of a reduced system can go, down and up, exactly; and the number of programs."""
+    down, up = reduced.room_down.copy(), reduced.room_up.copy()
+    bound = np.zeros(len(down), dtype=bool)
+    bound[reduced.relations.cells] = True
+    groups = np.unique(reduced.groups[bound])
     programs = 0
-    n_groups = int(labels.max(initial=-1)) + 1
-    for group in range(n_groups):
-        progress(group / n_groups, "attacking the hidden cells")
-        programs += _attack_group(problem, labels == group, down, up)
-    return judge(problem, cells, down[cells], up[cells], programs=programs, seconds=time.monotonic() - started)
+    for number, group in enumerate(groups.tolist()):
+        part = reduced.relations.restrict(reduced.groups == group)
+        program = MovementProgram(part.relations, reduced.room_down[part.cells], reduced.room_up[part.cells])
+        for sign, ends in ((1, up), (-1, down)):
+            for place, movement in enumerate(part.cells.tolist()):
+                ends[movement] = program.reach(place, sign).objective
+                if place % 100 == 0:
+                    progress(number / len(groups), "attacking the hidden cells")
+        programs += program.solves
+    return down, up, programs
+
+
+def _carry(reduced: Reduced, down: Floats, up: Floats) -> tuple[Floats, Floats]:
+    """Ends of the cells from the ends of the movements that carry them."""
+    at = np.maximum(reduced.leader, 0)
+    if len(down) == 0:
+        return np.zeros(len(at)), np.zeros(len(at))
+    low = np.where(reduced.sign > 0, down[at], up[at])
+    high = np.where(reduced.sign > 0, up[at], down[at])
+    still = reduced.leader < 0
+    return np.where(still, 0.0, low), np.where(still, 0.0, high)
 
 
 def check_pattern(problem: SuppressionProblem, suppressed: Mask) -> Mask:
@@ -70,19 +116,6 @@ def check_pattern(problem: SuppressionProblem, suppressed: Mask) -> Mask:
     if shown:
         raise ParameterError(f"audit: {shown} primary cells are not hidden; a pattern must hide every primary.")
     return mask
-
-
-def _attack_group(problem: SuppressionProblem, group: Mask, down: Floats, up: Floats) -> int:
-    part = problem.relations.restrict(group)
-    values = problem.values[part.cells]
-    program = MovementProgram(
-        part.relations, values - problem.lower_bound[part.cells], problem.upper_bound[part.cells] - values
-    )
-    for number, cell in enumerate(part.cells):
-        up[cell] = program.reach(number, +1).objective
-    for number, cell in enumerate(part.cells):
-        down[cell] = program.reach(number, -1).objective
-    return program.solves
 
 
 def judge(

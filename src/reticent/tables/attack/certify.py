@@ -1,0 +1,229 @@
+"""Does every primary reach its levels? Closed forms first, one program for many cells next, single programs last.
+
+A movement that is found is a proof for every primary it serves: it changes nothing published and stays within the
+attacker's bounds. Only the programs of the last step can prove that a primary is exposed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.progress import Progress, silent
+from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
+from reticent.tables.attack.programs import MovementProgram
+from reticent.tables.attack.reduce import Reduced, reduce
+from reticent.tables.problem import SuppressionProblem
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+_CAP = 50.0  # how many times the largest level a movement may go in a program that serves many
+
+
+@dataclass(eq=False)
+class Reach:
+    """How far each hidden cell is known to move (a proved lower bound), in the order of `reduced.cells`.
+
+    `moves` marks cells known to move at all, by however little. `programs` counts what was solved.
+    """
+
+    reduced: Reduced
+    down: Floats
+    up: Floats
+    moves: Mask
+    programs: int = 0
+    lost: Mask | None = None
+
+    def learn(self, lifted: Floats) -> None:
+        """Take what a movement of all hidden cells proves."""
+        np.maximum(self.up, lifted, out=self.up)
+        np.maximum(self.down, -lifted, out=self.down)
+        self.moves |= lifted != 0
+
+
+@dataclass(frozen=True, eq=False)
+class Wants:
+    """What the hidden cells need, in the order of `reduced.cells`: levels, and `move` for those without."""
+
+    down: Floats
+    up: Floats
+    slide: Floats
+    move: Mask
+    slack: float
+
+    def missing(self, reach: Reach) -> Mask:
+        """Cells whose needs are not yet proved."""
+        return np.asarray(self.missing_up(reach) | self.missing_down(reach) | self._rest(reach))
+
+    def missing_up(self, reach: Reach) -> Mask:
+        """Cells not yet known to reach their upper level."""
+        return np.asarray(reach.up < self.up - self.slack)
+
+    def missing_down(self, reach: Reach) -> Mask:
+        """Cells not yet known to reach their lower level."""
+        return np.asarray(reach.down < self.down - self.slack)
+
+    def _rest(self, reach: Reach) -> Mask:
+        return np.asarray((reach.up + reach.down < self.slide - self.slack) | (self.move & ~reach.moves))
+
+
+def wants_of(problem: SuppressionProblem, cells: NDArray[np.int32]) -> Wants:
+    """The needs of some cells of a problem."""
+    return Wants(
+        problem.lower_protection[cells],
+        problem.upper_protection[cells],
+        problem.sliding_protection[cells],
+        problem.needs_movement[cells],
+        problem.tolerance,
+    )
+
+
+def certify(
+    problem: SuppressionProblem,
+    hidden: Mask,
+    *,
+    known: Mask | None = None,
+    rng: np.random.Generator | None = None,
+    progress: Progress = silent,
+) -> tuple[Reach, Wants]:
+    """Prove the needs of every primary of a pattern, or find those that cannot be met (`reach.lost`)."""
+    reduced = reduce(problem, hidden, known=known)
+    n = len(reduced.cells)
+    reach = Reach(reduced, np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool), lost=np.zeros(n, dtype=bool))
+    wants = wants_of(problem, reduced.cells)
+    if reduced.relations.n_cells == 0:
+        reach.lost = wants.missing(reach)
+        return reach, wants
+    _closed_forms(reach)
+    _kernel_movements(reach, wants, rng or np.random.default_rng(7))
+    open_groups = np.unique(reduced.groups[reduced.leader[wants.missing(reach) & (reduced.leader >= 0)]])
+    for number, group in enumerate(open_groups.tolist()):
+        progress(number / len(open_groups), "attacking the hidden cells")
+        _attack_group(reach, wants, group, rng or np.random.default_rng(group))
+    assert reach.lost is not None
+    reach.lost |= wants.missing(reach)
+    return reach, wants
+
+
+def _closed_forms(reach: Reach) -> None:
+    """Movements bound by no relation: each may use its whole room (a cycle or cube of hidden cells ends up here)."""
+    reduced = reach.reduced
+    bound = np.zeros(reduced.relations.n_cells, dtype=bool)
+    bound[reduced.relations.cells] = True
+    for room in (reduced.room_up, -reduced.room_down):
+        movement = np.where(bound, 0.0, room)
+        reach.learn(reduced.lift(movement))
+
+
+def _kernel_movements(reach: Reach, wants: Wants, rng: np.random.Generator) -> None:
+    """Cells that move at all: a random kernel vector modulo a prime, where all cells of the group have room both ways.
+
+    Zero in a random kernel vector means (but for a chance of 2⁻³¹) that no kernel vector moves the cell.
+    """
+    reduced = reach.reduced
+    relations = reduced.relations
+    if not (wants.move & ~reach.moves).any() or relations.n_rows == 0:
+        return
+    inside = (reduced.room_down > wants.slack) & (reduced.room_up > wants.slack)
+    cramped = np.zeros(int(reduced.groups.max(initial=-1)) + 1, dtype=bool)
+    cramped[reduced.groups[~inside]] = True
+    order = np.argsort(np.diff(relations.indptr), kind="stable")
+    parts = eliminate(relations.indptr, relations.cells, relations.coefs.astype(np.int64), order, relations.n_cells)
+    vector = complete_kernel(*parts, rng.integers(1, PRIME, relations.n_cells))
+    moving = (vector != 0) & ~cramped[reduced.groups]
+    reach.moves |= (reduced.leader >= 0) & moving[np.maximum(reduced.leader, 0)]
+    assert reach.lost is not None
+    still = ~moving & ~cramped[reduced.groups]
+    reach.lost |= wants.move & ((reduced.leader < 0) | still[np.maximum(reduced.leader, 0)])
+
+
+class _Group:
+    """One group of movements with its program and the places of its hidden cells."""
+
+    def __init__(self, reach: Reach, group: int, largest: float) -> None:
+        self.reduced = reach.reduced
+        mask = self.reduced.groups == group
+        self.part = self.reduced.relations.restrict(mask)
+        self.number = np.full(len(mask), -1, dtype=np.int64)
+        self.number[self.part.cells] = np.arange(len(self.part.cells))
+        self.places = np.flatnonzero((self.reduced.leader >= 0) & mask[np.maximum(self.reduced.leader, 0)])
+        self.down, self.up = self.reduced.room_down[self.part.cells], self.reduced.room_up[self.part.cells]
+        self.capped = MovementProgram(
+            self.part.relations, np.minimum(self.down, _CAP * largest), np.minimum(self.up, _CAP * largest)
+        )
+        self._full: MovementProgram | None = None
+
+    def full(self) -> MovementProgram:
+        """The program with the attacker's own bounds."""
+        if self._full is None:
+            self._full = MovementProgram(self.part.relations, self.down, self.up)
+        return self._full
+
+    def lift(self, values: Floats) -> Floats:
+        """Movement of all hidden cells from one of the group."""
+        movement = np.zeros(self.reduced.relations.n_cells)
+        movement[self.part.cells] = values
+        return self.reduced.lift(movement)
+
+    def run(self, program: MovementProgram, places: Ints, weights: Floats, reach: Reach) -> float:
+        """Maximise a weighted sum of cells, learn from the movement, return its value."""
+        columns = self.number[self.reduced.leader[places]]
+        total = np.zeros(len(self.part.cells))
+        np.add.at(total, columns, weights * self.reduced.sign[places])
+        used = np.flatnonzero(total).astype(np.int32)
+        if len(used) == 0:
+            return 0.0
+        found = program.maximise(used, total[used])
+        reach.programs += 1
+        if len(found.values):
+            values = np.where(np.abs(found.values) < 1e-9 * max(1.0, program.scale), 0.0, found.values)
+            reach.learn(self.lift(values))
+        return found.objective
+
+
+def _attack_group(reach: Reach, wants: Wants, group: int, rng: np.random.Generator) -> None:
+    scale = np.maximum(np.maximum(wants.up, wants.down), np.maximum(wants.slide, wants.slack * 10))
+    places = np.flatnonzero(
+        (reach.reduced.leader >= 0) & (reach.reduced.groups[np.maximum(reach.reduced.leader, 0)] == group)
+    )
+    item = _Group(reach, group, float(scale[places].max()))
+    _serve_many(item, reach, wants, scale, rng)
+    for place in item.places[wants.missing(reach)[item.places]].tolist():
+        _settle(item, reach, wants, place)
+
+
+def _serve_many(item: _Group, reach: Reach, wants: Wants, scale: Floats, rng: np.random.Generator) -> None:
+    """Random sums of uncertified cells, as long as each program still serves several."""
+    while True:
+        up = item.places[wants.missing_up(reach)[item.places]]
+        down = item.places[wants.missing_down(reach)[item.places]]
+        before = len(up) + len(down)
+        if before < 8:
+            return
+        item.run(item.capped, up, rng.uniform(0.5, 1.5, len(up)) / scale[up], reach)
+        item.run(item.capped, down, -rng.uniform(0.5, 1.5, len(down)) / scale[down], reach)
+        both = np.concatenate((up, down))
+        if len(both):
+            signs = rng.choice((-1.0, 1.0), len(both))
+            item.run(item.capped, both, signs * rng.uniform(0.5, 1.5, len(both)) / scale[both], reach)
+        left = wants.missing_up(reach)[item.places].sum() + wants.missing_down(reach)[item.places].sum()
+        if before - left < max(3, 0.05 * before):
+            return
+
+
+def _settle(item: _Group, reach: Reach, wants: Wants, place: int) -> None:
+    """The exact ends of one cell, as far as they are still needed."""
+    assert reach.lost is not None
+    at = np.array([place])
+    one = np.ones(1)
+    for sign, have, need in ((1.0, reach.up, wants.up), (-1.0, reach.down, wants.down)):
+        wanted = max(float(need[place]), float(wants.slide[place]), wants.slack if wants.move[place] else 0.0)
+        if have[place] >= wanted - wants.slack and not (wants.move[place] and not reach.moves[place]):
+            continue
+        value = item.run(item.capped, at, sign * one, reach)
+        if value < wanted - wants.slack:
+            value = item.run(item.full(), at, sign * one, reach)
+        have[place] = max(have[place], value)
+        reach.moves[place] = reach.moves[place] or value > wants.slack
+    reach.lost[place] = bool(wants.missing(reach)[place])

@@ -1,0 +1,1 @@
+"""Secondary suppression: which further cells to hide so that the attacker cannot undo the primaries."""

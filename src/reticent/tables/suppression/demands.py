@@ -1,0 +1,59 @@
+"""What each primary demands of a pattern, one direction at a time."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.tables.problem import SuppressionProblem
+
+Floats = NDArray[np.float64]
+
+
+class Kind(Enum):
+    """UP and DOWN: reach a level; SLIDE: a width in all; MOVE: any movement at all."""
+
+    UP = "up"
+    DOWN = "down"
+    SLIDE = "slide"
+    MOVE = "move"
+
+
+@dataclass(frozen=True)
+class Demand:
+    """One primary cell, what it must be able to do, and by how much."""
+
+    cell: int
+    kind: Kind
+    need: float
+
+
+def demands_of(problem: SuppressionProblem, cells: NDArray[np.int32] | None = None) -> list[Demand]:
+    """All demands of the primaries (or of those among `cells`)."""
+    chosen = np.flatnonzero(problem.primary) if cells is None else np.asarray(cells)[problem.primary[cells]]
+    found: list[Demand] = []
+    for cell in chosen.tolist():
+        up, down = float(problem.upper_protection[cell]), float(problem.lower_protection[cell])
+        slide = float(problem.sliding_protection[cell])
+        if problem.needs_movement[cell]:
+            found.append(Demand(cell, Kind.MOVE, 1.0))
+            continue
+        if up > problem.tolerance:
+            found.append(Demand(cell, Kind.UP, up))
+        if down > problem.tolerance:
+            found.append(Demand(cell, Kind.DOWN, down))
+        if slide > up + down + problem.tolerance:
+            found.append(Demand(cell, Kind.SLIDE, slide))
+    return found
+
+
+def rooms(problem: SuppressionProblem, demand: Demand) -> tuple[Floats, Floats]:
+    """How far every cell may move down and up as far as this demand is concerned.
+
+    Where any movement will do, only whether there is room matters, so all rooms are 0 or 1.
+    """
+    down, up = problem.values - problem.lower_bound, problem.upper_bound - problem.values
+    if demand.kind is Kind.MOVE:
+        return (down > problem.tolerance).astype(np.float64), (up > problem.tolerance).astype(np.float64)
+    return down, up

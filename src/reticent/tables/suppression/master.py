@@ -1,0 +1,184 @@
+"""The master programme: the cheapest pattern that satisfies all cuts found so far.
+
+Two families of rows. Bridges: a hidden cell needs another hidden cell in each of its relations (else it is
+published by subtraction). Cuts: what attacks on earlier patterns have shown. Its linear relaxation and its bound are
+lower bounds of the suppression problem, because every row holds for some optimal pattern.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from reticent.base.errors import InfeasibleError
+from reticent.solve.highs import HighsSession
+from reticent.solve.model import LinearModel, Solution, Status
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.suppression.cuts import Cut
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Master:
+    """Rows, the warm linear relaxation, and integer solves with some cells fixed."""
+
+    def __init__(self, problem: SuppressionProblem, cost: Floats) -> None:
+        self.problem = problem
+        self.cost = np.where(problem.forced, 0.0, cost)
+        positive = self.cost[problem.candidates & (self.cost > 0)]
+        self._scale = float(np.median(positive)) if len(positive) else 1.0
+        self.lower = problem.forced.astype(np.float64)
+        self.upper = (problem.forced | problem.candidates).astype(np.float64)
+        self._entry_row = np.repeat(
+            np.arange(problem.relations.n_rows, dtype=np.int64), np.diff(problem.relations.indptr)
+        )
+        # a secondary that was demanded from outside may well be alone in a relation
+        self._bridged = problem.primary | problem.candidates
+        self._have_bridge = np.zeros(len(self._entry_row), dtype=bool)
+        self._rows: list[sparse.csr_array] = []
+        self._right: list[Floats] = []
+        n = problem.n_cells
+        empty = sparse.csr_array((0, n), dtype=np.float64)
+        model = LinearModel(self.cost / self._scale, self.lower, self.upper, empty, np.zeros(0), np.zeros(0))
+        self._session = HighsSession(model, algorithm="dual")
+        self.bound = 0.0
+        self.x: Floats = self.lower.copy()
+        self.reduced_costs: Floats = self.cost.copy()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows found so far."""
+        return sum(int(r.shape[0]) for r in self._rows)
+
+    def _add(self, matrix: sparse.csr_array, right: Floats) -> None:
+        self._rows.append(matrix)
+        self._right.append(right)
+        self._session.add_rows(matrix, right, np.full(len(right), np.inf))
+
+    def add_cuts(self, cuts: list[Cut]) -> None:
+        """Append cuts; one that nothing can satisfy proves that there is no safe pattern."""
+        for cut in cuts:
+            if float(cut.coefs @ self.upper[cut.cells]) < 1 - 1e-9:
+                raise no_pattern(cut)
+        if not cuts:
+            return
+        indptr = np.concatenate(([0], np.cumsum([len(c.cells) for c in cuts])))
+        cells = np.concatenate([c.cells for c in cuts]).astype(np.int64)
+        coefs = np.concatenate([c.coefs for c in cuts])
+        matrix = sparse.csr_array((coefs, cells, indptr), shape=(len(cuts), self.problem.n_cells))
+        self._add(matrix, np.ones(len(cuts)))
+
+    def add_bridges(self, x: Floats, *, margin: float = 1e-6) -> int:
+        """Append the bridges that x violates; returns how many."""
+        relations = self.problem.relations
+        if relations.n_rows == 0:
+            return 0
+        sums = np.add.reduceat(np.append(x[relations.cells], 0.0), relations.indptr[:-1])
+        sums[np.diff(relations.indptr) == 0] = 0.0
+        wrong = 2 * x[relations.cells] - sums[self._entry_row] > margin
+        entries = np.flatnonzero(wrong & ~self._have_bridge & self._bridged[relations.cells])
+        self._append_bridges(entries)
+        return len(entries)
+
+    def _append_bridges(self, entries: NDArray[np.int64]) -> None:
+        if len(entries) == 0:
+            return
+        relations = self.problem.relations
+        self._have_bridge[entries] = True
+        rows = self._entry_row[entries]
+        lengths = np.diff(relations.indptr)[rows]
+        indptr = np.concatenate(([0], np.cumsum(lengths)))
+        at = np.repeat(relations.indptr[rows] - indptr[:-1], lengths) + np.arange(int(indptr[-1]))
+        cells = relations.cells[at].astype(np.int64)
+        coefs = np.where(at == np.repeat(entries, lengths), -1.0, 1.0)
+        matrix = sparse.csr_array((coefs, cells, indptr), shape=(len(entries), self.problem.n_cells))
+        self._add(matrix, np.zeros(len(entries)))
+
+    def relax(self) -> Floats:
+        """Solve the linear relaxation with all bridges; its value is a lower bound."""
+        while True:
+            found = self._session.solve()
+            if found.status is Status.INFEASIBLE:
+                raise InfeasibleError(
+                    "Suppression: no pattern protects all primaries; too many cells may not be hidden.",
+                    cells=tuple(int(c) for c in np.flatnonzero(self.problem.primary)[:20]),
+                )
+            self.x = np.clip(found.values, 0.0, 1.0)
+            self.reduced_costs = found.reduced_costs * self._scale
+            self.bound = max(self.bound, found.objective * self._scale)
+            if self.add_bridges(self.x) == 0:
+                return self.x
+
+    def integer(
+        self,
+        *,
+        time_limit: float = math.inf,
+        relative_gap: float = 0.0,
+        fixed_out: Mask | None = None,
+        fixed_in: Mask | None = None,
+        start: Floats | None = None,
+    ) -> Solution:
+        """The cheapest integer pattern of the rows so far (objective and bound in cost units).
+
+        `fixed_in` cells stay hidden, `fixed_out` cells stay published: with either, the bound is that of the rest only.
+        """
+        lower, upper = self.lower.copy(), self.upper.copy()
+        if fixed_in is not None:
+            lower[fixed_in] = upper[fixed_in]
+        if fixed_out is not None:
+            upper[fixed_out & (lower == 0)] = 0.0
+        matrix, right = self.rows()
+        model, cells = _shrink(self.cost / self._scale, lower, upper, matrix, right)
+        base = float(self.cost @ lower)
+        if len(cells) == 0:
+            return Solution(Status.OPTIMAL, base, base, lower)
+        session = HighsSession(model)
+        session.set_option("mip_rel_gap", relative_gap)
+        session.set_option("mip_abs_gap", 1e-7)
+        if start is not None:
+            session.start_from(start[cells])
+        found = session.solve(time_limit=max(0.05, time_limit))
+        values = lower.copy()
+        if not found.feasible:
+            bound = base + (found.bound * self._scale if math.isfinite(found.bound) else 0.0)
+            return Solution(found.status, math.inf, bound, np.zeros(0))
+        values[cells] = np.rint(found.values)
+        fixed = base - float(self.cost[cells] @ lower[cells])
+        return Solution(found.status, float(self.cost @ values), fixed + found.bound * self._scale, values)
+
+    def rows(self) -> tuple[sparse.csr_array, Floats]:
+        """All rows found so far."""
+        n = self.problem.n_cells
+        if not self._rows:
+            return sparse.csr_array((0, n), dtype=np.float64), np.zeros(0)
+        return sparse.csr_array(sparse.vstack(self._rows, format="csr")), np.concatenate(self._right)
+
+
+def _shrink(
+    cost: Floats, lower: Floats, upper: Floats, matrix: sparse.csr_array, right: Floats
+) -> tuple[LinearModel, NDArray[np.int64]]:
+    """Take fixed columns out and drop rows that hold anyway."""
+    cells = np.flatnonzero(upper > lower)
+    rest = right - matrix @ lower
+    reach = matrix[:, cells]
+    # the least the free part of a row can be: its negative entries at one
+    least = -np.asarray(abs(reach).sum(axis=1) - reach.sum(axis=1)).ravel() / 2
+    keep = np.flatnonzero(least < rest - 1e-9)
+    inner = sparse.csr_array(reach[keep])
+    n = len(cells)
+    model = LinearModel(
+        cost[cells], np.zeros(n), np.ones(n), inner, rest[keep], np.full(len(keep), np.inf), np.ones(n, dtype=bool)
+    )
+    return model, cells
+
+
+def no_pattern(cut: Cut) -> InfeasibleError:
+    """The error that names a primary that cannot be protected and the cells that block it."""
+    blocking = ", ".join(str(c) for c in cut.blocking[:10].tolist()) or "none"
+    return InfeasibleError(
+        f"Suppression: primary cell {cut.demand.cell} cannot be protected ({cut.demand.kind.value}); cells that would "
+        f"help but may not be hidden: {blocking}. Unfreeze one of them or lower the level.",
+        cells=(cut.demand.cell,),
+    )
