@@ -5,6 +5,7 @@ hide cells whose rooms, weighted by |dᵢ|, add up to the need (Fischetti and Sa
 The attacker's program on a (possibly fractional) pattern yields the y of the most violated one.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,17 +20,37 @@ from reticent.tables.suppression.demands import Demand, Kind, rooms
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _NOISE = 1e-7
-_WHOLE_TABLE = 4000  # tables up to this size are attacked as a whole, larger ones near the cell
+_WHOLE_TABLE = 300  # tables up to this size are attacked as a whole, larger ones near the cell
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Σ coefs·x[cells] ≥ 1 for every safe pattern; `blocking` are never-hidden cells that would have helped."""
+    """Σ coefs·x[cells] ≥ 1 for every safe pattern, from the combination of relations `rows` with weights `duals`."""
 
     cells: NDArray[np.int32]
     coefs: Floats
     demand: Demand
-    blocking: NDArray[np.int32]
+    rows: NDArray[np.int64]
+    duals: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """One direction of a cut: how much each cell could help, and the relations it comes from."""
+
+    cells: NDArray[np.int32]
+    weights: Floats
+    rows: NDArray[np.int64]
+    duals: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some relations over the usable cells in them (sorted), renumbered."""
+
+    cells: NDArray[np.int32]
+    relations: Relations
+    rows: NDArray[np.int64]
 
 
 class Separator:
@@ -41,96 +62,114 @@ class Separator:
         middle = float(np.median(cost[problem.candidates])) if problem.candidates.any() else 1.0
         ratio = max(middle, 1e-12) / np.maximum(cost, 1e-3 * max(middle, 1e-12))
         self._trace = 1e-3 * np.clip(ratio, 0.05, 20.0)
-        self._whole = problem.n_cells <= _WHOLE_TABLE
+        self._whole: _Part | None = None
+        if problem.n_cells <= _WHOLE_TABLE:
+            self._whole = _rows_of(problem.relations, np.arange(problem.relations.n_rows), self.usable)
+        self._rooms = {kind: rooms(problem, Demand(0, kind, 1.0)) for kind in Kind}
 
     def separate(self, x: Floats, demand: Demand) -> Cut | None:
         """A cut that the pattern x violates, or None when the demand is met."""
-        coefs = np.zeros(self.problem.n_cells)
+        halves: list[_Half] = []
         for sign in _signs(demand.kind):
-            found = self._one_direction(x, demand, sign)
-            if found is None:
+            half = self._one_direction(x, demand, sign)
+            if half is None:
                 return None
-            coefs = np.maximum(coefs, found) if demand.kind is Kind.MOVE else coefs + found
-        return self._finish(x, demand, coefs)
+            halves.append(half)
+            if demand.kind is Kind.MOVE and self._symmetric(half):
+                break
+        return self._finish(x, demand, halves)
 
-    def _one_direction(self, x: Floats, demand: Demand, sign: int) -> Floats | None:
-        down, up = rooms(self.problem, demand)
-        for depth in (None,) if self._whole else (2, 5, 12, None):
-            part = self._near(demand.cell, x, depth)
-            for cap in (demand.need, np.inf):
-                found = self._dual(part, x, demand, sign, np.minimum(down, cap), np.minimum(up, cap))
+    def _symmetric(self, half: _Half) -> bool:
+        """Whether what holds one way holds the other way: all cells concerned have room both ways."""
+        down, up = self._rooms[Kind.MOVE]
+        return bool((down[half.cells] == up[half.cells]).all())
+
+    def _one_direction(self, x: Floats, demand: Demand, sign: int) -> _Half | None:
+        down, up = self._rooms[demand.kind]
+        for part in self._parts(demand.cell, x):
+            near_down, near_up = down[part.cells], up[part.cells]
+            for cap in (demand.need,) if demand.kind is Kind.MOVE else (demand.need, np.inf):
+                limits = (np.minimum(near_down, cap), np.minimum(near_up, cap))
+                found = self._dual(part, x, demand, sign, limits)
                 if found is None:
                     continue
-                weights = np.where(found > 0, found * _finite(up), -found * _finite(down))
-                weights = np.where(found == 0, 0.0, np.minimum(weights, demand.need))
-                weights[demand.cell] = 0.0
-                if float(weights[self.usable] @ x[self.usable]) < demand.need * (1 - 1e-6):
-                    return weights
+                d, duals = found
+                weights = np.where(d > 0, d * np.minimum(near_up, 1e30), -d * np.minimum(near_down, 1e30))
+                weights = np.where(d == 0, 0.0, np.minimum(weights, demand.need))
+                weights[part.cells == demand.cell] = 0.0
+                if float(weights @ x[part.cells]) < demand.need * (1 - 1e-6):
+                    used = weights > 0
+                    active = np.abs(duals) > _NOISE
+                    return _Half(part.cells[used], weights[used], part.rows[active], duals[active])
         return None
 
-    def _near(self, cell: int, x: Floats, depth: int | None) -> tuple[NDArray[np.int32], Relations]:
-        """Relations within `depth` steps of a cell over hidden cells (all of them if None): any part gives valid cuts."""
-        relations = self.problem.relations
-        if depth is None and self._whole:
-            rows = np.arange(relations.n_rows)
-        else:
-            rows = _ball(relations, cell, x > 1e-9, depth)
-        return _rows_of(relations, rows, self.usable)
+    def _parts(self, cell: int, x: Floats) -> Iterator[_Part]:
+        """Growing neighbourhoods of a cell over hidden cells; any set of relations gives valid cuts."""
+        if self._whole is not None:
+            yield self._whole
+            return
+        before = -1
+        for depth in (2, 4, 6, 9, 14, 30, None):
+            rows = _ball(self.problem.relations, cell, x, depth)
+            if len(rows) == before:
+                return
+            before = len(rows)
+            yield _rows_of(self.problem.relations, rows, self.usable)
 
     def _dual(
-        self,
-        part: tuple[NDArray[np.int32], Relations],
-        x: Floats,
-        demand: Demand,
-        sign: int,
-        down: Floats,
-        up: Floats,
-    ) -> Floats | None:
-        """The vector d of the attacker's program for one direction, over all cells; None if it reaches the need."""
-        cells, inner = part
-        scale = demand.need
+        self, part: _Part, x: Floats, demand: Demand, sign: int, limits: tuple[Floats, Floats]
+    ) -> tuple[Floats, Floats] | None:
+        """d over the cells of the part and the duals y of its rows, from the attacker's program for one direction."""
+        cells, matrix = part.cells, part.relations.matrix()
         share = np.minimum(1.0, x[cells] + self._trace[cells])
         cost = np.zeros(len(cells))
         place = int(np.searchsorted(cells, demand.cell))
         cost[place] = float(sign)
-        low, high = -np.minimum(down[cells] / scale, 1e4) * share, np.minimum(up[cells] / scale, 1e4) * share
+        low = -np.minimum(limits[0] / demand.need, 1e4) * share
+        high = np.minimum(limits[1] / demand.need, 1e4) * share
         low[place], high[place] = -2.0, 2.0
-        zeros = np.zeros(inner.n_rows)
-        model = LinearModel(cost, low, high, inner.matrix(), zeros, zeros, maximise=True)
-        found = HighsSession(model, algorithm="dual", presolve=False).solve()
+        zeros = np.zeros(part.relations.n_rows)
+        model = LinearModel(cost, low, high, matrix, zeros, zeros, maximise=True)
+        found = HighsSession(model, algorithm="choose", presolve=True).solve()
         if found.status is not Status.OPTIMAL:
             return None
-        d = np.zeros(self.problem.n_cells)
-        d[cells] = cost - np.asarray(inner.matrix().T @ found.row_duals)
+        d = cost - np.asarray(matrix.T @ found.row_duals)
         d[np.abs(d) < _NOISE] = 0.0
-        if abs(d[demand.cell]) > 0.5:
-            return None
-        return d
+        return None if abs(d[place]) > 0.5 else (d, found.row_duals)
 
-    def _finish(self, x: Floats, demand: Demand, weights: Floats) -> Cut | None:
+    def _finish(self, x: Floats, demand: Demand, halves: list[_Half]) -> Cut | None:
         problem = self.problem
-        given = float(weights[problem.forced].sum())
-        rest = demand.need - given
+        all_cells = np.concatenate([h.cells for h in halves])
+        cells, number = np.unique(all_cells, return_inverse=True)
+        weights = np.zeros(len(cells))
+        if demand.kind is Kind.MOVE:
+            np.maximum.at(weights, number, np.concatenate([h.weights for h in halves]))
+        else:
+            np.add.at(weights, number, np.concatenate([h.weights for h in halves]))
+        rest = demand.need - float(weights[problem.forced[cells]].sum())
         if rest <= demand.need * 1e-9:
             return None
-        cells = np.flatnonzero(problem.candidates & (weights > 0)).astype(np.int32)
-        coefs = np.minimum(1.0, weights[cells] / rest)
+        free = problem.candidates[cells]
+        cells, coefs = cells[free], np.minimum(1.0, weights[free] / rest)
         if float(coefs @ x[cells]) >= 1 - 1e-6:
             return None
-        blocking = np.flatnonzero(~self.usable & (weights > 0)).astype(np.int32)
-        return Cut(cells, coefs, demand, blocking)
+        rows = np.concatenate([h.rows for h in halves])
+        return Cut(cells.astype(np.int32), coefs, demand, rows, np.concatenate([h.duals for h in halves]))
+
+
+def blocking_cells(problem: SuppressionProblem, cut: Cut) -> NDArray[np.int32]:
+    """Cells that would help the demand of a cut but may never be hidden."""
+    combined = np.asarray(problem.relations.matrix()[cut.rows].T @ cut.duals)
+    closed = ~(problem.candidates | problem.forced)
+    return np.flatnonzero(closed & (np.abs(combined) > _NOISE)).astype(np.int32)
 
 
 def _signs(kind: Kind) -> tuple[int, ...]:
     return {Kind.UP: (1,), Kind.DOWN: (-1,), Kind.SLIDE: (1, -1), Kind.MOVE: (1, -1)}[kind]
 
 
-def _finite(room: Floats) -> Floats:
-    return np.minimum(room, 1e30)
-
-
-def _ball(relations: Relations, cell: int, support: Mask, depth: int | None) -> NDArray[np.int64]:
-    """Numbers of the relations reached from a cell in `depth` steps over cells of the support."""
+def _ball(relations: Relations, cell: int, x: Floats, depth: int | None) -> NDArray[np.int64]:
+    """Numbers of the relations reached from a cell in `depth` steps over cells that x hides, if only in part."""
     indptr, rows_by_cell, _ = relations.by_cell
     seen_rows: set[int] = set()
     seen_cells = {cell}
@@ -143,15 +182,14 @@ def _ball(relations: Relations, cell: int, support: Mask, depth: int | None) -> 
                 if row not in seen_rows:
                     seen_rows.add(row)
                     inside = relations.cells[relations.indptr[row] : relations.indptr[row + 1]]
-                    fresh.extend(inside[support[inside]].tolist())
+                    fresh.extend(inside[x[inside] > 1e-9].tolist())
         front = [c for c in dict.fromkeys(fresh) if c not in seen_cells]
         seen_cells.update(front)
         step += 1
     return np.array(sorted(seen_rows), dtype=np.int64)
 
 
-def _rows_of(relations: Relations, rows: NDArray[np.int64], usable: Mask) -> tuple[NDArray[np.int32], Relations]:
-    """Some relations over the usable cells in them, renumbered; the cells come sorted."""
+def _rows_of(relations: Relations, rows: NDArray[np.int64], usable: Mask) -> _Part:
     lengths = np.diff(relations.indptr)[rows]
     starts = relations.indptr[rows]
     at = np.repeat(starts - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths) + np.arange(int(lengths.sum()))
@@ -161,4 +199,4 @@ def _rows_of(relations: Relations, rows: NDArray[np.int64], usable: Mask) -> tup
     counts = np.bincount(row_of, minlength=len(rows))
     indptr = np.concatenate(([0], np.cumsum(counts)))
     inner = Relations.from_arrays(len(cells), indptr, number, relations.coefs[at][keep])
-    return cells.astype(np.int32), inner
+    return _Part(cells.astype(np.int32), inner, rows)

@@ -1,24 +1,29 @@
 """The master programme: the cheapest pattern that satisfies all cuts found so far.
 
-Two families of rows. Bridges: a hidden cell needs another hidden cell in each of its relations (else it is
-published by subtraction). Cuts: what attacks on earlier patterns have shown. Its linear relaxation and its bound are
-lower bounds of the suppression problem, because every row holds for some optimal pattern.
+Three families of rows. Bridges: a hidden cell needs another hidden cell in each of its relations (else it is
+published by subtraction). Capacities of single relations. Cuts: what attacks on earlier patterns have shown. Its
+relaxation and its bound are lower bounds of the suppression problem: every row holds for some optimal pattern.
 """
 
 import math
+import time
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from reticent.base.errors import InfeasibleError
 from reticent.solve.highs import HighsSession
 from reticent.solve.model import LinearModel, Solution, Status
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.suppression.cuts import Cut
+from reticent.tables.suppression.capacity import capacity_rows
+from reticent.tables.suppression.cuts import Cut, blocking_cells
+from reticent.tables.suppression.demands import demands_of
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+_BATCH = 400  # columns of an integer programme below which independent parts are put together
 
 
 class Master:
@@ -37,6 +42,8 @@ class Master:
         # a secondary that was demanded from outside may well be alone in a relation
         self._bridged = problem.primary | problem.candidates
         self._have_bridge = np.zeros(len(self._entry_row), dtype=bool)
+        self._capacity = capacity_rows(problem, demands_of(problem))
+        self._have_capacity = np.zeros(self._capacity.shape[0], dtype=bool)
         self._rows: list[sparse.csr_array] = []
         self._right: list[Floats] = []
         n = problem.n_cells
@@ -61,7 +68,7 @@ class Master:
         """Append cuts; one that nothing can satisfy proves that there is no safe pattern."""
         for cut in cuts:
             if float(cut.coefs @ self.upper[cut.cells]) < 1 - 1e-9:
-                raise no_pattern(cut)
+                raise no_pattern(self.problem, cut)
         if not cuts:
             return
         indptr = np.concatenate(([0], np.cumsum([len(c.cells) for c in cuts])))
@@ -70,8 +77,15 @@ class Master:
         matrix = sparse.csr_array((coefs, cells, indptr), shape=(len(cuts), self.problem.n_cells))
         self._add(matrix, np.ones(len(cuts)))
 
-    def add_bridges(self, x: Floats, *, margin: float = 1e-6) -> int:
-        """Append the bridges that x violates; returns how many."""
+    def add_simple_rows(self, x: Floats) -> int:
+        """Append the bridges and single-relation capacities that x violates; returns how many."""
+        wrong = np.flatnonzero(~self._have_capacity & (self._capacity @ x < 1 - 1e-6))
+        if len(wrong):
+            self._have_capacity[wrong] = True
+            self._add(sparse.csr_array(self._capacity[wrong]), np.ones(len(wrong)))
+        return len(wrong) + self._add_bridges(x)
+
+    def _add_bridges(self, x: Floats, *, margin: float = 1e-6) -> int:
         relations = self.problem.relations
         if relations.n_rows == 0:
             return 0
@@ -108,7 +122,7 @@ class Master:
             self.x = np.clip(found.values, 0.0, 1.0)
             self.reduced_costs = found.reduced_costs * self._scale
             self.bound = max(self.bound, found.objective * self._scale)
-            if self.add_bridges(self.x) == 0:
+            if self.add_simple_rows(self.x) == 0:
                 return self.x
 
     def integer(
@@ -131,22 +145,45 @@ class Master:
             upper[fixed_out & (lower == 0)] = 0.0
         matrix, right = self.rows()
         model, cells = _shrink(self.cost / self._scale, lower, upper, matrix, right)
-        base = float(self.cost @ lower)
-        if len(cells) == 0:
-            return Solution(Status.OPTIMAL, base, base, lower)
-        session = HighsSession(model)
-        session.set_option("mip_rel_gap", relative_gap)
-        session.set_option("mip_abs_gap", 1e-7)
-        if start is not None:
-            session.start_from(start[cells])
-        found = session.solve(time_limit=max(0.05, time_limit))
-        values = lower.copy()
-        if not found.feasible:
-            bound = base + (found.bound * self._scale if math.isfinite(found.bound) else 0.0)
-            return Solution(found.status, math.inf, bound, np.zeros(0))
-        values[cells] = np.rint(found.values)
-        fixed = base - float(self.cost[cells] @ lower[cells])
-        return Solution(found.status, float(self.cost @ values), fixed + found.bound * self._scale, values)
+        values, bound = lower.copy(), float(self.cost @ lower)
+        status = Status.OPTIMAL
+        end = time.monotonic() + time_limit
+        batches = _batches(model)
+        for number, (part, columns) in enumerate(batches):
+            # what is left of the time is shared by the parts still to do
+            share = max(0.2, (end - time.monotonic()) / min(4, len(batches) - number))
+            first = None if start is None else start[cells[columns]]
+            found = _solve_integer(part, share, relative_gap, first)
+            if not found.feasible:
+                return Solution(found.status, math.inf, bound, np.zeros(0))
+            status = status if found.status is Status.OPTIMAL else found.status
+            values[cells[columns]] = np.rint(found.values)
+            bound += found.bound * self._scale
+        return Solution(status, float(self.cost @ values), bound, values)
+
+    def greedy(self, pattern: Mask) -> Mask:
+        """Satisfy all rows by adding, row by row, the cells that help most for their cost."""
+        matrix, right = self.rows()
+        x = np.maximum(pattern.astype(np.float64), self.lower)
+        for _ in range(self.problem.n_cells):
+            wrong = np.flatnonzero(matrix @ x < right - 1e-9)
+            if len(wrong) == 0:
+                break
+            before = x.sum()
+            for row in wrong.tolist():
+                part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+                cells, coefs = matrix.indices[part], matrix.data[part]
+                lacking = right[row] - float(coefs @ x[cells])
+                usable = (coefs > 0) & (x[cells] == 0) & (self.upper[cells] > 0)
+                order = np.argsort(self.cost[cells[usable]] / np.minimum(coefs[usable], max(lacking, 1e-12)))
+                for at in order.tolist():
+                    if lacking <= 1e-9:
+                        break
+                    x[cells[usable][at]] = 1.0
+                    lacking -= float(coefs[usable][at])
+            if x.sum() == before:
+                break
+        return x > 0.5
 
     def rows(self) -> tuple[sparse.csr_array, Floats]:
         """All rows found so far."""
@@ -174,9 +211,49 @@ def _shrink(
     return model, cells
 
 
-def no_pattern(cut: Cut) -> InfeasibleError:
+def _batches(model: LinearModel) -> list[tuple[LinearModel, NDArray[np.int64]]]:
+    """Split a model into independent parts; tiny ones are put together. Columns in no row go by their cost alone."""
+    matrix = model.matrix
+    rows, cols = matrix.shape
+    ends = (np.repeat(np.arange(rows), np.diff(matrix.indptr)), rows + matrix.indices.astype(np.int64))
+    graph = sparse.coo_array((np.ones(len(matrix.indices)), ends), shape=(rows + cols, rows + cols))
+    labels = np.asarray(connected_components(graph, directed=False)[1])
+    row_label, col_label = labels[:rows], labels[rows:]
+    used = np.zeros(cols, dtype=bool)
+    used[matrix.indices] = True
+    names, sizes = np.unique(col_label[used], return_counts=True)
+    batch_of = np.full(int(labels.max(initial=0)) + 1, -1, dtype=np.int64)
+    batch_of[names] = np.cumsum(sizes) // _BATCH
+    result = []
+    for batch in np.unique(batch_of[names]).tolist():
+        columns = np.flatnonzero(used & (batch_of[col_label] == batch))
+        inside = np.flatnonzero(batch_of[row_label] == batch)
+        n = len(columns)
+        part = LinearModel(
+            model.cost[columns],
+            np.zeros(n),
+            np.ones(n),
+            sparse.csr_array(matrix[inside][:, columns]),
+            model.row_lower[inside],
+            model.row_upper[inside],
+            np.ones(n, dtype=bool),
+        )
+        result.append((part, columns))
+    return result
+
+
+def _solve_integer(model: LinearModel, time_limit: float, relative_gap: float, start: Floats | None) -> Solution:
+    session = HighsSession(model)
+    session.set_option("mip_rel_gap", relative_gap)
+    session.set_option("mip_abs_gap", 1e-7)
+    if start is not None:
+        session.start_from(start)
+    return session.solve(time_limit=time_limit)
+
+
+def no_pattern(problem: SuppressionProblem, cut: Cut) -> InfeasibleError:
     """The error that names a primary that cannot be protected and the cells that block it."""
-    blocking = ", ".join(str(c) for c in cut.blocking[:10].tolist()) or "none"
+    blocking = ", ".join(str(c) for c in blocking_cells(problem, cut)[:10].tolist()) or "none"
     return InfeasibleError(
         f"Suppression: primary cell {cut.demand.cell} cannot be protected ({cut.demand.kind.value}); cells that would "
         f"help but may not be hidden: {blocking}. Unfreeze one of them or lower the level.",

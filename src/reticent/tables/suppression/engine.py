@@ -1,0 +1,184 @@
+"""The search for a cheap safe pattern: relax and cut, round by a small integer programme, complete, clean, improve.
+
+Every pattern is judged by the attacker (`certify`); what it finds comes back as cuts, so nothing is learned twice.
+"""
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.progress import Progress, silent
+from reticent.tables.attack.certify import certify
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.suppression.cuts import Cut, Separator
+from reticent.tables.suppression.demands import Demand, Kind, demands_of
+from reticent.tables.suppression.master import Master
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What the attacker says of a pattern: the primaries that fail, and cuts that forbid the failure."""
+
+    lost: NDArray[np.int32]
+    cuts: list[Cut]
+
+    @property
+    def safe(self) -> bool:
+        """Whether every demand is met."""
+        return len(self.lost) == 0
+
+
+class Engine:
+    """One search on one problem; `best` is the cheapest safe pattern so far, `bound` a proved lower bound."""
+
+    def __init__(
+        self,
+        problem: SuppressionProblem,
+        cost: Floats,
+        *,
+        deadline: float,
+        rng: np.random.Generator,
+        progress: Progress = silent,
+    ) -> None:
+        self.problem = problem
+        self.master = Master(problem, cost)
+        self.cost = self.master.cost
+        self.separator = Separator(problem, cost)
+        self.deadline = deadline
+        self.rng = rng
+        self.best: Mask | None = None
+        self.best_cost = math.inf
+        self._progress = progress
+        self._started = time.monotonic()
+
+    @property
+    def bound(self) -> float:
+        """The best proved lower bound of the cost."""
+        return self.master.bound
+
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return self.deadline - time.monotonic()
+
+    def say(self, what: str) -> None:
+        """Tell how much of the time has gone; the listener may cancel."""
+        total = max(self.deadline - self._started, 1e-9)
+        self._progress(min(0.99, (time.monotonic() - self._started) / total), what)
+
+    def offer(self, pattern: Mask) -> bool:
+        """Take a safe pattern if it is the cheapest so far."""
+        cost = float(self.cost[pattern].sum())
+        if cost < self.best_cost:
+            self.best, self.best_cost = pattern.copy(), cost
+            return True
+        return False
+
+    def judge(self, pattern: Mask, x: Floats | None = None, *, until: float = math.inf) -> Verdict:
+        """Attack a pattern; the cuts are violated by x (the pattern itself unless given), and added to the master."""
+        reach, _ = certify(self.problem, pattern, rng=self.rng)
+        assert reach.lost is not None
+        lost = reach.reduced.cells[reach.lost]
+        point = pattern.astype(np.float64) if x is None else x
+        cuts: list[Cut] = []
+        for demand in demands_of(self.problem, lost):
+            if cuts and time.monotonic() > until:
+                break
+            cut = self.separator.separate(point, demand)
+            if cut is not None:
+                cuts.append(cut)
+        if len(lost) and not cuts and x is None:
+            cuts.append(self._something_else(pattern, int(lost[0])))
+        self.master.add_cuts(_distinct(cuts))
+        return Verdict(lost, cuts)
+
+    def _something_else(self, pattern: Mask, cell: int) -> Cut:
+        """An unsafe pattern stays unsafe with fewer hidden cells, so a safe one hides something outside it."""
+        outside = np.flatnonzero(self.problem.candidates & ~pattern).astype(np.int32)
+        none = np.zeros(0)
+        return Cut(outside, np.ones(len(outside)), Demand(cell, Kind.MOVE, 1.0), none.astype(np.int64), none)
+
+    def relax_and_cut(self, *, until: float, rounds: int = 50) -> Mask | None:
+        """Tighten the relaxation; its support is returned once it is safe."""
+        for _ in range(rounds):
+            x = self.master.relax()
+            self.say("tightening the bound")
+            support = x > 1e-6
+            verdict = self.judge(support, x, until=until)
+            if verdict.safe:
+                return support
+            if not verdict.cuts or time.monotonic() > until:
+                return None
+        return None
+
+    def narrow(self, share: float) -> Mask:
+        """Cells that the relaxation does not want: unused and too dear by more than a share of the average cost."""
+        master = self.master
+        used = (master.x > 1e-6) & (self.cost > 0)
+        typical = float(self.cost[used].mean()) if used.any() else 0.0
+        return np.asarray((master.x <= 1e-6) & (master.reduced_costs > share * typical))
+
+    def integer_rounds(self, fixed_out: Mask | None, *, until: float, gap: float, rounds: int) -> Floats | None:
+        """Integer patterns of the master until one is safe (then offered) or time is up; the last one is returned."""
+        last: Floats | None = None
+        for _ in range(rounds):
+            left = until - time.monotonic()
+            if left <= 0 and last is not None:
+                break
+            found = self.master.integer(time_limit=max(0.5, left / 2), relative_gap=gap, fixed_out=fixed_out)
+            if not found.feasible:
+                return last
+            if fixed_out is None:
+                self.master.bound = max(self.master.bound, found.bound)
+            last = found.values
+            self.say("choosing cells")
+            simple = self.master.add_simple_rows(last)
+            verdict = self.judge(last > 0.5)
+            if verdict.safe:
+                self.offer(last > 0.5)
+                break
+            if not simple and not verdict.cuts:
+                break
+        return last
+
+    def complete(self, pattern: Mask) -> Mask:
+        """Hide further cells, cheapest first, until the pattern is safe (it always ends: the pattern grows)."""
+        pattern = pattern | self.problem.forced
+        while True:
+            self.say("completing the pattern")
+            self.master.add_simple_rows(pattern.astype(np.float64))
+            verdict = self.judge(pattern, until=time.monotonic() + max(2.0, self.left() / 10))
+            if verdict.safe:
+                self.offer(pattern)
+                return pattern
+            found = self.master.integer(time_limit=max(1.0, self.left() / 20), relative_gap=5e-3, fixed_in=pattern)
+            grown = pattern | (found.values > 0.5 if found.feasible else self.master.greedy(pattern))
+            if (grown == pattern).all():
+                grown = self._grow(pattern, verdict)
+            pattern = grown
+
+    def _grow(self, pattern: Mask, verdict: Verdict) -> Mask:
+        """Where the master sees nothing wrong (numbers at their limits): take the cheapest neighbour of each failure."""
+        grown = pattern.copy()
+        indptr, rows, _ = self.problem.relations.by_cell
+        for cell in verdict.lost.tolist():
+            near = [self.problem.relations.row(r)[0] for r in rows[indptr[cell] : indptr[cell + 1]].tolist()]
+            around = np.unique(np.concatenate(near)) if near else np.zeros(0, dtype=np.int32)
+            open_cells = around[self.problem.candidates[around] & ~grown[around]]
+            if len(open_cells):
+                grown[open_cells[np.argmin(self.cost[open_cells])]] = True
+        if (grown == pattern).all():
+            grown |= self.problem.candidates
+        return grown
+
+
+def _distinct(cuts: list[Cut]) -> list[Cut]:
+    seen: dict[tuple[bytes, bytes], Cut] = {}
+    for cut in cuts:
+        seen.setdefault((cut.cells.tobytes(), cut.coefs.tobytes()), cut)
+    return list(seen.values())
