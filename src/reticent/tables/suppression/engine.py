@@ -81,14 +81,20 @@ class Engine:
 
     def judge(self, pattern: Mask, x: Floats | None = None, *, until: float = math.inf) -> Verdict:
         """Attack a pattern; the cuts are violated by x (the pattern itself unless given), and added to the master."""
-        reach, _ = certify(self.problem, pattern, rng=self.rng)
+        reach, wants = certify(self.problem, pattern, rng=self.rng)
         assert reach.lost is not None
         lost = reach.reduced.cells[reach.lost]
+        missing = {
+            Kind.UP: set(reach.reduced.cells[wants.missing_up(reach)].tolist()),
+            Kind.DOWN: set(reach.reduced.cells[wants.missing_down(reach)].tolist()),
+        }
         point = pattern.astype(np.float64) if x is None else x
         cuts: list[Cut] = []
         for demand in demands_of(self.problem, lost):
             if cuts and time.monotonic() > until:
                 break
+            if demand.cell not in missing.get(demand.kind, {demand.cell}):
+                continue
             cut = self.separator.separate(point, demand)
             if cut is not None:
                 cuts.append(cut)
