@@ -76,3 +76,21 @@ def full_intervals(problem: SuppressionProblem, hidden: NDArray[np.bool_]) -> di
             ends.append(-np.inf if answer.status == 3 else answer.fun)
         found[int(cell)] = (ends[0], -ends[1])
     return found
+
+
+def cheapest_by_trying(problem: SuppressionProblem) -> float:
+    """The cost of the cheapest safe pattern by trying all sets of candidates (only for very small tables)."""
+    from reticent.tables.attack import audit  # the slow part is the enumeration; the judge is tested on its own
+
+    candidates = np.flatnonzero(problem.candidates)
+    best = np.inf
+    for number in range(2 ** len(candidates)):
+        chosen = [c for k, c in enumerate(candidates) if number >> k & 1]
+        cost = float(problem.cost[chosen].sum())
+        if cost >= best:
+            continue
+        hidden = problem.forced.copy()
+        hidden[chosen] = True
+        if audit(problem, hidden).n_exposed == 0:
+            best = cost
+    return best

@@ -3,9 +3,8 @@
 A method hides cells, or exchanges their values. Whatever it does, the outcome is attacked by code that did not make it.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,31 +16,15 @@ from reticent.data.cells import CellStatus
 from reticent.data.method import Registry
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.audit import judge
+from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import adjust
 from reticent.tables.perturb.rounding import check_base, round_controlled
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
+from reticent.tables.suppression import SUPPRESSION_METHODS
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a method did: which cells are hidden, which values are published instead of the true ones (None: true).
-
-    `cost` is what was lost, `bound` a proven lower bound of the least possible (None: there is none). For methods
-    that publish other values, `low` and `high` are what anybody can conclude about each true value.
-    """
-
-    hidden: Mask
-    cost: float
-    bound: float | None = None
-    status: str = "done"
-    values: Floats | None = None
-    low: Floats | None = None
-    high: Floats | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -132,7 +115,9 @@ class Adjust:
         )
 
 
-TABLE_METHODS = Registry("[protect]", (PrimaryOnly, Round, Adjust))
+TABLE_METHODS = Registry("[protect]", (PrimaryOnly, Round, Adjust, *SUPPRESSION_METHODS))
+
+__all__ = ["TABLE_METHODS", "Adjust", "Outcome", "PrimaryOnly", "Round", "TableMethod", "attack"]
 
 
 def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress) -> Audit:

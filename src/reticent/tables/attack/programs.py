@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +25,16 @@ class MovementProgram:
         n = relations.n_cells
         zeros = np.zeros(relations.n_rows)
         self._all = np.arange(n, dtype=np.int32)
-        self._session = HighsSession(
-            LinearModel(
-                np.zeros(n),
-                -np.asarray(room_down) / self.scale,
-                np.asarray(room_up) / self.scale,
-                relations.matrix(),
-                zeros,
-                zeros,
-                maximise=True,
-            ),
-            algorithm=algorithm,
+        self._model = LinearModel(
+            np.zeros(n),
+            -np.asarray(room_down) / self.scale,
+            np.asarray(room_up) / self.scale,
+            relations.matrix(),
+            zeros,
+            zeros,
+            maximise=True,
         )
+        self._session = HighsSession(self._model, algorithm=algorithm)
         self._used: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self.solves = 0
 
@@ -49,10 +48,8 @@ class MovementProgram:
         self._used = columns
         self.solves += 1
         found = self._session.solve()
-        if found.status is Status.STOPPED:
-            # Cycling or numerical trouble: once more from scratch before giving up.
-            self._session.forget_basis()
-            found = self._session.solve()
+        if found.status not in (Status.OPTIMAL, Status.UNBOUNDED):
+            found = self._from_scratch(cost)
         if found.status not in (Status.OPTIMAL, Status.UNBOUNDED):
             raise SolverError(f"Attack: a program over {len(self._all)} cells ended as {found.status.value}.")
         if found.status is Status.UNBOUNDED:
@@ -65,6 +62,16 @@ class MovementProgram:
             found.row_duals,
             found.reduced_costs,
         )
+
+    def _from_scratch(self, cost: Floats) -> Solution:
+        """The warm solve cycled or met numerical trouble: the other algorithms, each with a fresh start."""
+        self._session.forget_basis()
+        for algorithm in ("choose", "dual", "interior"):
+            session = HighsSession(replace(self._model, cost=cost), algorithm=algorithm, presolve=True)
+            found = session.solve()
+            if found.status in (Status.OPTIMAL, Status.UNBOUNDED):
+                break
+        return found
 
     def reach(self, cell: int, direction: int) -> Solution:
         """How far one cell can move up (+1) or down (−1)."""

@@ -152,10 +152,10 @@ class Engine:
                 break
         return last
 
-    def complete(self, pattern: Mask) -> Mask:
-        """Hide further cells, cheapest first, until the pattern is safe (it always ends: the pattern grows)."""
+    def complete(self, pattern: Mask, *, give_up: float = math.inf) -> Mask:
+        """Hide further cells, cheapest first, until the pattern is safe (it ends: the pattern grows) or too dear."""
         pattern = pattern | self.problem.forced
-        while True:
+        while float(self.cost[pattern].sum()) < give_up:
             self.say("completing the pattern")
             self.master.add_simple_rows(pattern.astype(np.float64))
             verdict = self.judge(pattern, until=time.monotonic() + max(2.0, self.left() / 10))
@@ -167,6 +167,12 @@ class Engine:
             if (grown == pattern).all():
                 grown = self._grow(pattern, verdict)
             pattern = grown
+        return pattern
+
+    def repair(self, pattern: Mask) -> None:
+        """Complete an unsafe pattern and offer it, unless it is already too dear."""
+        if float(self.cost[pattern].sum()) < self.best_cost:
+            self.complete(pattern, give_up=self.best_cost)
 
     def _grow(self, pattern: Mask, verdict: Verdict) -> Mask:
         """Where the master sees nothing wrong (numbers at their limits): take the cheapest neighbour of each failure."""

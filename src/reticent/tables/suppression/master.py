@@ -18,11 +18,12 @@ from reticent.solve.highs import HighsSession
 from reticent.solve.model import LinearModel, Solution, Status
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.capacity import capacity_rows
-from reticent.tables.suppression.cuts import Cut, blocking_cells
+from reticent.tables.suppression.cuts import Cut
 from reticent.tables.suppression.demands import demands_of
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+_NO_PATTERN = "Suppression: no pattern protects all primaries; too many cells may not be hidden."
 _BATCH = 400  # columns of an integer programme below which independent parts are put together
 
 
@@ -68,7 +69,7 @@ class Master:
         """Append cuts; one that nothing can satisfy proves that there is no safe pattern."""
         for cut in cuts:
             if float(cut.coefs @ self.upper[cut.cells]) < 1 - 1e-9:
-                raise no_pattern(self.problem, cut)
+                raise InfeasibleError(_NO_PATTERN, cells=(cut.demand.cell,))
         if not cuts:
             return
         indptr = np.concatenate(([0], np.cumsum([len(c.cells) for c in cuts])))
@@ -115,10 +116,7 @@ class Master:
         while True:
             found = self._session.solve()
             if found.status is Status.INFEASIBLE:
-                raise InfeasibleError(
-                    "Suppression: no pattern protects all primaries; too many cells may not be hidden.",
-                    cells=tuple(int(c) for c in np.flatnonzero(self.problem.primary)[:20]),
-                )
+                raise InfeasibleError(_NO_PATTERN)
             self.x = np.clip(found.values, 0.0, 1.0)
             self.reduced_costs = found.reduced_costs * self._scale
             self.bound = max(self.bound, found.objective * self._scale)
@@ -249,13 +247,3 @@ def _solve_integer(model: LinearModel, time_limit: float, relative_gap: float, s
     if start is not None:
         session.start_from(start)
     return session.solve(time_limit=time_limit)
-
-
-def no_pattern(problem: SuppressionProblem, cut: Cut) -> InfeasibleError:
-    """The error that names a primary that cannot be protected and the cells that block it."""
-    blocking = ", ".join(str(c) for c in blocking_cells(problem, cut)[:10].tolist()) or "none"
-    return InfeasibleError(
-        f"Suppression: primary cell {cut.demand.cell} cannot be protected ({cut.demand.kind.value}); cells that would "
-        f"help but may not be hidden: {blocking}. Unfreeze one of them or lower the level.",
-        cells=(cut.demand.cell,),
-    )

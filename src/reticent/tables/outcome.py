@@ -1,0 +1,29 @@
+"""What a table method did."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a method did: which cells are hidden, which values are published instead of the true ones (None: true).
+
+    `cost` is what was lost, `bound` a proven lower bound of the least possible (None: there is none). For methods
+    that publish other values, `low` and `high` are what anybody can conclude about each true value.
+    """
+
+    hidden: Mask
+    cost: float
+    bound: float | None = None
+    status: str = "done"
+    values: Floats | None = None
+    low: Floats | None = None
+    high: Floats | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)

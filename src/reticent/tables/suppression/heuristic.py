@@ -1,0 +1,30 @@
+"""The default: relaxation with cuts, a small integer programme near it, completion, reverse delete, neighbourhoods."""
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+from reticent.tables.suppression.cleaning import clean
+from reticent.tables.suppression.engine import Engine
+from reticent.tables.suppression.method import SuppressionMethod
+from reticent.tables.suppression.neighbourhood import improve
+
+
+@dataclass(frozen=True)
+class Heuristic(SuppressionMethod):
+    """Cheap and safe, with a proved lower bound beside it; the default for tables of any size."""
+
+    name: ClassVar[str] = "heuristic"
+
+    def _search(self, engine: Engine) -> None:
+        start, total = time.monotonic(), engine.left()
+        support = engine.relax_and_cut(until=start + 0.35 * total)
+        found = engine.integer_rounds(engine.narrow(0.05), until=start + 0.6 * total, gap=1e-3, rounds=4)
+        if engine.best is None:
+            pattern = found > 0.5 if found is not None else engine.problem.forced
+            engine.complete(pattern)
+            if support is not None:
+                engine.offer(support)
+        assert engine.best is not None
+        engine.offer(clean(engine.problem, engine.best, engine.cost, until=start + 0.8 * total))
+        improve(engine, until=start + 0.97 * total)

@@ -1,0 +1,32 @@
+"""Why there is no safe pattern: which primaries cannot be protected, and which never-hidden cells block them."""
+
+import numpy as np
+
+from reticent.base.errors import InfeasibleError
+from reticent.tables.attack.certify import certify
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.suppression.cuts import Separator, blocking_cells
+from reticent.tables.suppression.demands import demands_of
+
+_SHOWN = 10
+
+
+def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
+    """Attack the pattern that hides everything it may: what is exposed even then cannot be protected."""
+    everything = problem.candidates | problem.forced
+    reach, _ = certify(problem, everything)
+    assert reach.lost is not None
+    lost = reach.reduced.cells[reach.lost]
+    separator = Separator(problem, problem.cost)
+    blocking: set[int] = set()
+    for demand in demands_of(problem, lost[:_SHOWN]):
+        cut = separator.separate(everything.astype(np.float64), demand)
+        if cut is not None:
+            blocking.update(blocking_cells(problem, cut).tolist())
+    primaries = ", ".join(str(c) for c in lost[:_SHOWN].tolist())
+    cells = ", ".join(str(c) for c in sorted(blocking)[:_SHOWN]) or "none"
+    return InfeasibleError(
+        f"Suppression: {len(lost)} primary cells cannot be protected (cells {primaries}); cells that would help but may "
+        f"not be hidden: {cells}. Unfreeze one of them or lower the levels.",
+        cells=tuple(int(c) for c in lost),
+    )

@@ -1,0 +1,124 @@
+"""One interface for all suppression methods, and one judge: the attacker."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import InfeasibleError, NotProtectedError, ParameterError
+from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import Secret, as_secret
+from reticent.tables.attack import Audit, audit
+from reticent.tables.outcome import Outcome
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.suppression.costs import costs_of
+from reticent.tables.suppression.engine import Engine
+from reticent.tables.suppression.infeasible import explain_infeasible
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+_EARLIER = 0.1  # what a cell hidden in an earlier period costs, as a share
+
+
+@dataclass(frozen=True, eq=False)
+class Suppression(Outcome):
+    """A safe pattern: `hidden` cells (primaries included), the `cost` of the secondaries and a lower bound of it.
+
+    `status` is "optimal" when the bound proves it, else "feasible"; `audit` is the attacker's last word.
+    """
+
+    audit: Audit | None = None
+    seconds: float = 0.0
+
+    @property
+    def pattern(self) -> Mask:
+        """The hidden cells."""
+        return self.hidden
+
+    def __repr__(self) -> str:
+        return (
+            f"<Suppression: {int(self.hidden.sum())} hidden cells, cost {self.cost:g}, bound {self.bound}, "
+            f"{self.status}, {self.seconds:.1f} s>"
+        )
+
+
+@dataclass(frozen=True)
+class SuppressionMethod:
+    """What the methods share: costs, and a protected result or an error.
+
+    A method says how to search (`_search`); this class checks what it is given, completes what a method left
+    exposed, and lets the attacker judge the result once more from scratch.
+    """
+
+    name: ClassVar[str]
+    cost: Literal["own", "unity", "frequency", "value", "log", "power", "distance"] = field(
+        default="own", metadata={"help": "what hiding a cell costs; own: as the table gives it"}
+    )
+    power: float = field(default=0.5, metadata={"min": 0, "max": 2, "help": "exponent for cost = power"})
+
+    def _search(self, engine: Engine) -> None:
+        raise NotImplementedError
+
+    def protect(
+        self,
+        problem: SuppressionProblem,
+        *,
+        time_limit: float = 60.0,
+        progress: Progress = silent,
+        secret: Secret | None = None,
+        earlier: Mask | None = None,
+    ) -> Suppression:
+        """Find a safe pattern within about `time_limit` seconds; cells hidden in an `earlier` period cost less."""
+        if not time_limit > 0:
+            raise ParameterError(
+                f"{self.name}: time_limit must be more than 0 seconds, got {time_limit!r}. Give it at least 1."
+            )
+        problem.check_attainable()
+        started = time.monotonic()
+        cost = costs_of(problem, self.cost, power=self.power)
+        steered = cost if earlier is None else np.where(earlier, _EARLIER * cost, cost)
+        engine = Engine(
+            problem,
+            steered,
+            deadline=started + time_limit,
+            rng=as_secret(secret if secret is not None else 0).stream("suppression"),
+            progress=part(progress, 0.0, 0.9),
+        )
+        try:
+            self._search(engine)
+            if engine.best is None:
+                engine.complete(problem.forced)
+        except InfeasibleError as err:
+            raise explain_infeasible(problem) from err
+        assert engine.best is not None
+        return _conclude(self, engine, cost, earlier is None, started, part(progress, 0.9, 1.0))
+
+
+def _conclude(
+    method: SuppressionMethod, engine: Engine, cost: Floats, own_cost: bool, started: float, progress: Progress
+) -> Suppression:
+    problem, pattern = engine.problem, engine.best
+    assert pattern is not None
+    final = audit(problem, pattern, mode="certify", progress=progress)
+    if final.n_exposed:
+        raise NotProtectedError(
+            f"{method.name}: the attacker still finds {final.n_exposed} exposed cells after the search; nothing may be "
+            "published. Give more time or use another method.",
+            exposed=final.n_exposed,
+        )
+    paid = float(cost[pattern & ~problem.primary].sum())
+    given = float(cost[problem.forced & ~problem.primary].sum())
+    bound = engine.bound + given if own_cost else None
+    closed = bound is not None and paid <= bound + 1e-6 * max(1.0, abs(paid))
+    facts: dict[str, Any] = {"rows": engine.master.n_rows, "programs": final.programs}
+    return Suppression(
+        pattern,
+        paid,
+        min(bound, paid) if bound is not None else None,
+        "optimal" if closed else "feasible",
+        facts=facts,
+        audit=final,
+        seconds=time.monotonic() - started,
+    )

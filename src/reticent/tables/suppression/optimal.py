@@ -1,0 +1,58 @@
+"""Proved optima by cutting planes: the master's integer optimum, attacked, cut, solved again until it is safe."""
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.tables.suppression.cleaning import clean
+from reticent.tables.suppression.engine import Engine
+from reticent.tables.suppression.method import SuppressionMethod
+from reticent.tables.suppression.neighbourhood import improve
+
+
+@dataclass(frozen=True)
+class Optimal(SuppressionMethod):
+    """The cheapest safe pattern, proved; when time is up, the best found and the bound."""
+
+    name: ClassVar[str] = "optimal"
+
+    def _search(self, engine: Engine) -> None:
+        start, total = time.monotonic(), engine.left()
+        engine.relax_and_cut(until=start + 0.3 * total)
+        _first_incumbent(engine, until=start + 0.4 * total)
+        while engine.left() > 0 and not closed(engine):
+            found = engine.master.integer(time_limit=max(1.0, 0.7 * engine.left()), start=_start(engine))
+            engine.master.bound = max(engine.bound, min(found.bound, engine.best_cost))
+            if not found.feasible:
+                break
+            engine.say("proving the optimum")
+            pattern = found.values > 0.5
+            simple = engine.master.add_simple_rows(found.values)
+            verdict = engine.judge(pattern)
+            if verdict.safe:
+                engine.offer(pattern)
+            elif not simple and not verdict.cuts:
+                break
+            else:
+                engine.repair(pattern)
+            engine.master.relax()
+        improve(engine, until=engine.deadline)
+
+
+def closed(engine: Engine) -> bool:
+    """Whether the bound has met the best pattern."""
+    return engine.best_cost <= engine.bound + 1e-7 * max(1.0, abs(engine.best_cost))
+
+
+def _start(engine: Engine) -> np.ndarray | None:
+    return None if engine.best is None else engine.best.astype(np.float64)
+
+
+def _first_incumbent(engine: Engine, *, until: float) -> None:
+    found = engine.integer_rounds(engine.narrow(0.05), until=until, gap=1e-3, rounds=3)
+    if engine.best is None:
+        engine.complete(found > 0.5 if found is not None else engine.problem.forced)
+    assert engine.best is not None
+    engine.offer(clean(engine.problem, engine.best, engine.cost, until=until + 0.1 * engine.left()))
