@@ -11,6 +11,7 @@ from reticent.base.errors import ReticentError
 # Each module in reticent.cli has `register(app)`, which adds its commands.
 COMMAND_MODULES: tuple[str, ...] = (
     "argus",
+    "ask",
     "demo",
     "describe",
     "explore",

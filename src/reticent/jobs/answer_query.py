@@ -1,0 +1,135 @@
+"""Open a protected database that a TOML file describes, and ask it.
+
+    [data]      path, schema, secret (a key file), name, version, format, query
+    [[earlier]] path, schema, version …: versions of the data asked about before, oldest first
+    [ledger]    path (a file, or a postgresql address), anchor, create
+    [policy]    see `reticent.queries.policy.Policy`
+
+Paths are relative to the file's own folder.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reticent.base.errors import PlanError
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import build
+from reticent.data.plan import check_sections, read_toml
+from reticent.io.database import is_url
+from reticent.io.read import read_microdata
+from reticent.queries.database import ProtectedDatabase
+from reticent.queries.language import Query, ask_for
+from reticent.queries.policy import Policy, read_policy
+from reticent.queries.refusals import Answer, Refusal
+
+SECTIONS = ("data", "earlier", "ledger", "policy")
+
+
+@dataclass(frozen=True)
+class QueryData:
+    """`[data]`: the current version of the records."""
+
+    path: str
+    secret: str | int
+    schema: str | None = None
+    name: str = "data"
+    version: str = "1"
+    format: str | None = None
+    query: str | None = None
+
+
+@dataclass(frozen=True)
+class EarlierData:
+    """`[[earlier]]`: a version of the records that was asked about before."""
+
+    path: str
+    version: str
+    schema: str | None = None
+    format: str | None = None
+    query: str | None = None
+
+
+@dataclass(frozen=True)
+class LedgerPlace:
+    """`[ledger]`: where everything released is remembered."""
+
+    path: str
+    anchor: str | None = None
+    create: bool = True
+
+
+@dataclass(frozen=True)
+class DatabaseFile:
+    """A database file, read and checked, before any record is."""
+
+    data: QueryData
+    ledger: LedgerPlace
+    policy: Policy
+    earlier: tuple[EarlierData, ...]
+    folder: Path
+
+    def find(self, name: str) -> Path:
+        """A file that the database file names."""
+        return self.folder / name
+
+
+def read_database_file(path: Path) -> DatabaseFile:
+    """Read a database file; unknown options are errors."""
+    table = read_toml(path)
+    check_sections(table, SECTIONS, owner=path.name)
+    for section in ("data", "ledger", "policy"):
+        if section not in table:
+            raise PlanError(f"{path.name}: the section [{section}] is missing.")
+    listed = table.get("earlier", [])
+    if not isinstance(listed, list):
+        raise PlanError(f"{path.name}: write [[earlier]] for each earlier version.")
+    return DatabaseFile(
+        data=build(QueryData, table["data"], owner=f"{path.name}: [data]"),
+        ledger=build(LedgerPlace, table["ledger"], owner=f"{path.name}: [ledger]"),
+        policy=read_policy(table["policy"], owner=f"{path.name}: [policy]"),
+        earlier=tuple(build(EarlierData, item, owner=f"{path.name}: [[earlier]]") for item in listed),
+        folder=path.parent,
+    )
+
+
+def open_database(path: Path | str) -> ProtectedDatabase:
+    """Read the records, verify the ledger, and open the database."""
+    file = read_database_file(Path(path))
+    place = file.ledger.path
+    return ProtectedDatabase(
+        _read(file, file.data),
+        policy=file.policy,
+        secret=file.data.secret if isinstance(file.data.secret, int) else file.find(file.data.secret),
+        ledger=place if is_url(place) else file.find(place),
+        name=file.data.name,
+        version=file.data.version,
+        earlier=[(item.version, _read(file, item)) for item in file.earlier],
+        anchor=None if file.ledger.anchor is None else file.find(file.ledger.anchor),
+        create=file.ledger.create,
+    )
+
+
+def _read(file: DatabaseFile, source: QueryData | EarlierData) -> Microdata:
+    return read_microdata(
+        source.path if is_url(source.path) else Path(source.path),
+        source.schema,
+        folder=file.folder,
+        format=source.format,
+        query=source.query,
+    )
+
+
+def answer_query(path: Path | str, question: str | Query | ask_for, *, user: str) -> Answer | Refusal:
+    """Ask one query; the decision is in the ledger when this returns."""
+    database = open_database(path)
+    try:
+        return database.ask(question, user=user)
+    finally:
+        database.close()
+
+
+def result_to_json(result: Answer | Refusal) -> Mapping[str, Any]:
+    """`answered`, then `value`, `low` and `high`, or `rows`; `code` and `message`."""
+    return result.as_json()
