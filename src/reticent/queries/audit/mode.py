@@ -105,7 +105,7 @@ class AuditedMode:
         inside = complete(self.setting.universe, records, statistic.variables)
         x, _, _ = design_matrix(self.setting.universe, inside, statistic.variables)
         policy = self.setting.policy
-        if float(leverage(x).max(initial=1.0)) > policy.leverage:
+        if len(x) == 0 or float(leverage(x).max()) > policy.leverage:
             return StaffReason("leverage", "one record decides its own fitted value")
         fitted = evaluate(statistic, self.setting.universe, records)
         if fitted is None:

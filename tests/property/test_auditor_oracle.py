@@ -1,0 +1,138 @@
+"""The auditor's verdicts equal those of an independent exact oracle: never later, never earlier."""
+
+import numpy as np
+import pytest
+
+from reference.audit_oracle import Oracle
+from reticent.queries.audit.auditor import Auditor
+from reticent.queries.audit.bounds import bound_stage
+from reticent.queries.audit.rowspace import LinearRow
+from reticent.queries.canonical import Columns, Fixed
+from reticent.queries.policy import Bounds, Policy
+from reticent.queries.rules import SetRules
+
+
+def make_auditor(values: np.ndarray, policy: Policy) -> Auditor:
+    n = len(values)
+    columns = Columns("x", (np.arange(n),), np.arange(n + 1), np.arange(n), Fixed(values.astype(np.int64), 1))
+    rules = SetRules.of(policy, by_value=True)
+    return Auditor(
+        columns,
+        rules,
+        np.random.default_rng(0),
+        unions=policy.unions,
+        bounds=bound_stage(columns, policy, ("x",), rules),
+    )
+
+
+def ask(auditor: Auditor, mask: np.ndarray, release: int) -> bool:
+    if auditor.rules.broken(auditor.columns, mask) is not None:
+        return False
+    return auditor.release(LinearRow.of(mask), release).allowed
+
+
+def random_query(rng: np.random.Generator, keys: np.ndarray) -> np.ndarray:
+    """A random subset, or a conjunction or complement over a few key variables, as analysts ask."""
+    n = keys.shape[1]
+    if rng.random() < 0.4:
+        return rng.random(n) < rng.choice([0.3, 0.5, 0.8])
+    mask = np.ones(n, dtype=bool)
+    for key in keys[rng.random(len(keys)) < 0.6]:
+        mask &= key == rng.integers(0, 3)
+    return ~mask if rng.random() < 0.4 else mask
+
+
+def compare(seed: int) -> tuple[int, int]:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 13))
+    zeros = rng.random() < 0.4
+    values = rng.integers(0, 5, n) if zeros else rng.integers(1, 60, n)
+    bounded = rng.random() < 0.5
+    high = int(values.max()) if bounded and rng.random() < 0.5 and values.max() else None
+    minimum = int(rng.integers(1, 4))
+    dominance = (int(rng.integers(1, 3)), int(rng.integers(50, 96))) if rng.random() < 0.6 else None
+    unions = int(rng.integers(1, 3))
+    policy = Policy(
+        minimum=minimum,
+        dominance=dominance or (),
+        unions=unions,
+        bounds={"x": Bounds(0, high)} if bounded else {},
+    )
+    auditor = make_auditor(values, policy)
+    oracle = Oracle(values.tolist(), minimum, dominance, unions, 0 if bounded else None, high)
+    keys = rng.integers(0, 3, (3, n))
+    answered = denied = 0
+    for number in range(8):
+        mask = random_query(rng, keys)
+        expected = oracle.ask(tuple(mask.astype(int).tolist()))
+        assert ask(auditor, mask, number) == expected, f"seed {seed}, query {number}"
+        answered, denied = answered + expected, denied + (not expected)
+    return answered, denied
+
+
+def test_verdicts_equal_the_oracle() -> None:
+    totals = np.sum([compare(seed) for seed in range(250)], axis=0)
+    assert totals.min() > 200, "both verdicts occur often enough to mean something"
+
+
+@pytest.mark.deep
+def test_verdicts_equal_the_oracle_on_thirty_thousand_histories() -> None:
+    for seed in range(1_000, 31_000):
+        compare(seed)
+
+
+def test_a_zero_sum_of_values_that_cannot_be_negative_is_caught() -> None:
+    values = np.array([0, 0, 5, 7, 9])
+    pair = np.array([True, True, False, False, False])
+    assert ask(make_auditor(values, Policy(minimum=2)), pair, 1), "without bounds nothing is known"
+    assert not ask(make_auditor(values, Policy(minimum=2, bounds={"x": Bounds(0)})), pair, 1)
+
+
+def test_a_sum_at_its_upper_bound_is_caught_and_in_two_steps_too() -> None:
+    values = np.array([1, 1, 1, 0, 1, 0, 1, 0])
+    policy = Policy(minimum=2, bounds={"x": Bounds(0, 1, True)})
+    assert not ask(make_auditor(values, policy), np.arange(8) < 3, 1)
+    auditor = make_auditor(values, policy)
+    assert ask(auditor, np.arange(8) < 5, 1)  # 4 of 5
+    assert not ask(auditor, np.isin(np.arange(8), (3, 4)), 2)  # 1 of {3, 4}: so 0, 1, 2 are all 1
+
+
+def test_an_interval_that_is_too_narrow_is_refused() -> None:
+    values = np.array([100, 1, 1, 1, 50, 60])
+    everyone, without_first = np.ones(6, dtype=bool), np.arange(6) > 0
+    loose = make_auditor(values, Policy(minimum=1, dominance=(1, 90), bounds={"x": Bounds(0)}))
+    tight = make_auditor(values, Policy(minimum=1, dominance=(1, 90), interval=60.0, bounds={"x": Bounds(0)}))
+    first_three = np.array([True, True, True, True, False, False])
+    assert not ask(loose, first_three, 1), "dominated by itself"
+    for auditor in (loose, tight):
+        assert ask(auditor, everyone, 1)
+    assert not ask(loose, without_first, 2), "the difference is one record that dominates"
+    assert not ask(tight, without_first, 2)
+
+
+def test_the_order_of_answers_does_not_change_what_is_implied() -> None:
+    values = np.arange(1, 11)
+    masks = [np.arange(10) < k for k in (4, 7, 10)]
+    for order in ((0, 1, 2), (2, 1, 0), (1, 0, 2)):
+        auditor = make_auditor(values, Policy(minimum=2))
+        assert all(ask(auditor, masks[k], i) for i, k in enumerate(order))
+        assert auditor.rank() == 3
+        assert auditor.release(LinearRow.of((np.arange(10) >= 4) & (np.arange(10) < 7)), 9).implied
+
+
+def test_rows_can_be_taken_back() -> None:
+    rng = np.random.default_rng(3)
+    auditor = make_auditor(np.arange(1, 13), Policy(minimum=1))
+    masks = [rng.random(12) < 0.5 for _ in range(9)]
+    for i, mask in enumerate(masks[:4]):
+        ask(auditor, mask, i)
+    rank = auditor.rank()
+    ask(auditor, masks[4], 4)
+    ask(auditor, masks[5], 5)
+    auditor.back_to(rank)
+    fresh = make_auditor(np.arange(1, 13), Policy(minimum=1))
+    for i, mask in enumerate(masks[:4]):
+        ask(fresh, mask, i)
+    for i, mask in enumerate(masks[6:], start=6):
+        assert ask(auditor, mask, i) == ask(fresh, mask, i)
+    assert auditor.rank() == fresh.rank()
