@@ -47,7 +47,7 @@ def compare(seed: int) -> tuple[int, int]:
     n = int(rng.integers(3, 13))
     zeros = rng.random() < 0.4
     values = rng.integers(0, 5, n) if zeros else rng.integers(1, 60, n)
-    bounded = rng.random() < 0.5
+    bounded = rng.random() < 0.15
     high = int(values.max()) if bounded and rng.random() < 0.5 and values.max() else None
     minimum = int(rng.integers(1, 4))
     dominance = (int(rng.integers(1, 3)), int(rng.integers(50, 96))) if rng.random() < 0.6 else None
@@ -76,8 +76,8 @@ def test_verdicts_equal_the_oracle() -> None:
 
 
 @pytest.mark.deep
-def test_verdicts_equal_the_oracle_on_thirty_thousand_histories() -> None:
-    for seed in range(1_000, 31_000):
+def test_verdicts_equal_the_oracle_on_twenty_thousand_histories() -> None:
+    for seed in range(1_000, 21_000):
         compare(seed)
 
 

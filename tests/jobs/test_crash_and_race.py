@@ -1,0 +1,127 @@
+"""A process killed at any instant forgets nothing it said; two processes never answer both halves of an unsafe pair."""
+
+import importlib.util
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from reticent.queries.language import Query
+from reticent.queries.parse import parse
+from reticent.queries.wire import query_from_json
+
+CHILD = Path(__file__).with_name("query_child.py")
+ROOT = CHILD.parents[2]
+
+
+def child_module() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("query_child", CHILD)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+child = child_module()
+
+
+def start(*arguments: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, str(CHILD), *map(str, arguments)],
+        env={"PYTHONPATH": str(ROOT / "src"), "PATH": ""},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def check_after_crash(folder: Path) -> None:
+    """Everything received is in the ledger, and an uninterrupted run over its queries decides the same."""
+    db = child.open_db(folder)
+    history = db.history()
+    db.close()
+    logged = {(row["sets"][0], row["values"][0][0]) for row in history if row["answered"]}
+    twin_folder = folder / "twin"
+    twin_folder.mkdir()
+    twin = child.open_db(twin_folder)
+    for row in history:
+        again = twin.ask(query_from_json(row["query"]), user="u").as_json()
+        assert again["answered"] == row["answered"]
+        if row["answered"]:
+            assert again["value"] == row["values"][0][0]
+    received = (folder / "received").read_text().splitlines() if (folder / "received").exists() else []
+    by_query = {query_from_json(row["query"]): row["sets"][0] for row in history}
+    for line in received:
+        pair, which, verdict = line.split()
+        if verdict != "RISK":
+            query = parse(child.half(int(pair), int(which)))
+            assert isinstance(query, Query)
+            assert (by_query[query], float(verdict)) in logged
+    twin.close()
+
+
+@pytest.mark.parametrize("step", child.STEPS)
+def test_killed_at_each_step(tmp_path: Path, step: str) -> None:
+    process = start("crash", tmp_path, step, 1)
+    assert process.wait(60) == -signal.SIGKILL, process.stderr.read()
+    check_after_crash(tmp_path)
+
+
+def kill_at_random_instants(folder: Path, times: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for number in range(times):
+        process = start("crash", folder, "never", number)
+        before = (folder / "received").stat().st_size if (folder / "received").exists() else 0
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
+            if (folder / "received").exists() and (folder / "received").stat().st_size > before:
+                break
+            time.sleep(0.001)
+        time.sleep(float(rng.random()) * 0.05)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL, process.stderr.read()
+    check_after_crash(folder)
+
+
+def test_killed_at_random_instants(tmp_path: Path) -> None:
+    kill_at_random_instants(tmp_path, 2, 1)
+
+
+@pytest.mark.deep
+def test_killed_at_a_hundred_random_instants(tmp_path: Path) -> None:
+    kill_at_random_instants(tmp_path, 100, 2)
+
+
+def run_race(folder: Path, rounds: int, url: str | None = None) -> None:
+    extra = () if url is None else (url,)
+    processes = [start("race", folder, which, rounds, *extra) for which in (0, 1)]
+    for process in processes:
+        assert process.wait(600) == 0, process.stderr.read()
+    answered = [
+        dict(map(int, line.split()) for line in (folder / f"result-{which}").read_text().splitlines())
+        for which in (0, 1)
+    ]
+    pairs: dict[int, set[int]] = {}
+    for which in (0, 1):
+        for number, yes in answered[which].items():
+            if yes:
+                pairs.setdefault(number % child.PAIRS, set()).add(which)
+    assert len(pairs) == min(child.PAIRS, rounds), "one half of every pair is answered"
+    assert all(len(halves) == 1 for halves in pairs.values())
+
+
+def test_two_processes_never_answer_both_halves(tmp_path: Path) -> None:
+    run_race(tmp_path, child.PAIRS)
+
+
+@pytest.mark.deep
+def test_ten_thousand_races(tmp_path: Path) -> None:
+    for number in range(10_000 // (50 * child.PAIRS)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        run_race(folder, 50 * child.PAIRS)
