@@ -261,6 +261,7 @@ class Columns:
     start: NDArray[np.int64]
     entity: NDArray[np.int64]
     values: Fixed
+    _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n_columns(self) -> int:
@@ -285,7 +286,38 @@ class Columns:
 
     def units(self, mask: Mask) -> NDArray[np.int64]:
         """Positions of the units of some columns."""
-        return np.flatnonzero(np.repeat(mask, np.diff(self.start)))
+        first, counts = self.start[:-1][mask], self.counts[mask]
+        before = np.cumsum(counts) - counts
+        return np.repeat(first - before, counts) + np.arange(int(counts.sum()), dtype=np.int64)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of units of each column."""
+        return np.diff(self.start)
+
+    @cached_property
+    def one_each(self) -> bool:
+        """Whether every respondent has one unit only."""
+        return len(np.unique(self.entity)) == len(self.entity)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """The total of absolute values of each column."""
+        sums = np.concatenate(([0], np.cumsum(np.abs(self.values.integers))))
+        return np.asarray(sums[self.start[1:]] - sums[self.start[:-1]], dtype=np.int64)
+
+    def largest(self, n: int) -> NDArray[np.int64]:
+        """The n largest absolute values of each column, shape (n_columns, n), filled up with 0."""
+        if n not in self._largest:
+            column = np.repeat(np.arange(self.n_columns), self.counts)
+            amounts = np.abs(self.values.integers)
+            order = np.lexsort((-amounts, column))
+            place = np.arange(self.n_units) - np.repeat(self.start[:-1], self.counts)
+            table = np.zeros((self.n_columns, n), dtype=np.int64)
+            top = place < n
+            table[column[top], place[top]] = amounts[order][top]
+            self._largest[n] = table
+        return self._largest[n]
 
     def of_entities(self, known: frozenset[int]) -> list[int]:
         """The columns that hold units of these respondents only (each known one has columns of its own)."""

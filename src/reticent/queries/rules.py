@@ -42,6 +42,8 @@ class SetRules:
 
     def broken(self, columns: Columns, mask: Mask) -> str | None:
         """The rule that makes a set of columns unsafe, in words for staff; None if it is safe."""
+        if columns.one_each and not self.known:
+            return self._broken_quickly(columns, mask)
         units = columns.units(mask)
         entity = columns.entity[units]
         if self.known:
@@ -51,21 +53,32 @@ class SetRules:
             units, entity = units[unknown], entity[unknown]
         order = np.argsort(entity, kind="stable")
         starts = np.flatnonzero(np.diff(entity[order], prepend=-1))
-        n_entities = len(starts)
-        if n_entities < self.minimum:
-            return f"minimum: {n_entities} respondents"
-        if not self.by_value:
-            return None
-        return self._by_value(np.abs(np.add.reduceat(columns.values.integers[units[order]], starts)))
+        few = self._few(len(starts))
+        if few is not None or not self.by_value:
+            return few
+        contributions = np.abs(np.add.reduceat(columns.values.integers[units[order]], starts))
+        return self._by_value(len(starts), contributions, int(contributions.sum()))
 
-    def _by_value(self, contributions: NDArray[np.int64]) -> str | None:
-        total = int(contributions.sum())
+    def _broken_quickly(self, columns: Columns, mask: Mask) -> str | None:
+        """The same where each respondent has one unit: the largest of a set are among the largest of its columns."""
+        n = int(columns.counts[mask].sum())
+        few = self._few(n)
+        if few is not None or not self.by_value:
+            return few
+        depth = max(self.coalition + 1, self.dominance[0] if self.dominance else 1)
+        return self._by_value(n, columns.largest(depth)[mask].ravel(), int(columns.sizes[mask].sum()))
+
+    def _few(self, n_entities: int) -> str | None:
+        return f"minimum: {n_entities} respondents" if n_entities < self.minimum else None
+
+    def _by_value(self, n: int, contributions: NDArray[np.int64], total: int) -> str | None:
+        """Dominance and p percent, for n respondents whose largest contributions are among those given."""
         if self.dominance is not None:
-            n, k = self.dominance
-            if total and _largest(contributions, n) * 100 > k * total:
-                return f"dominance: the {n} largest hold more than {float(k):g} percent"
+            top, k = self.dominance
+            if total and _largest(contributions, top) * 100 > k * total:
+                return f"dominance: the {top} largest hold more than {float(k):g} percent"
         if self.p_percent is not None:
-            if len(contributions) <= self.coalition + 1:
+            if n <= self.coalition + 1:
                 return f"p percent: at most {self.coalition + 1} contributors"
             first = _largest(contributions, 1)
             rest = total - _largest(contributions, self.coalition + 1)
