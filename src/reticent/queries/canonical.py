@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
+from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
@@ -334,10 +335,11 @@ class Columns:
 class Universe:
     """All versions of a data set, the last one being asked about, and the unknowns of every response."""
 
-    def __init__(self, versions: tuple[Version, ...], policy: Policy) -> None:
+    def __init__(self, versions: tuple[Version, ...], policy: Policy, secret: Secret) -> None:
         self.versions, self.policy = versions, policy
         self._columns: dict[str, Columns] = {}
         self._entities = _link_entities(versions)
+        self._words = tuple(_atom_words(version, secret) for version in versions)
 
     @property
     def current(self) -> Version:
@@ -345,11 +347,13 @@ class Universe:
         return self.versions[-1]
 
     def record_set(self, atoms: Mask, *, version: int | None = None) -> RecordSet:
-        """Name a set of atoms by a hash of what is in it."""
+        """Name a set of atoms by what is in it: the sum of secret 128-bit words of its records.
+
+        The name does not depend on how records are grouped into atoms, so it outlives a change of the filters.
+        """
         number = len(self.versions) - 1 if version is None else version
-        digest = hashlib.blake2b(np.packbits(atoms).tobytes(), digest_size=16, person=b"record set")
-        digest.update(self.versions[number].name.encode())
-        return RecordSet(number, atoms, digest.hexdigest())
+        total = self._words[number][atoms].sum(axis=0, dtype=np.uint64)
+        return RecordSet(number, atoms, f"{self.versions[number].name}:{int(total[0]):016x}{int(total[1]):016x}")
 
     def records(self, records: RecordSet) -> NDArray[np.int64]:
         """Positions of the records of a set in its version's data."""
@@ -411,6 +415,15 @@ class Universe:
         first = order[start[:-1]]
         atom_of = tuple(places[first, v] for v in range(len(self.versions)))
         return Columns(label, atom_of, start, unit_entity[order], fixed_point(unit_values[order]))
+
+
+def _atom_words(version: Version, secret: Secret) -> NDArray[np.uint64]:
+    """The sums (modulo 2^64) of two secret words of each record, for each atom."""
+    rng = secret.stream("record set:" + version.name)
+    words = rng.integers(0, 2**64, size=(version.data.n_records, 2), dtype=np.uint64)
+    order = np.argsort(version.atom, kind="stable")
+    starts = np.searchsorted(version.atom[order], np.arange(version.n_atoms))
+    return np.asarray(np.add.reduceat(words[order], starts, axis=0), dtype=np.uint64)
 
 
 def _units(

@@ -63,7 +63,9 @@ class ProtectedDatabase:
         else:
             self._ledger = open_ledger(ledger, secret=own.child("ledger"), dataset=name, anchor=anchor, create=create)
         self._check_versions(versions)
-        self._engine = Engine(Universe(versions, policy), policy, own.child("queries"), self._ledger)
+        self._engine = Engine(
+            Universe(versions, policy, own.child("universe")), policy, own.child("queries"), self._ledger
+        )
 
     def __repr__(self) -> str:
         return f"<ProtectedDatabase {self.name!r} version {self._engine.universe.current.name!r}, mode {self.policy.mode!r}>"

@@ -5,7 +5,6 @@ with what the others have released. A value that was once released is given agai
 """
 
 import itertools
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -206,23 +205,21 @@ class Engine:
         if entry.kind != DECISION:
             return
         payload = entry.payload
-        request = self._request_of(entry)
-        values = [tuple(value_from_json(v) for v in row) for row in payload["values"]]
-        if payload["answered"]:
-            columns = tuple(str(s) for s in request.query.statistics)
-            rows = tuple(Row(cell.group, row) for cell, row in zip(request.cells, values))
-            self._note(request, Answer(columns, rows))
-        else:
-            self._asked[request.user] = self._asked.get(request.user, 0) + 1
-        remember: Mapping[str, Any] = payload["remember"]
-        if payload["mode"] == self.policy.mode and not remember.get("repeated"):
-            self._mode_of(request.user).replay(request, remember)
-        elif payload["mode"] != self.policy.mode and payload["answered"]:
+        user, remember = str(payload["user"]), payload["remember"]
+        if payload["mode"] != self.policy.mode and payload["answered"]:
             raise LedgerError(
                 f"ledger: entry {entry.number} was answered in another mode; a data set keeps one mode, because only "
                 "then are all its answers judged together.",
                 entry=entry.number,
             )
+        if not payload["answered"] or remember.get("repeated"):
+            self._asked[user] = self._asked.get(user, 0) + 1
+            return
+        request = self._request_of(entry)
+        columns = tuple(str(s) for s in request.query.statistics)
+        values = [tuple(value_from_json(v) for v in row) for row in payload["values"]]
+        self._note(request, Answer(columns, tuple(Row(cell.group, row) for cell, row in zip(request.cells, values))))
+        self._mode_of(user).replay(request, remember)
 
     def _request_of(self, entry: Entry) -> Request:
         payload = entry.payload

@@ -43,20 +43,20 @@ class AuditedMode:
     def decide(self, request: Request) -> Decision:
         """Answer each value that is safe, in order, the widest groups first; hide the others."""
         table: list[list[Any]] = [[None] * len(request.query.statistics) for _ in request.cells]
-        answered: list[list[int]] = []
+        new_rows: list[list[int]] = []
         reasons: list[StaffReason] = []
         for c in _widest_first(request):
             for s, statistic in enumerate(request.query.statistics):
-                reason = self._release(statistic, request.cells[c].records, request.release)
-                value = None if reason else evaluate(statistic, self.setting.universe, request.cells[c].records)
-                table[c][s] = value
-                if reason is None:
-                    answered.append([c, s])
-                elif reason not in reasons:
-                    reasons.append(reason)
+                records = request.cells[c].records
+                outcome = self._release(statistic, records, request.release)
+                if isinstance(outcome, StaffReason):
+                    reasons += [] if outcome in reasons else [outcome]
+                    continue
+                table[c][s] = evaluate(statistic, self.setting.universe, records)
+                new_rows += [[c, s, p] for p in outcome]
         for auditor in self._auditors.values():
             auditor.forget_undo()
-        remember = {"answered": answered}
+        remember = {"rows": new_rows}
         if not any(value is not None for values in table for value in values):
             return Decision(RISK, tuple(reasons), remember)
         columns = tuple(str(statistic) for statistic in request.query.statistics)
@@ -65,29 +65,32 @@ class AuditedMode:
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
         """Put the rows of an earlier answer into the auditors' memory."""
-        for c, s in remember.get("answered", ()):
-            for piece in pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records):
-                self._auditor(piece).replay(piece.row(self.setting.universe), request.release)
+        for c, s, p in remember.get("rows", ()):
+            piece = pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records)[p]
+            self._auditor(piece).replay(piece.row(self.setting.universe), request.release)
         for auditor in self._auditors.values():
             auditor.forget_undo()
 
-    def _release(self, statistic: Statistic, records: RecordSet, release: int) -> StaffReason | None:
-        """Release all pieces of a statistic, or none; the reason if none."""
+    def _release(self, statistic: Statistic, records: RecordSet, release: int) -> list[int] | StaffReason:
+        """Release all pieces of a statistic and say which told something new, or none and say why."""
+        new = []
         try:
             parts = pieces(statistic, self.setting.universe, records)
             marks = {piece.attribute: self._auditor(piece).rank() for piece in parts}
             reason = self._own_rules(statistic, records, parts)
             if reason is not None:
                 return reason
-            for piece in parts:
-                verdict = self._auditor(piece).release(piece.row(self.setting.universe), release)
+            rows = [piece.row(self.setting.universe) for piece in parts]
+            for number, (piece, row) in enumerate(zip(parts, rows)):
+                verdict = self._auditor(piece).release(row, release)
+                new += [] if verdict.implied else [number]
                 if not verdict.allowed:
                     for attribute, rank in marks.items():
                         self._auditors[attribute].back_to(rank)
                     return verdict.reason or StaffReason("audit")
         except ParameterError as err:
             return StaffReason("not auditable", str(err))
-        return None
+        return new
 
     def _own_rules(self, statistic: Statistic, records: RecordSet, parts: tuple[Piece, ...]) -> StaffReason | None:
         """Step 1: the query's own record sets must be safe."""

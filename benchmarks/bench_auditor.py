@@ -1,0 +1,142 @@
+"""The exact auditor: decisions against rank and classes, and the stated workload of 10,000 queries on a million records.
+
+    python -m benchmarks.bench_auditor [queries] [records]     the whole workload, with percentiles by rank
+
+Workload: conjunctions (one to three of five key variables, one to half of the codes each) and group-bys (every cell of
+one or two variables), on sums, minimum 3 and dominance (2, 85), each respondent one record.
+"""
+
+import resource
+import sys
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.harness import Entry
+from reticent.queries.audit.auditor import Auditor
+from reticent.queries.audit.rowspace import LinearRow, Proposal, RowSpace
+from reticent.queries.canonical import Columns, Fixed
+from reticent.queries.policy import Policy
+from reticent.queries.rules import SetRules
+
+CARDS = (10, 12, 6, 9, 4)
+POLICY = Policy(minimum=3, dominance=(2, 85))
+
+
+def _records(n: int) -> tuple[np.ndarray, Columns]:
+    """Patterns of five keys with uneven frequencies, and the unknowns of one response."""
+    rng = np.random.default_rng(1)
+    keys = np.column_stack([(rng.beta(1.1, 1.6, n) * card).astype(np.int64) for card in CARDS])
+    patterns, atom = np.unique(keys, axis=0, return_inverse=True)
+    order = np.argsort(atom, kind="stable")
+    start = np.concatenate(([0], np.cumsum(np.bincount(atom)))).astype(np.int64)
+    values = np.exp(rng.normal(8, 1, n)).astype(np.int64)
+    return patterns, Columns("x", (np.arange(len(patterns)),), start, order.astype(np.int64), Fixed(values, 1))
+
+
+def _queries(patterns: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """An endless stream of record sets."""
+    while True:
+        if rng.random() < 0.15:
+            chosen = rng.choice(len(CARDS), size=int(rng.integers(1, 3)), replace=False)
+            for cell in np.unique(patterns[:, chosen], axis=0):
+                yield (patterns[:, chosen] == cell).all(axis=1)
+            continue
+        mask = np.ones(len(patterns), dtype=bool)
+        for variable in rng.choice(len(CARDS), size=int(rng.integers(1, 4)), replace=False):
+            n_codes = int(rng.integers(1, max(2, CARDS[variable] // 2)))
+            mask &= np.isin(patterns[:, variable], rng.choice(CARDS[variable], size=n_codes, replace=False))
+        yield mask
+
+
+def _auditor(columns: Columns) -> Auditor:
+    return Auditor(columns, SetRules.of(POLICY, by_value=True), np.random.default_rng(0))
+
+
+def workload(n_queries: int = 10_000, n_records: int = 1_000_000, most_rank: int = 2_000) -> None:
+    """Run the stated workload and print times of decisions by rank."""
+    patterns, columns = _records(n_records)
+    auditor = _auditor(columns)
+    rng = np.random.default_rng(2)
+    warm = _auditor(columns)
+    for mask in (columns.start[:-1] >= 0, np.arange(columns.n_columns) % 2 == 0, np.arange(columns.n_columns) % 3 == 0):
+        warm.release(LinearRow.of(mask), 0)
+    seconds, ranks = [], []
+    outcome = {"unsafe itself": 0, "implied": 0, "answered": 0, "denied": 0}
+    for number, mask in zip(range(n_queries), _queries(patterns, rng)):
+        before = time.perf_counter()
+        if auditor.rules.broken(columns, mask) is not None:
+            kind = "unsafe itself"
+        else:
+            verdict = auditor.release(LinearRow.of(mask), number)
+            kind = "implied" if verdict.implied else "answered" if verdict.allowed else "denied"
+        auditor.forget_undo()
+        seconds.append(time.perf_counter() - before)
+        ranks.append(auditor.rank())
+        outcome[kind] += 1
+        if auditor.rank() >= most_rank:
+            break
+    times, at = 1_000 * np.array(seconds), np.array(ranks)
+    print(f"{n_records:,} records, {columns.n_columns:,} patterns, {len(times):,} queries: {outcome}")
+    print(f"classes {auditor.space.partition.n_classes:,}, rank {auditor.rank():,}")
+    print(f"all decisions: median {np.median(times):.1f} ms, 95th percentile {np.quantile(times, 0.95):.1f} ms, "
+          f"longest {times.max():.0f} ms")  # fmt: skip
+    for low in range(0, most_rank, 500):
+        inside = times[(at >= low) & (at < low + 500)]
+        if len(inside):
+            print(f"rank {low:>5}–{low + 499:<5} {len(inside):>6} decisions: median {np.median(inside):6.1f} ms, "
+                  f"95th percentile {np.quantile(inside, 0.95):6.1f} ms")  # fmt: skip
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
+
+
+def _space_of_rank(rank: int) -> tuple[RowSpace, list[LinearRow]]:
+    rng = np.random.default_rng(3)
+    patterns, columns = _records(200_000)
+    space = RowSpace(columns.n_columns, rng=rng)
+    stream = _queries(patterns, rng)
+    while space.rank < rank:
+        found = space.propose(LinearRow.of(next(stream)))
+        if isinstance(found, Proposal):
+            space.accept(found)
+    return space, [LinearRow.of(next(stream)) for _ in range(10)]
+
+
+def _decide(prepared: tuple[RowSpace, list[LinearRow]]) -> None:
+    space, rows = prepared
+    for row in rows:
+        found = space.propose(row)
+        if isinstance(found, Proposal):
+            found.unit_candidates()
+            found.pair_candidates()
+
+
+def _decide_by_rank(prepared: tuple[RowSpace, list[LinearRow]]) -> None:
+    """The usual way: the rank of all queries with and without the new one, in python-flint modulo a prime."""
+    import flint
+
+    space, rows = prepared
+    places = space.partition.representative
+    table = [row.coefficients(places).tolist() for row in (*space.rows(), rows[0])]
+    flint.nmod_mat(len(table), len(table[0]), [v for line in table for v in line], 2**61 - 1).rank()
+
+
+def entries() -> list[Entry]:
+    """For the harness: ten decisions at growing rank against one rank computation."""
+    return [
+        Entry(
+            name="auditor: 10 decisions (ours) against 1 rank computation",
+            sizes=(125, 250, 500),
+            prepare=_space_of_rank,
+            ours=_decide,
+            yardstick=_decide_by_rank,
+            yardstick_name="python-flint rank modulo 2^61 − 1",
+            size_unit="rank",
+            repeat=2,
+        )
+    ]
+
+
+if __name__ == "__main__":
+    given = [int(argument) for argument in sys.argv[1:]]
+    workload(*given)
