@@ -43,23 +43,23 @@ class Profile:
         return self.n_records > 1 and self.n_distinct == self.n_records
 
 
-def profile(frame: Frame, name: str) -> Profile:
-    """Look at one column."""
+def profile(frame: Frame, name: str, *, missing: Sequence[str] = ()) -> Profile:
+    """Look at one column; `missing` are codes known to mean "not known", else they are guessed."""
     column = frame.table[name]
     text = as_text(column)
     if column.dtype == pl.String:
         text = text.str.strip_chars()
         text = text.set(text == "", None)
     present = text.drop_nulls()
-    words = _missing_words(present)
+    words = [*missing, *(f"{code}.0" for code in missing)] if missing else _missing_words(present)
     rest = present.filter(~present.is_in(words)) if words else present
     point = rest.str.replace(",", ".", literal=True)
     numbers = point.cast(pl.Float64, strict=False)
     is_number = len(rest) > 0 and numbers.null_count() == 0
     whole = is_number and bool((numbers == numbers.round()).all())
     zeros = column.dtype == pl.String and bool(rest.str.contains(r"^0\d").any())
-    sentinels = _sentinels(rest, numbers) if whole else ()
-    codes = (*words, *sentinels)
+    sentinels = _sentinels(rest, numbers) if whole and not missing else ()
+    codes = tuple(missing) or (*words, *sentinels)
     kept = rest.filter(~rest.is_in(list(sentinels))) if sentinels else rest
     values = kept.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
     return Profile(

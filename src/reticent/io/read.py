@@ -77,8 +77,7 @@ def load_microdata(
     options = _Options(format, query, separator, encoding, layout)
     table, own = _read_table(source, schema, options, notes)
     owner = source.name if isinstance(source, Path) else "Database"
-    described = plain_schema(table) if own is None else own
-    merged = described if schema is None else _merged(schema, own)
+    merged = (own or plain_schema(table)) if schema is None else _merged(schema, own)
     table = fit(table, merged, owner=owner, notes=notes)
     merged, table = _drop_bad_trees(merged, table, notes)
     try:

@@ -92,7 +92,7 @@ def describe_file(
 
 def describe(frame: Frame, schema: Schema, *, declared: bool, notes: tuple[str, ...] = ()) -> Description:
     """Guess the open facts of each variable of a table."""
-    profiles = tuple(profile(frame, name) for name in schema.names)
+    profiles = tuple(profile(frame, variable.name, missing=variable.missing) for variable in schema.variables)
     guesses: list[Guess] = []
     variables = [
         _guess(variable, looks, guesses, declared) for variable, looks in zip(schema.variables, profiles, strict=True)
