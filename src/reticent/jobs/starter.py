@@ -64,6 +64,10 @@ variable = "income"
 quantile = 0.98
 replacement = "mean"
 
+[[step]]
+method = "local-suppression"          # blank as few values as possible
+combinations = { dimension = 3, threshold = 1 }
+
 [output]
 path = "people.safe.csv"              # publishable
 schema = "people.safe.schema.toml"    # publishable

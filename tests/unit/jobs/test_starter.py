@@ -1,5 +1,6 @@
 """The starter project runs as it is."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,12 @@ def test_starter_project_runs(tmp_path: Path) -> None:
     assert safe.n_records == people.n_records
     assert "person" not in safe.schema
     assert "45-54" in safe.categories("age")
+    summary = json.loads((folder / "people.confidential.json").read_text())
+    assert summary["risk"]["before"]["unsafe combinations"] > 1000
+    assert summary["risk"]["after"]["unsafe combinations"] < 100
+    run = CliRunner().invoke(app, ["table", str(folder / "table.toml")])
+    assert run.exit_code == 0, run.output
+    assert (folder / "firms.table.csv").read_text().startswith("industry,region,value,status\n")
 
 
 def test_data_are_the_same_every_time_and_secrets_differ(tmp_path: Path) -> None:
