@@ -62,3 +62,28 @@ def level_plot(
     axes.set_title("What is hidden at each level of detail")
     axes.legend(loc="lower right", ncols=3)
     return data_uri(figure)
+
+
+MARKS = {"primary": ("x", BAD), "secondary": ("o", WARM), "exposed": ("X", BAD), "frozen": ("s", ACCENT)}
+
+
+@styled
+def heat_plot(values: Floats, marks: Sequence[Sequence[str]], rows: Sequence[str], columns: Sequence[str]) -> str:
+    """The table as a heat map of |value| (logarithmic), with a mark on every cell that is unsafe, hidden or frozen.
+
+    Empty cells (NaN) stay white.
+    """
+    figure, axes = new_figure(height=min(9.0, max(2.0, 0.22 * len(rows) + 1.2)))
+    image = axes.imshow(np.log10(np.abs(values) + 1.0), aspect="auto", cmap="Blues")
+    for name, (symbol, colour) in MARKS.items():
+        found = [(column, row) for row, line in enumerate(marks) for column, mark in enumerate(line) if mark == name]
+        if found:
+            axes.scatter(*zip(*found, strict=True), marker=symbol, c=colour, s=26, linewidths=1.3, label=name, zorder=3)
+    axes.set_xticks(range(len(columns)), [c[:18] for c in columns], rotation=40, ha="right")
+    axes.set_yticks(range(len(rows)), [r[:28] for r in rows])
+    axes.tick_params(labelsize=7)
+    figure.colorbar(image, ax=axes, label="log10 of the value")
+    if any(mark in MARKS for line in marks for mark in line):
+        axes.legend(loc="upper left", bbox_to_anchor=(0, -0.12), ncols=4)
+    axes.set_title("Where the value is, and where the risk")
+    return data_uri(figure)

@@ -13,7 +13,7 @@ from reticent.data.parameters import to_plain
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
 from reticent.data.table import Table
 from reticent.report.page import Block, Facts, Grid, Picture, Rows, Section, Text, Verdict, number, render_page
-from reticent.report.table_plots import interval_plot, level_plot
+from reticent.report.table_plots import heat_plot, interval_plot, level_plot
 from reticent.tables.granularity import table_granularity
 from reticent.tables.group_disclosure import group_disclosures
 from reticent.tables.insider import insider_bounds
@@ -115,7 +115,18 @@ def _grid(result: TableView, part: int) -> tuple[Block, ...]:
     caption = "" if len(table.dimensions) < 3 else "First two dimensions; the others at their total."
     if len(rows) > MAX_ROWS or (columns and len(columns) > MAX_COLUMNS):
         caption += f" The first {MAX_ROWS} rows and {MAX_COLUMNS} columns are shown."
-    return (Grid(tuple(tops), tuple(heads), body, caption.strip(), LEGEND),)
+    grid = Grid(tuple(tops), tuple(heads), body, caption.strip(), LEGEND)
+    if columns is None:
+        return (grid,)
+    heat = np.full((len(heads), len(tops)), np.nan)
+    where: list[list[str]] = [[""] * len(tops) for _ in heads]
+    for cell, codes in enumerate(table.codes.tolist()):
+        if not any(codes[2:]) and codes[0] < len(heads) and codes[1] < len(tops) and marks[cell] != "empty":
+            heat[codes[0], codes[1]], where[codes[0]][codes[1]] = table.values[cell], str(marks[cell])
+    picture = Picture(
+        heat_plot(heat, where, heads, tops), "Dark cells carry most of the value; marks say what happens."
+    )
+    return (grid, picture)
 
 
 def _key(table: Table, row: int, column: int) -> tuple[int, ...]:

@@ -79,11 +79,24 @@ def twins_of(relations: Relations) -> NDArray[np.int64]:
     return twin
 
 
+def _groups(twins: NDArray[np.int64]) -> dict[int, list[int]]:
+    """For each cell that has twins: all of them."""
+    order = np.argsort(twins, kind="stable")
+    edges = np.flatnonzero(np.diff(twins[order])) + 1
+    groups: dict[int, list[int]] = {}
+    for group in np.split(order, edges):
+        if len(group) > 1:
+            members = group.tolist()
+            groups.update(dict.fromkeys(members, members))
+    return groups
+
+
 class _State:
     """The verdict while entries are worked in."""
 
     def __init__(self, table: Table, verdict: Verdict, twins: NDArray[np.int64] | None) -> None:
-        self.table, self.verdict, self.twins = table, verdict, twins
+        self.table, self.verdict = table, verdict
+        self.twins = {} if twins is None else _groups(twins)
         self.status = verdict.status.copy()
         self.reason = verdict.reason.copy()
         self.lower = verdict.lower_protection.copy()
@@ -108,8 +121,7 @@ class _State:
         if cell is None:
             self.notes.append(f"{entry.where}: the cell is empty; the line has no effect.")
             return
-        cells = [cell] if self.twins is None else np.flatnonzero(self.twins == self.twins[cell]).tolist()
-        for each in cells:
+        for each in self.twins.get(cell, [cell]):
             if entry.action in STATUS:
                 self._set_status(each, entry)
             else:
