@@ -60,6 +60,6 @@ def roll_up(rows: Rows, maps: NDArray[np.int32], offsets: NDArray[np.int64]) -> 
     n = rows.counts.size
     codes = np.empty((n + 1, rows.codes.shape[1]), dtype=np.int32)
     counts, weights, target = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n, dtype=np.int64)
-    table = np.full(1 << max(2, int(2 * n).bit_length()), -1, dtype=np.int64)
+    table = np.full(1 << max(2, int(2 * n).bit_length()), -1, dtype=np.int32)
     m = _merge(rows.codes, rows.counts, rows.weights, maps, offsets, table, codes, counts, weights, target)
-    return Rows(codes[:m], counts[:m], weights[:m]), target
+    return Rows(codes[:m].copy(), counts[:m].copy(), weights[:m].copy()), target  # views would keep the whole buffers

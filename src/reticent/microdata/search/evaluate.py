@@ -13,7 +13,8 @@ from reticent.microdata.search.ladders import Ladder
 from reticent.microdata.search.models import Groups, SafetyModel
 
 Node = tuple[int, ...]
-REMEMBERED = 200
+REMEMBERED = 6_000_000
+"""Codes kept in remembered tables (24 MB and as much again for counts); the oldest go first."""
 
 
 @dataclass
@@ -25,7 +26,8 @@ class Evaluator:
     model: SafetyModel
     row_of_record: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     evaluations: int = 0
-    _tables: "OrderedDict[Node, Rows]" = field(default_factory=OrderedDict)
+    _tables: "OrderedDict[Node, Rows]" = field(default_factory=OrderedDict, repr=False)
+    _kept: int = 0
 
     @classmethod
     def of(
@@ -66,10 +68,16 @@ class Evaluator:
             if table.counts.size < rows.counts.size and all(a <= b for a, b in zip(other, node)):
                 source, rows = other, table
         result = self._raise(rows, source, node)
-        self._tables[node] = result
-        if len(self._tables) > REMEMBERED:
-            self._tables.popitem(last=False)
+        self._remember(node, result)
         return result
+
+    def _remember(self, node: Node, rows: Rows) -> None:
+        if rows.codes.size > REMEMBERED // 4:
+            return
+        self._tables[node] = rows
+        self._kept += rows.codes.size
+        while self._kept > REMEMBERED:
+            self._kept -= self._tables.popitem(last=False)[1].codes.size
 
     def _raise(self, rows: Rows, low: Node, high: Node) -> Rows:
         maps, offsets, length = [], np.full(rows.codes.shape[1], -1, dtype=np.int64), 0

@@ -58,14 +58,22 @@ class NodeLoss:
             return float((sizes[~unsafe] ** 2).sum() + evaluator.n_records * sizes[unsafe].sum())
         if not self.count_suppressed:
             return additive
-        gone = suppressed_rows(evaluator, node)
-        counts = np.where(gone, evaluator.base.counts, 0)
+        rows = evaluator.rows(node)
+        groups = evaluator.groups(rows)
+        gone = np.where(evaluator.model.unsafe(groups)[groups.cell_group], rows.counts, 0)
         extra = 0.0
-        for column, (levels, importance) in enumerate(zip(self.record, self.importance)):
-            codes = evaluator.base.codes[:, column]
-            more = (levels[-1] - levels[node[column]])[codes]
-            extra += importance * float((more * counts)[codes >= 0].sum())
+        for column, importance in enumerate(self.importance):
+            codes = rows.codes[:, column]
+            more = self._to_the_top(evaluator, column, node[column])[codes]
+            extra += importance * float((more * gone)[codes >= 0].sum())
         return additive + extra
+
+    def _to_the_top(self, evaluator: Evaluator, column: int, level: int) -> Floats:
+        """What a record at this level still has to lose, by its code there; for every loss it depends on no more."""
+        ladder, levels = evaluator.ladders[column], self.record[column]
+        more = np.zeros(len(ladder.labels[level]))
+        np.maximum.at(more, ladder.steps[level], levels[-1] - levels[level])
+        return more
 
 
 def suppressed_rows(evaluator: Evaluator, node: Node) -> NDArray[np.bool_]:
