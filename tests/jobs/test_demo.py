@@ -1,5 +1,6 @@
 """The demonstration runs on bundled data, refuses the exposed table, and shows which cells are exposed."""
 
+import json
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -11,6 +12,8 @@ def test_demo(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["demo", "--output", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert "refused" in result.output
+    summary = json.loads((tmp_path / "people.confidential.json").read_text(encoding="utf-8"))
+    assert summary["risk"]["after"]["unsafe combinations"] == 0
     assert "What the attacker finds" in result.output
     for name in (
         "people.safe.csv",

@@ -74,7 +74,7 @@ def run_steps(
     before = measure_risk(data, settings)
     masked, records, ended = _apply_all(data, steps, source, part(progress, 0.2, 0.7), rules=rules)
     progress(0.75, "attack")
-    after = measure_risk(masked, settings)
+    after = measure_risk(masked, settings, original=data)
     progress(0.9, "loss")
     report = compare(data, masked)
     result = FileResult(

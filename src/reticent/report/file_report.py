@@ -76,9 +76,9 @@ def _short(run: RunView) -> tuple[Block, ...]:
     before, after = run.risk_before.summary(), run.risk_after.summary()
     left = after["unsafe combinations"]
     text = (
-        "A recount of the finished file finds no unsafe combination of keys."
+        "Attacked with the true records in hand, the finished file has no unsafe combination of keys."
         if left == 0
-        else f"A recount of the finished file still finds {number(left)} unsafe combinations of keys."
+        else f"Attacked with the true records in hand, the finished file still has {number(left)} unsafe combinations of keys."
     )
     pairs = []
     for name in before:
