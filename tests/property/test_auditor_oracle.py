@@ -97,17 +97,26 @@ def test_a_sum_at_its_upper_bound_is_caught_and_in_two_steps_too() -> None:
     assert not ask(auditor, np.isin(np.arange(8), (3, 4)), 2)  # 1 of {3, 4}: so 0, 1, 2 are all 1
 
 
-def test_an_interval_that_is_too_narrow_is_refused() -> None:
-    values = np.array([100, 1, 1, 1, 50, 60])
-    everyone, without_first = np.ones(6, dtype=bool), np.arange(6) > 0
-    loose = make_auditor(values, Policy(minimum=1, dominance=(1, 90), bounds={"x": Bounds(0)}))
-    tight = make_auditor(values, Policy(minimum=1, dominance=(1, 90), interval=60.0, bounds={"x": Bounds(0)}))
-    first_three = np.array([True, True, True, True, False, False])
-    assert not ask(loose, first_three, 1), "dominated by itself"
-    for auditor in (loose, tight):
-        assert ask(auditor, everyone, 1)
-    assert not ask(loose, without_first, 2), "the difference is one record that dominates"
-    assert not ask(tight, without_first, 2)
+def test_whole_numbers_fix_what_fractions_leave_open() -> None:
+    """2(a + b) + c = 3 with zeros and ones: c must be odd, so it is 1; in fractions it could be anything."""
+    row = LinearRow(((2, np.array([True, True, False, False])), (1, np.array([False, False, True, False]))))
+    values = np.array([1, 0, 1, 0])
+    fractions = make_auditor(values, Policy(minimum=2, bounds={"x": Bounds(0, 1)}))
+    assert fractions.release(row, 1).allowed
+    whole = make_auditor(values, Policy(minimum=2, bounds={"x": Bounds(0, 1, True)}))
+    verdict = whole.release(row, 1)
+    assert not verdict.allowed
+    assert verdict.reason is not None
+    assert verdict.reason.rule == "interval"
+
+
+@pytest.mark.parametrize("interval, answered", [(0.0, True), (1.0, True), (3.5, False), (90.0, False)])
+def test_an_interval_that_is_too_narrow_is_refused(interval: float, answered: bool) -> None:
+    """x0 + x1 + x2 = 102 and x1 + x2 + x3 + x4 = 4 with x ≥ 0: x0 lies in [98, 102], within 2 percent of 100."""
+    values = np.array([100, 1, 1, 1, 1, 1, 1])
+    auditor = make_auditor(values, Policy(minimum=2, unions=1, interval=interval, bounds={"x": Bounds(0)}))
+    assert ask(auditor, np.isin(np.arange(7), (1, 2, 3, 4)), 1)
+    assert ask(auditor, np.isin(np.arange(7), (0, 1, 2)), 2) == answered
 
 
 def test_the_order_of_answers_does_not_change_what_is_implied() -> None:

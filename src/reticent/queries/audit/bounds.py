@@ -6,8 +6,9 @@ Two questions, asked only after the linear algebra found nothing:
    feasible point. Only classes that truly lie at a bound can be forced there, and such a class is free exactly if some
    direction keeps all released rows and moves it inwards. One linear program over directions finds all free classes at
    once. If none is forced, bounds imply no equation, so nothing else is fixed either.
-2. Is an unsafe class narrowed below the policy's interval, or (for whole numbers) fixed? A program each, up to a cap;
-   what cannot be checked is refused.
+2. Is an unsafe class narrowed below the policy's interval, or (for whole numbers) fixed? Databases that fit all releases
+   are searched for, each showing for many classes at once that they are not; for the rest one program each, up to a cap.
+   What cannot be checked is refused.
 """
 
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.errors import SolverError
 from reticent.queries.audit.auditor import BoundStage
 from reticent.queries.audit.rowspace import Partition, Proposal, RowSpace
 from reticent.queries.canonical import Columns
@@ -24,12 +26,16 @@ from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
 from reticent.solve.highs import solve
-from reticent.solve.model import INFINITE, LinearModel, Status
+from reticent.solve.model import INFINITE, Floats, LinearModel, Solution, Status
 
-MOST_PROBES = 400
+MOST_PROBES = 200
+SWEEPS = 12
+SWEEP_SECONDS = 5.0
+PROBE_SECONDS = 5.0
 SLACK = 1e-7
 HALF = 0.5
 FORCED = StaffReason("bounds", "known bounds would fix the values of a class of records")
+NARROW = StaffReason("interval", "known bounds would narrow an unsafe class too far")
 UNCHECKED = StaffReason("bounds", "the check against known bounds could not be finished")
 
 
@@ -83,7 +89,10 @@ class _Stage:
                 return UNCHECKED
             if bool(((at_low | at_high) & ~free).any()):
                 return FORCED
-        return self._probe(matrix, partition, totals, counts, touched & hidden) if probing else None
+        if not probing:
+            return None
+        values = np.asarray(totals / self.columns.values.scale, dtype=np.float64)
+        return self._probe(matrix, _Scene(partition, values, counts, touched & hidden))
 
     def _at(self, bound: float | None, totals: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Classes whose true total is the least (or most) that the bound allows."""
@@ -92,63 +101,118 @@ class _Stage:
         limit = Fraction(bound) * self.columns.values.scale
         return np.asarray(totals * limit.denominator == counts * limit.numerator, dtype=bool)
 
-    def _probe(
-        self,
-        matrix: sparse.csr_array,
-        partition: Partition,
-        totals: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        touched: NDArray[np.bool_],
-    ) -> StaffReason | None:
-        """The interval of each unsafe class by two programs."""
-        unsafe = [
+    def _probe(self, matrix: sparse.csr_array, scene: "_Scene") -> StaffReason | None:
+        """Show for each unsafe class a database, as good as the true one, in which it is far enough from the truth."""
+        watched = [
             j
-            for j in np.flatnonzero(touched).tolist()
-            if self.rules.broken(self.columns, partition.class_of == j) is not None
+            for j in np.flatnonzero(scene.touched).tolist()
+            if self.rules.broken(self.columns, scene.partition.class_of == j) is not None
         ]
-        if len(unsafe) > MOST_PROBES:
+        if not watched:
+            return None
+        needs = _Needs(np.array(watched), scene.values, self.interval, whole=self.bounds.integer)
+        low, high = self._box(scene)
+        rng = np.random.default_rng(len(scene.values))  # only a search order; verdicts do not depend on it
+        for _ in range(SWEEPS):
+            if needs.met:
+                return None
+            cost = np.zeros(len(scene.values))
+            cost[needs.open] = rng.choice((-1.0, 1.0), len(needs.open))
+            room = 10.0 + np.abs(scene.values) * (1 + self.interval / 50)
+            near = (np.maximum(low, scene.values - room), np.minimum(high, scene.values + room))
+            found = self._solve(matrix, cost, scene, near, limit=SWEEP_SECONDS)
+            if found is not None and found.feasible:
+                needs.take(found.values)
+        if len(needs.open) > MOST_PROBES:
             return UNCHECKED
-        values = np.asarray(totals / self.columns.values.scale, dtype=np.float64)
-        low = np.full(len(values), -INFINITE)
-        high = np.full(len(values), INFINITE)
-        if self.bounds.low is not None:
-            low = np.asarray(counts * self.bounds.low, dtype=np.float64)
-        if self.bounds.high is not None:
-            high = np.asarray(counts * self.bounds.high, dtype=np.float64)
-        for j in unsafe:
-            ends = [self._end(matrix, j, values, low, high, maximise=m) for m in (False, True)]
-            if ends[0] is None or ends[1] is None:
-                return UNCHECKED
-            if self._too_narrow(values[j], ends[0], ends[1]):
-                return StaffReason("interval", "known bounds would narrow an unsafe class too far")
+        return self._probe_each(matrix, scene, needs, (low, high))
+
+    def _probe_each(
+        self, matrix: sparse.csr_array, scene: "_Scene", needs: "_Needs", box: tuple[Floats, Floats]
+    ) -> StaffReason | None:
+        for j in needs.open:
+            for sign in (-1.0, 1.0):
+                cost = np.zeros(len(scene.values))
+                cost[j] = sign
+                found = self._solve(matrix, cost, scene, box, limit=PROBE_SECONDS)
+                if found is None or found.status is Status.STOPPED:
+                    return UNCHECKED
+                if found.status is Status.UNBOUNDED:
+                    needs.unbounded(int(j), upwards=sign > 0)
+                elif found.feasible:
+                    needs.take(found.values)
+            if j in needs.open:
+                return NARROW
         return None
 
-    def _too_narrow(self, value: float, low: float, high: float) -> bool:
-        distance = abs(value) * self.interval / 100
-        slack = SLACK * max(1.0, abs(value))
-        if low > value - distance + slack or high < value + distance - slack:
-            return True
-        return high - low < (HALF if self.bounds.integer else slack)
+    def _box(self, scene: "_Scene") -> tuple[Floats, Floats]:
+        n = len(scene.values)
+        low, high = np.full(n, -INFINITE), np.full(n, INFINITE)
+        if self.bounds.low is not None:
+            low = np.asarray(scene.counts * self.bounds.low, dtype=np.float64)
+        if self.bounds.high is not None:
+            high = np.asarray(scene.counts * self.bounds.high, dtype=np.float64)
+        return low, high
 
-    def _end(
-        self,
-        matrix: sparse.csr_array,
-        chosen: int,
-        values: NDArray[np.float64],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        *,
-        maximise: bool,
-    ) -> float | None:
-        cost = np.zeros(len(values))
-        cost[chosen] = 1.0
-        sides = np.asarray(matrix @ values, dtype=np.float64)
-        whole = np.full(len(values), True) if self.bounds.integer else None
-        model = LinearModel(cost, low, high, matrix, sides, sides, integer=whole, maximise=maximise)
-        found = solve(model)
-        if found.status is Status.UNBOUNDED:
-            return INFINITE if maximise else -INFINITE
-        return float(found.objective) if found.status is Status.OPTIMAL else None
+    def _solve(
+        self, matrix: sparse.csr_array, cost: Floats, scene: "_Scene", box: tuple[Floats, Floats], *, limit: float
+    ) -> Solution | None:
+        sides = np.asarray(matrix @ scene.values, dtype=np.float64)
+        whole = np.full(len(cost), True) if self.bounds.integer else None
+        model = LinearModel(cost, box[0], box[1], matrix, sides, sides, integer=whole, maximise=True)
+        try:
+            return solve(model, time_limit=limit)
+        except SolverError:
+            return None
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """The classes as they would be after the release, with their true totals."""
+
+    partition: Partition
+    values: Floats
+    counts: NDArray[np.int64]
+    touched: NDArray[np.bool_]
+
+
+class _Needs:
+    """Which unsafe classes still lack a database that is low enough, high enough, or (whole numbers) different."""
+
+    def __init__(self, watched: NDArray[np.int64], values: Floats, interval: float, *, whole: bool) -> None:
+        self._watched, self._true = watched, values[watched]
+        distance = np.abs(self._true) * interval / 100
+        slack = SLACK * np.maximum(1.0, np.abs(self._true))
+        self._low, self._high = self._true - distance + slack, self._true + distance - slack
+        start = np.full(len(watched), interval == 0)
+        self._below, self._above = start.copy(), start.copy()
+        self._other = np.full(len(watched), not whole)
+
+    @property
+    def open(self) -> NDArray[np.int64]:
+        """The classes not yet shown to be wide enough."""
+        return np.asarray(self._watched[~(self._below & self._above & self._other)], dtype=np.int64)
+
+    @property
+    def met(self) -> bool:
+        """Whether all are."""
+        return len(self.open) == 0
+
+    def take(self, solution: Floats) -> None:
+        """Learn from another database that fits all releases."""
+        there = solution[self._watched]
+        self._below |= there <= self._low
+        self._above |= there >= self._high
+        self._other |= np.abs(there - self._true) > HALF
+
+    def unbounded(self, chosen: int, *, upwards: bool) -> None:
+        """One class can be as large (or small) as one likes."""
+        here = self._watched == chosen
+        self._other |= here
+        if upwards:
+            self._above |= here
+        else:
+            self._below |= here
 
 
 def _by_class(amounts: NDArray[np.int64], partition: Partition) -> NDArray[np.int64]:
@@ -161,8 +225,13 @@ def _by_class(amounts: NDArray[np.int64], partition: Partition) -> NDArray[np.in
 def _matrix(space: RowSpace, proposal: Proposal) -> sparse.csr_array:
     """All released rows and the proposed one over the classes."""
     places = proposal.partition.representative
-    rows = [row.coefficients(places) for row in (*space.rows(), proposal.row)]
-    return sparse.csr_array(np.vstack(rows).astype(np.float64))
+    rows = (*space.rows(), proposal.row)
+    entries = [row.coefficients(places) for row in rows]
+    columns = [np.flatnonzero(entry) for entry in entries]
+    number = np.repeat(np.arange(len(rows)), [len(column) for column in columns])
+    amounts = np.concatenate([entry[column] for entry, column in zip(entries, columns)]).astype(np.float64)
+    shape = (len(rows), len(places))
+    return sparse.csr_array((amounts, (number, np.concatenate(columns))), shape=shape)
 
 
 def _free(matrix: sparse.csr_array, at_low: NDArray[np.bool_], at_high: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
