@@ -27,6 +27,7 @@ Mask = NDArray[np.bool_]
 ABSENT = -1
 COUNT = "*"
 BITS = 62
+TIED, LOOSE = 1e-9, 1e-4
 
 
 @dataclass(frozen=True)
@@ -370,6 +371,22 @@ class Universe:
             self._columns[label] = self._link(label, tuple(sorted(names)))
         return self._columns[label]
 
+    @cached_property
+    def linked(self) -> dict[str, tuple[str, ...]]:
+        """For each response, the responses that tell about it because they are tied by a linear equation.
+
+        A total and its parts, or an amount in two currencies: who sums one of them sums the others too. Exactness is
+        not needed here: a response linked without need only makes the audit stricter.
+        """
+        names = self.policy.responses
+        groups = {name: {name} for name in names}
+        for version in self.versions:
+            for tied in _dependent(version.data.numbers(names) if names else np.zeros((0, 0))):
+                together = set().union(*(groups[names[i]] for i in tied))
+                for name in together:
+                    groups[name] = together
+        return {name: tuple(sorted(group)) for name, group in groups.items()}
+
     def known_entities(self) -> frozenset[int]:
         """The respondents whose values the policy calls public knowledge."""
         wanted = set(self.policy.known)
@@ -415,6 +432,23 @@ class Universe:
         first = order[start[:-1]]
         atom_of = tuple(places[first, v] for v in range(len(self.versions)))
         return Columns(label, atom_of, start, unit_entity[order], fixed_point(unit_values[order]))
+
+
+def _dependent(values: NDArray[np.float64]) -> list[list[int]]:
+    """Sets of columns tied by a linear equation (with a constant) over the complete records."""
+    complete = values[~np.isnan(values).any(axis=1)] if values.size else values
+    if complete.shape[1] < 2 or len(complete) <= complete.shape[1] + 1:
+        return []
+    centred = complete - complete.mean(axis=0)
+    spread = np.sqrt((centred**2).mean(axis=0))
+    moving = np.flatnonzero(spread > 0)
+    unit = centred[:, moving] / spread[moving]
+    sizes, vectors = np.linalg.eigh(unit.T @ unit / len(unit))
+    found = []
+    for k in np.flatnonzero(sizes < TIED):
+        tied = moving[np.abs(vectors[:, k]) > LOOSE]
+        found.append([int(i) for i in tied])
+    return found
 
 
 def _atom_words(version: Version, secret: Secret) -> NDArray[np.uint64]:

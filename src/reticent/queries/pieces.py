@@ -6,7 +6,7 @@ possibly times numbers that everybody knows (numeric filters), over a set of rec
 """
 
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,17 @@ def design(universe: Universe, records: RecordSet, names: tuple[str, ...]) -> tu
 
 
 def pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tuple[Piece, ...]:
-    """All sums that an exact answer to a statistic gives away."""
+    """All sums that an exact answer to a statistic gives away, also of responses tied to those asked for."""
+    found: list[Piece] = []
+    for piece in _own_pieces(statistic, universe, records):
+        for names in product(*(universe.linked.get(name, (name,)) for name in piece.responses)):
+            linked = Piece(tuple(sorted(names)), piece.records, piece.known)
+            if linked not in found:
+                found.append(linked)
+    return tuple(found)
+
+
+def _own_pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tuple[Piece, ...]:
     names = statistic.variables
     if statistic.name == "count":
         return (Piece((), complete(universe, records, names)),)

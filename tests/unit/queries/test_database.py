@@ -313,6 +313,39 @@ def test_families_and_pairs_are_protected_as_sums_of_classes(tmp_path: Path) -> 
     assert verdicts == {"classes": [True, True, True], "pairs": [True, True, False], "family": [True, True, False]}
 
 
+def test_responses_tied_by_an_equation_are_judged_together(tmp_path: Path) -> None:
+    """pay in one currency for everybody, in another for everybody but one: the difference is that one's pay."""
+    table = frame().with_columns(
+        pl.when(pl.col("id") == "p3").then(pl.lit(99)).otherwise(pl.col("age")).alias("age"),
+        (pl.col("pay") * 0.75).alias("bonus"),
+    )
+    db = make(tmp_path, table)
+    assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="u"), Answer)
+    assert db.ask("SELECT SUM(bonus) FROM data WHERE age < 99", user="u") == RISK
+    assert isinstance(db.ask('SELECT SUM("left") FROM data WHERE age < 99', user="u"), Answer)
+    total = tmp_path / "total"
+    total.mkdir()
+    parts = table.with_columns((pl.col("pay") * pl.col("age") % 7).alias("bonus"))
+    parts = parts.with_columns((pl.col("pay") - pl.col("bonus")).alias("left"))
+    db = make(total, parts)
+    assert isinstance(db.ask("SELECT SUM(pay), SUM(bonus) FROM data", user="u"), Answer)
+    assert db.ask('SELECT SUM("left") FROM data WHERE age < 99', user="u") == RISK
+
+
+def test_a_new_filter_does_not_disturb_the_past(tmp_path: Path) -> None:
+    narrow = Policy(**{**POLICY.__dict__, "filters": ("dept",)})
+    db = make(tmp_path, policy=narrow)
+    first = db.ask("SELECT SUM(pay) FROM data WHERE dept = 'a'", user="u")
+    db.close()
+    wide = make(tmp_path)
+    again = wide.ask("SELECT SUM(pay) FROM data WHERE dept = 'a'", user="u")
+    assert first == again
+    assert wide.history()[-1]["remember"] == {"repeated": True}
+    wide.close()
+    with pytest.raises(LedgerError, match="no longer selects"):
+        make(tmp_path, policy=Policy(**{**POLICY.__dict__, "filters": ("age",)}))
+
+
 def test_limits_and_unknown_variables(tmp_path: Path) -> None:
     db = make(tmp_path, policy=Policy(**{**POLICY.__dict__, "limits": Limits(queries=1, cells=5)}))
     assert db.ask("SELECT SUM(pya) FROM data", user="u").message == "There is no variable 'pya' to ask about."  # type: ignore[union-attr]
