@@ -37,8 +37,11 @@ SWEEPS, FEW = 4, 5_000
 """Rounds of exact re-partition on a file of up to FEW records; a larger one gets a single round."""
 SLICE = 400_000
 """Proposals between two looks at the clock."""
+HEATS = (1.0, 5.0)
+"""Heat at which chains start, in turn, in units of cost per record: skewed files have costly records that only the
+hotter one moves, even ones are better served by the other."""
 ROUNDS: tuple[tuple[float, float, float], ...] = ((1.0, 1e-3, 0.6), (0.1, 1e-3, 0.2), (0.05, 1e-3, 0.2))
-"""Heat at the start and end of each round, in units of cost per record, and its share of the proposals."""
+"""Heat at the start (times the chain's own in the first round) and end of each round, and its share of the proposals."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,15 @@ def near_records(x: Floats, count: int, *, threads: int = 1) -> Integers:
 
 
 def improve(
-    x: Floats, near: Integers, labels: Integers, k: int, *, words: tuple[int, int], proposals: int, deadline: float
+    x: Floats,
+    near: Integers,
+    labels: Integers,
+    k: int,
+    *,
+    words: tuple[int, int],
+    proposals: int,
+    deadline: float,
+    heat: float = 1.0,
 ) -> tuple[Integers, float, bool]:
     """Anneal one partition; returns labels, cost and whether the proposals were used up."""
     labels = labels.copy()
@@ -79,16 +90,17 @@ def improve(
         return labels, cost, True
     state = np.array(words, dtype=np.uint64) | np.uint64(1)
     best, best_cost = labels.copy(), cost
-    for start, end, share in ROUNDS:
+    for number, (start, end, share) in enumerate(ROUNDS):
         count = int(proposals * share)
-        cooling = (end / start) ** (1.0 / max(count, 1))
-        heat = start * scale
+        first = start * heat if number == 0 else start
+        cooling = (end / first) ** (1.0 / max(count, 1))
+        now = first * scale
         while count > 0:
             if time.monotonic() > deadline:
                 return best, best_cost, False
             part = min(SLICE, count)
-            cost += anneal(x, near, k, labels, place, members, sizes, sums, free, state, part, heat, cooling)
-            heat *= cooling**part
+            cost += anneal(x, near, k, labels, place, members, sizes, sums, free, state, part, now, cooling)
+            now *= cooling**part
             count -= part
             if cost < best_cost:
                 best, best_cost = labels.copy(), cost
@@ -149,8 +161,8 @@ def search_whole(x: Floats, k: int, search: Search, start: Integers) -> tuple[In
     near = near_records(x, NEAR, threads=search.threads)
 
     def chain(number: int) -> Callable[[], tuple[Integers, float, bool]]:
-        words = search.secret.words(f"chain {number}")
-        return lambda: improve(x, near, start, k, words=words, proposals=share, deadline=deadline)
+        words, heat = search.secret.words(f"chain {number}"), HEATS[number % len(HEATS)]
+        return lambda: improve(x, near, start, k, words=words, proposals=share, deadline=deadline, heat=heat)
 
     runs = _in_threads([chain(number) for number in range(CHAINS)], search, "improving groups", (0.0, 1.0))
     best = min(range(CHAINS), key=lambda number: runs[number][1])
