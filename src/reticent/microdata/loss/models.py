@@ -9,7 +9,7 @@ from scipy.special import expit, stdtrit
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-ITERATIONS = 60
+ITERATIONS = 25
 RIDGE = 1e-8
 
 
@@ -61,12 +61,13 @@ def logistic(design: Floats, response: Floats) -> tuple[Fit, Floats]:
                 break
             step = step / 2
         beta = beta + step
-        done = abs(deviance - new) < 1e-10 * (abs(deviance) + 1)
+        done = abs(deviance - new) < 1e-9 * (abs(deviance) + 1)
         deviance = new
         if done:
             break
     errors = np.sqrt(np.maximum(np.diag(np.linalg.inv(information)), 0.0))
-    return Fit(beta, errors, 1.959963984540054, int(np.linalg.matrix_rank(x))), expit(x @ beta)
+    rank = int(np.linalg.matrix_rank(x.T @ x, hermitian=True))
+    return Fit(beta, errors, 1.959963984540054, rank), expit(x @ beta)
 
 
 def _deviance(score: Floats, response: Floats, beta: Floats) -> float:
