@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from reticent.data.published_table import PublishedTable
     from reticent.data.schema import Kind, Role, Schema, Variable
     from reticent.data.table import DimensionSpec, TableSpec
-    from reticent.io.read import read_microdata
+    from reticent.io.read import load_microdata, read_microdata
+    from reticent.io.schema import read_schema, write_schema
     from reticent.io.write import write_masked
+    from reticent.jobs.describe import describe_file
     from reticent.jobs.protect_file import protect_file
     from reticent.jobs.protect_table import ProtectedTable, protect_table
     from reticent.queries.database import ProtectedDatabase
@@ -47,11 +49,15 @@ _EXPORTS: dict[str, str] = {
     "Threshold": "reticent.tables.rules",
     "Variable": "reticent.data.schema",
     "ask_for": "reticent.queries.language",
+    "describe_file": "reticent.jobs.describe",
+    "load_microdata": "reticent.io.read",
     "protect_file": "reticent.jobs.protect_file",
     "protect_table": "reticent.jobs.protect_table",
     "read_microdata": "reticent.io.read",
+    "read_schema": "reticent.io.schema",
     "tabulate": "reticent.tabulation.tabulate",
     "write_masked": "reticent.io.write",
+    "write_schema": "reticent.io.schema",
 }
 
 __all__ = [
@@ -75,11 +81,15 @@ __all__ = [
     "Variable",
     "__version__",
     "ask_for",
+    "describe_file",
+    "load_microdata",
     "protect_file",
     "protect_table",
     "read_microdata",
+    "read_schema",
     "tabulate",
     "write_masked",
+    "write_schema",
 ]
 
 

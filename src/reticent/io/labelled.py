@@ -15,7 +15,7 @@ from reticent.frames.frame import as_text
 READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta",
            ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport"}  # fmt: skip
 WITH_MISSING = ("read_sav", "read_dta", "read_sas7bdat")
-_TAGGED = re.compile(r"\[(.*?)\] ?(.*)", re.DOTALL)
+_TAGGED = re.compile(r"\[(.*?)\](?: (.*))?", re.DOTALL)
 STATA_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SPSS_MISSING = 3
 MEASURES = {Kind.NUMERIC: "scale", Kind.ORDINAL: "ordinal", Kind.NOMINAL: "nominal"}
@@ -97,7 +97,7 @@ def _untag(column: pl.Series, labels: dict[str, str], tags: list[str]) -> tuple[
     for old in dict.fromkeys((*labels, *tags)):
         found = _TAGGED.fullmatch(labels.get(old, ""))
         if found:
-            new_code[old], labels[old] = found[1], found[2]
+            new_code[old], labels[old] = found[1], found[2] or ""
         elif old in tags:
             new_code[old] = f".{old}"
     restored = {new_code.get(code, code): label for code, label in labels.items() if label}
@@ -178,6 +178,11 @@ def _stata_text(
     """Stata labels only numbers: text codes with a code list become 1, 2, … with labels "[01] North"."""
     if not labels and not variable.missing:
         return list(_texts(text)), {}, []
+    if any("] " in code for code in (*variable.codes, *variable.missing, *(value or "" for value in text))):
+        raise DataError(
+            f"Variable {variable.name!r} has codes with ']' and a blank; a Stata file cannot keep them.",
+            variables=(variable.name,),
+        )
     letters = dict(zip(variable.missing, STATA_LETTERS, strict=False))
     known = dict.fromkeys([*variable.codes, *sorted({value for value in text if value is not None})])
     place: dict[str, Any] = {code: n for n, code in enumerate((c for c in known if c not in letters), start=1)}

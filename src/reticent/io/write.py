@@ -167,6 +167,11 @@ def _is_number(code: str) -> bool:
 def fixed_file(table: pl.DataFrame, schema: Schema, path: Path) -> FixedFile:
     """Lay a table out in fixed width; places of the schema are kept where every value fits."""
     texts = {variable.name: _cells(table[variable.name], variable) for variable in schema.variables}
+    for name, text in texts.items():
+        if text.str.contains(r"[\r\n]").any():
+            raise DataError(
+                f"{path.name}: {name!r} has values with a line end, which fixed width cannot hold; use CSV."
+            )
     placed = _placed(schema, texts)
     width = max(int(v.start or 1) + int(v.length or 1) - 1 for v in placed.variables)
     pieces: list[pl.Expr] = []

@@ -12,6 +12,7 @@ from reticent.io.argus_grc import read_grc
 from reticent.io.argus_text import Notes
 from reticent.io.hierarchies import read_hierarchy
 from reticent.io.read import load_microdata
+from reticent.jobs.protect_file import run_file_plan
 
 
 def test_demodata_fixed_and_free_are_the_same(shared_data: Path) -> None:
@@ -101,3 +102,34 @@ def test_arx_hierarchies(shared_data: Path) -> None:
         tree = read_hierarchy(file)
         assert tree.depth >= 1
         assert tree.total == "*"
+
+
+def test_demodata_protected_with_its_own_recoding(shared_data: Path, tmp_path: Path) -> None:
+    """The whole road with ARGUS files only: .asc, .rda and .grc in, .saf, .rds and .cdl out."""
+    folder = shared_data / "argus_mu"
+    (tmp_path / "plan.toml").write_text(
+        f"""
+[data]
+path = "{folder}/demodata.asc"
+schema = "{folder}/demodata.rda"
+secret = 1
+[risk]
+dimension = 1
+[[step]]
+method = "recode"
+variable = "AGE"
+grc = "{folder}/age3.grc"
+[output]
+path = "safe.saf"
+"""
+    )
+    run = run_file_plan(tmp_path / "plan.toml")
+    assert any("commas" in note for note in run.result.notes)
+    back = load_microdata("safe.saf", "safe.rds", folder=tmp_path)
+    assert back.data.n_records == 4000
+    assert back.data.categories("AGE") == ("1", "2", "3")
+    assert back.data.schema["AGE"].missing == ("8", "9")
+    before = run.before
+    for name in ("REGION", "WEIGHT", "INCOME", "OCCUCODE"):
+        assert back.data.texts(name) == before.texts(name)
+    assert "IDLEVEL" not in (tmp_path / "safe.rds").read_text()
