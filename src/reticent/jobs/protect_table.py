@@ -131,10 +131,9 @@ class ProtectedTable:
         }
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from reticent.report.table_notebook import table_html
 
-        cells = "".join(f"<tr><td>{escape(name)}</td><td>{count}</td></tr>" for name, count in self.counts().items())
-        return f"<p>{escape(repr(self))}</p><table><tr><th>status</th><th>cells</th></tr>{cells}</table>"
+        return table_html(self)
 
 
 def _finite(number: float) -> float | None:

@@ -44,6 +44,8 @@ class _Numbers:
     decimals: dict[str, int]
     weights: Floats | None
     weight_scale: float
+    weight_decimals: int
+    notes: tuple[str, ...]
 
 
 def tabulate(data: Microdata, spec: TableSpec, *, progress: Progress = silent) -> Table:
@@ -66,7 +68,7 @@ def tabulate(data: Microdata, spec: TableSpec, *, progress: Progress = silent) -
     if respondent is not None and spec.by_record:
         _, records = _view(replace(units, respondent=None), dimensions, spec, numbers, asked, waived)
     codes = np.column_stack(cells.columns).astype(np.int32)
-    decimals = numbers.decimals[spec.response] if spec.response is not None else 0
+    decimals = numbers.decimals[spec.response] if spec.response is not None else numbers.weight_decimals
     if spec.response is not None:
         values = view.measures[spec.response].totals
     elif respondent is not None:
@@ -75,7 +77,7 @@ def tabulate(data: Microdata, spec: TableSpec, *, progress: Progress = silent) -
         values = view.weighted_counts if spec.weighted else view.counts.astype(np.float64)
     table = Table(
         dimensions, codes, values, view, spec.response, spec.shadow, spec.cost, decimals, spec.weighted,
-        spec.missing_safe, records,
+        spec.missing_safe, records, notes=numbers.notes,
     )  # fmt: skip
     order = np.lexsort(codes.T[::-1])
     part(progress, 0.9, 1.0)(1.0, "done")
@@ -101,8 +103,12 @@ def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
     weight_scale = 10.0 ** (weight_digits or 0)
     largest = float(weights.max()) if weights is not None else 1.0
     values, scales, decimals = {}, {}, {}
+    notes = []
     for name in spec.measures:
         raw = data.numbers((name,))[:, 0]
+        absent = int(np.isnan(raw).sum())
+        if absent:
+            notes.append(f"{name}: missing in {absent} records, which count as respondents with 0.")
         digits = decimals_of(raw)
         scale = 10.0**digits if digits is not None else 1.0
         exact = digits is not None and float(np.nansum(np.abs(raw))) * scale * largest * weight_scale < EXACT
@@ -113,7 +119,8 @@ def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
         values[RECORDS], scales[RECORDS], decimals[RECORDS] = np.ones(data.n_records), 1.0, 0
     if weights is not None and weight_digits is not None:
         weights = np.rint(weights * weight_scale)
-    return _Numbers(values, scales, decimals, weights, weight_scale)
+    digits = 0 if weights is None else MAX_DECIMALS if weight_digits is None else weight_digits
+    return _Numbers(values, scales, decimals, weights, weight_scale, digits, tuple(notes))
 
 
 def _respondents(data: Microdata) -> Integers | None:

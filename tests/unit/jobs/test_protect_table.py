@@ -17,7 +17,7 @@ from reticent.data.table_plan import read_table_plan, table_plan_from, table_pla
 from reticent.jobs.protect_table import protect_table, run_table_plan
 from reticent.tables.apriori import Entry
 from reticent.tables.methods import Adjust, Round
-from reticent.tables.rules import PPercent, Threshold
+from reticent.tables.rules import PPercent, Rule, RuleCells, Threshold
 
 CSV = "industry,region,turnover\n" + "\n".join(
     f"{industry},{region},{value}"
@@ -277,3 +277,49 @@ def test_zeros_can_be_judged() -> None:
 def test_a_plan_for_a_file_is_sent_to_the_right_command() -> None:
     with pytest.raises(PlanError, match="run it with `reticent protect`"):
         table_plan_from({"data": {}, "step": []}, owner="plan.toml", folder=Path("."))
+
+
+def test_linked_tables_from_a_plan(folder: Path) -> None:
+    plan = PLAN.replace(
+        "[protect]", '[[table]]\ndimensions = ["region"]\nresponse = "turnover"\n[protect]'
+    ).replace("[table]\n", "[[table]]\n", 1)  # fmt: skip
+    (folder / "plan.toml").write_text(plan)
+    result = run_table_plan(folder / "plan.toml")
+    assert (folder / "table-1.csv").exists()
+    assert (folder / "table-2.csv").read_text().splitlines()[1] == "Total,615,published"
+    assert result.table.n_cells == 12  # the second table adds no cell
+
+
+def test_levels_are_carried_from_the_shadow_to_the_response() -> None:
+    frame = pl.DataFrame({"a": list("xxxyyy"), "v": [100.0, 200, 300, 4, 5, 6], "s": [90.0, 5, 1, 50, 50, 50]})
+    schema = Schema((Variable("a", role=Role.KEY), Variable("v", kind=Kind.NUMERIC), Variable("s", kind=Kind.NUMERIC)))
+    spec = TableSpec((DimensionSpec("a"),), response="v", shadow="s", cost="s")
+    result = protect_table(Microdata.of(frame, schema), spec, rules=[PPercent(p=10)], cost="s", accept_exposed=True)
+    cell = result.table.find(("x",))
+    assert result.problem.primary[cell]
+    # |response| · distance / total of the shadow, where the distance is 10 % of 90 less the rest 1
+    assert result.problem.upper_protection[cell] == pytest.approx(600 * (9 - 1) / 96)
+    assert result.problem.cost[result.table.find(("y",))] == 150
+
+
+def test_a_rule_of_ones_own() -> None:
+    class Odd(Rule):
+        """Cells with an odd number of respondents."""
+
+        name = "odd"
+
+        def unsafe(self, cells: RuleCells) -> np.ndarray:
+            return cells.known_counts(self.name) % 2 == 1
+
+    result = protect_table(firms(), SPEC, rules=[Odd()], accept_exposed=True)
+    assert {result.verdict.reason_of(int(c)) for c in np.flatnonzero(result.verdict.primary)} == {"odd"}
+    assert result.verdict.upper_protection[result.table.find(("A", "N"))] == pytest.approx(21)
+
+
+def test_notebook_view_and_notes_on_missing_values() -> None:
+    data = firms()
+    values = data.numbers(("turnover",))[:, 0]
+    values[0] = np.nan
+    result = protect_table(data.with_numbers("turnover", values), SPEC, accept_exposed=True)
+    assert "turnover: missing in 1 records, which count as respondents with 0." in result.notes
+    assert "<table>" in result._repr_html_()

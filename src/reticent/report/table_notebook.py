@@ -1,0 +1,47 @@
+"""A protected table in a notebook: small, coloured by status, self-contained. Confidential."""
+
+from html import escape
+
+import numpy as np
+
+from reticent.data.cells import CellStatus
+from reticent.report.table_report import TableView
+
+COLOURS = {
+    "safe": "#eef2f6", "primary": "#e9a29b", "secondary": "#f6d9a8", "frozen": "#cfe0f3", "empty": "#fafbfc",
+    "exposed": "#b3372f",
+}  # fmt: skip
+MAX_ROWS, MAX_COLUMNS = 40, 20
+
+
+def table_html(result: TableView) -> str:
+    """The first two dimensions of the (first) table with the colour of each cell's status, and the verdict in words."""
+    words = f"<p><b>{escape(repr(result))}</b></p>"
+    table, members = result.system.parts[0], result.system.members[0]
+    if len(table.dimensions) < 2:
+        return words
+    rows, columns = table.dimensions[0], table.dimensions[1]
+    exposed = np.isin(members, result.audit.exposed_cells)
+    status = result.status[members]
+    cells: dict[tuple[int, int], str] = {}
+    for cell, codes in enumerate(table.codes.tolist()):
+        if any(codes[2:]):
+            continue
+        name = "exposed" if exposed[cell] else CellStatus(int(status[cell])).name.lower()
+        ink = "#fff" if name == "exposed" else "#1d2733"
+        text = f"{table.values[cell]:.{table.decimals}f}"
+        cells[codes[0], codes[1]] = (
+            f'<td title="{name}" style="background:{COLOURS[name]};color:{ink};text-align:right">{text}</td>'
+        )
+    shown = range(min(len(columns), MAX_COLUMNS))
+    head = "".join(f"<th>{escape(columns.label(c))}</th>" for c in shown)
+    body = "".join(
+        f"<tr><th style='text-align:left'>{'&emsp;' * int(rows.levels[r])}{escape(rows.label(r))}</th>"
+        + "".join(cells.get((r, c), "<td></td>") for c in shown)
+        + "</tr>"
+        for r in range(min(len(rows), MAX_ROWS))
+    )
+    legend = " ".join(
+        f'<span style="background:{colour};padding:0 .4em">{name}</span>' for name, colour in COLOURS.items()
+    )
+    return f"{words}<table><tr><th></th>{head}</tr>{body}</table><p>{legend}</p>"
