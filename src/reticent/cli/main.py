@@ -19,6 +19,7 @@ COMMAND_MODULES: tuple[str, ...] = (
     "perturb",
     "protect",
     "risk",
+    "suppress",
     "table",
 )
 

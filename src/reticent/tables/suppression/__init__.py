@@ -1,5 +1,7 @@
 """Secondary suppression: which further cells to hide so that the attacker cannot undo the primaries."""
 
+from reticent.base.checks import check_choice
+from reticent.tables.suppression.costs import COSTS
 from reticent.tables.suppression.heuristic import Heuristic
 from reticent.tables.suppression.method import Suppression, SuppressionMethod
 from reticent.tables.suppression.optimal import Optimal
@@ -7,4 +9,13 @@ from reticent.tables.suppression.optimal import Optimal
 # plan name -> method; one interface, one judge
 SUPPRESSION_METHODS: tuple[type[SuppressionMethod], ...] = (Heuristic, Optimal)
 
-__all__ = ["SUPPRESSION_METHODS", "Heuristic", "Optimal", "Suppression", "SuppressionMethod"]
+
+def suppression_method(name: str, *, cost: str = "own") -> SuppressionMethod:
+    """A method by its plan name, with a named cost."""
+    known = {method.name: method for method in SUPPRESSION_METHODS}
+    check_choice(name, tuple(known), name="method", owner="suppress")
+    check_choice(cost, COSTS, name="cost", owner="suppress")
+    return known[name](cost=cost)  # type: ignore[arg-type]
+
+
+__all__ = ["SUPPRESSION_METHODS", "Heuristic", "Optimal", "Suppression", "SuppressionMethod", "suppression_method"]

@@ -1,0 +1,92 @@
+"""`reticent suppress FILE.jj` and `reticent audit FILE`: protect a problem file, attack a pattern or a plan."""
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from reticent.base.errors import ParameterError
+from reticent.cli.progress_bar import progress_bar
+
+SHOWN = 12
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("suppress")(suppress)
+    app.command("audit")(audit)
+
+
+def suppress(
+    file: Path = typer.Argument(..., help="A JJ file."),
+    method: str = typer.Option("heuristic", help="heuristic, optimal, modular, hypercube, elimination or network."),
+    cost: str = typer.Option("own", help="own (the file's), unity, value, log, power or distance."),
+    time_limit: float = typer.Option(60.0, help="Seconds; the best found until then is the answer."),
+    json_out: Path | None = typer.Option(None, "--json", help="Write the answer as JSON."),
+) -> None:
+    """Choose the cells to hide so that no unsafe cell can be undone, at the least cost."""
+    from reticent.jobs.suppress_jj import suppress_jj
+
+    with progress_bar("suppress") as progress:
+        found = suppress_jj(file, method=method, cost=cost, time_limit=time_limit, json_out=json_out, progress=progress)
+    table = Table(title=f"{file.name}: {found['status']}", title_justify="left")
+    for name in ("hidden", "secondaries", "cost", "bound", "gap", "seconds", "exposed"):
+        table.add_column(name, justify="right")
+    bound = found["bound"]
+    gap = "" if bound is None else f"{100 * (found['cost'] - bound) / max(bound, 1e-9):.2f} %"
+    table.add_row(
+        str(len(found["suppressed"])),
+        str(found["secondaries"]),
+        f"{found['cost']:,.2f}",
+        "none" if bound is None else f"{bound:,.2f}",
+        gap,
+        f"{found['seconds']:.1f}",
+        str(len(found["exposed"])),
+    )
+    Console().print(table)
+
+
+def audit(
+    file: Path = typer.Argument(..., help="A JJ file, or a table plan (TOML)."),
+    suppressed: str = typer.Option("", help="For a JJ file: hidden ids (3,7,12), or a file of them or of `suppress`."),
+    json_out: Path | None = typer.Option(None, "--json", help="Write what was found as JSON."),
+) -> None:
+    """Attack a pattern: the interval of every hidden cell, and which unsafe cells are exposed."""
+    if file.suffix.lower() == ".jj":
+        _audit_jj(file, suppressed, json_out)
+    elif file.suffix.lower() == ".toml":
+        _audit_plan(file, json_out)
+    else:
+        raise ParameterError(f"audit: the file must end in .jj or .toml, got {file.name!r}.")
+
+
+def _audit_jj(file: Path, suppressed: str, json_out: Path | None) -> None:
+    from reticent.jobs.suppress_jj import audit_jj
+
+    if not suppressed:
+        raise ParameterError("audit: a JJ file needs --suppressed with the hidden ids.")
+    with progress_bar("audit") as progress:
+        found = audit_jj(file, suppressed, json_out, progress=progress)
+    exposed = {cell: row for cell, row in found.items() if row["exposed"]}
+    console = Console()
+    console.print(f"{len(found)} hidden cells, [bold]{len(exposed)} exposed[/bold]")
+    if exposed:
+        table = Table("cell", "attack interval", "required")
+        for cell, row in list(exposed.items())[:SHOWN]:
+            table.add_row(cell, f"{row['low']} to {row['high']}", f"{row['required_low']} to {row['required_high']}")
+        console.print(table)
+
+
+def _audit_plan(file: Path, json_out: Path | None) -> None:
+    import json
+
+    from reticent.cli.table import show_table_result
+    from reticent.io.atomic import write_text
+    from reticent.jobs.protect_table import audit_plan
+
+    with progress_bar("audit") as progress:
+        result = audit_plan(file, progress=progress)
+    show_table_result(Console(), result)
+    if json_out is not None:
+        write_text(json_out, json.dumps(result.summary(), indent=1) + "\n")

@@ -1,0 +1,111 @@
+"""Suppression and audit of JJ files: in one file, out one JSON."""
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError, ParameterError
+from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import Secret
+from reticent.io.atomic import write_text
+from reticent.io.jj import read_jj
+from reticent.tables.attack import audit
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.reconcile import reconciled
+from reticent.tables.suppression import suppression_method
+
+
+def suppress_jj(
+    path: Path,
+    *,
+    method: str = "heuristic",
+    cost: str = "own",
+    time_limit: float = 60.0,
+    json_out: Path | None = None,
+    secret: Secret | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Protect the problem of a JJ file; the answer has suppressed, cost, bound, status, seconds and exposed."""
+    chosen = suppression_method(method, cost=cost)
+    problem = read_jj(path)
+    found = chosen.protect(problem, time_limit=time_limit, secret=secret, progress=part(progress, 0.0, 0.95))
+    checked = audit(reconciled(problem, found.hidden), found.hidden, mode="certify", progress=part(progress, 0.95, 1.0))
+    answer: dict[str, Any] = {
+        "suppressed": np.flatnonzero(found.hidden).tolist(),
+        "cost": found.cost,
+        "bound": found.bound,
+        "status": found.status,
+        "seconds": round(found.seconds, 3),
+        "exposed": checked.exposed_cells.tolist(),
+        "method": method,
+        "secondaries": int((found.hidden & ~problem.primary).sum()),
+    }
+    _write(answer, json_out)
+    return answer
+
+
+def audit_jj(
+    path: Path, suppressed: str | list[int], json_out: Path | None = None, *, progress: Progress = silent
+) -> dict[str, Any]:
+    """Attack a pattern of a JJ file: for each suppressed id low, high, required_low, required_high, exposed."""
+    problem = read_jj(path)
+    hidden = _mask(problem, read_ids(suppressed))
+    found = audit(reconciled(problem, hidden), hidden, progress=progress)
+    answer = {
+        str(cell): {
+            "low": _finite(found.low[k]),
+            "high": _finite(found.high[k]),
+            "required_low": _finite(found.required_low[k]),
+            "required_high": _finite(found.required_high[k]),
+            "exposed": bool(found.exposed[k]),
+        }
+        for k, cell in enumerate(found.cells.tolist())
+    }
+    _write(answer, json_out)
+    return answer
+
+
+def read_ids(suppressed: str | list[int]) -> list[int]:
+    """Ids from a list, from text such as "3,7,12", or from a file (of ids, or the JSON of `suppress`)."""
+    if not isinstance(suppressed, str):
+        return [int(i) for i in suppressed]
+    text = suppressed
+    if not re.fullmatch(r"[\d\s,;]*", text):
+        try:
+            text = Path(suppressed).read_text(encoding="utf-8")
+        except OSError as err:
+            raise ParameterError(
+                "audit: --suppressed must be ids such as 3,7,12 or a readable file of ids or JSON from `suppress`."
+            ) from err
+    if text.lstrip().startswith("{"):
+        try:
+            return [int(i) for i in json.loads(text)["suppressed"]]
+        except (ValueError, KeyError, TypeError) as err:
+            raise DataError("audit: the JSON file of --suppressed has no list of ids under 'suppressed'.") from err
+    try:
+        return [int(i) for i in re.split(r"[\s,;]+", text.strip()) if i]
+    except ValueError as err:
+        raise ParameterError("audit: --suppressed must hold whole numbers.") from err
+
+
+def _mask(problem: SuppressionProblem, ids: list[int]) -> NDArray[np.bool_]:
+    wrong = [i for i in ids if not 0 <= i < problem.n_cells]
+    if wrong:
+        raise ParameterError(f"audit: cell ids go from 0 to {problem.n_cells - 1}, got {wrong[0]}.")
+    hidden = np.zeros(problem.n_cells, dtype=bool)
+    hidden[ids] = True
+    return hidden
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _write(answer: dict[str, Any], json_out: Path | None) -> None:
+    if json_out is not None:
+        write_text(Path(json_out), json.dumps(answer, indent=1) + "\n")
