@@ -10,12 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.tables.attack.certify import certify
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.cuts import Cut, Separator
 from reticent.tables.suppression.demands import Demand, Kind, demands_of
 from reticent.tables.suppression.master import Master
+from reticent.tables.suppression.routing import route
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -81,20 +83,13 @@ class Engine:
 
     def judge(self, pattern: Mask, x: Floats | None = None, *, until: float = math.inf) -> Verdict:
         """Attack a pattern; the cuts are violated by x (the pattern itself unless given), and added to the master."""
-        reach, wants = certify(self.problem, pattern, rng=self.rng)
-        assert reach.lost is not None
-        lost = reach.reduced.cells[reach.lost]
-        missing = {
-            Kind.UP: set(reach.reduced.cells[wants.missing_up(reach)].tolist()),
-            Kind.DOWN: set(reach.reduced.cells[wants.missing_down(reach)].tolist()),
-        }
+        demands = self.missing(pattern)
+        lost = np.unique(np.array([d.cell for d in demands], dtype=np.int32))
         point = pattern.astype(np.float64) if x is None else x
         cuts: list[Cut] = []
-        for demand in demands_of(self.problem, lost):
+        for demand in demands:
             if cuts and time.monotonic() > until:
                 break
-            if demand.cell not in missing.get(demand.kind, {demand.cell}):
-                continue
             cut = self.separator.separate(point, demand)
             if cut is not None:
                 cuts.append(cut)
@@ -152,33 +147,70 @@ class Engine:
                 break
         return last
 
-    def complete(self, pattern: Mask, *, give_up: float = math.inf) -> Mask:
-        """Hide further cells, cheapest first, until the pattern is safe (it ends: the pattern grows) or too dear."""
+    def complete(self, pattern: Mask, *, give_up: float = math.inf, cut_rounds: int = 12) -> Mask:
+        """Hide further cells until the pattern is safe (it ends: the pattern grows) or dearer than `give_up`.
+
+        First by the cuts of the attacker and small integer programmes; when these no longer get on, by routing.
+        """
         pattern = pattern | self.problem.forced
+        end = time.monotonic() + max(3.0, 0.25 * self.left())
+        rounds = 0
         while float(self.cost[pattern].sum()) < give_up:
             self.say("completing the pattern")
+            if rounds >= cut_rounds or time.monotonic() > end:
+                return self._route_all(pattern)
+            rounds += 1
             self.master.add_simple_rows(pattern.astype(np.float64))
-            verdict = self.judge(pattern, until=time.monotonic() + max(2.0, self.left() / 10))
+            verdict = self.judge(pattern, until=end)
             if verdict.safe:
                 self.offer(pattern)
-                return pattern
+                break
             found = self.master.integer(time_limit=max(1.0, self.left() / 20), relative_gap=5e-3, fixed_in=pattern)
-            grown = pattern | (found.values > 0.5 if found.feasible else self.master.greedy(pattern))
-            if (grown == pattern).all():
-                grown = self._grow(pattern, verdict)
-            pattern = grown
+            pattern = pattern | (found.values > 0.5 if found.feasible else self.master.greedy(pattern))
         return pattern
+
+    def _route_all(self, pattern: Mask) -> Mask:
+        """Route every demand that is not met, one after the other, each over what the earlier ones have hidden."""
+        pattern = pattern.copy()
+        while True:
+            self.say("routing movements")
+            lost = self.missing(pattern)
+            if not lost:
+                self.offer(pattern)
+                return pattern
+            before = int(pattern.sum())
+            for number, demand in enumerate(lost):
+                added = route(self.problem, pattern, demand, self.cost)
+                if added is None:
+                    raise InfeasibleError("Suppression: a primary cannot be protected.", cells=(demand.cell,))
+                pattern[added] = True
+                if len(added) and number % 10 == 9:
+                    break  # what was added may have served others too
+            if int(pattern.sum()) == before:
+                pattern = self._grow(pattern, lost)
+
+    def missing(self, pattern: Mask) -> list[Demand]:
+        """The demands that a pattern does not meet."""
+        reach, wants = certify(self.problem, pattern, rng=self.rng)
+        assert reach.lost is not None
+        cells = reach.reduced.cells
+        short = {
+            Kind.UP: set(cells[wants.missing_up(reach)].tolist()),
+            Kind.DOWN: set(cells[wants.missing_down(reach)].tolist()),
+        }
+        demands = demands_of(self.problem, cells[reach.lost])
+        return [d for d in demands if d.cell in short.get(d.kind, {d.cell})]
 
     def repair(self, pattern: Mask) -> None:
         """Complete an unsafe pattern and offer it, unless it is already too dear."""
         if float(self.cost[pattern].sum()) < self.best_cost:
             self.complete(pattern, give_up=self.best_cost)
 
-    def _grow(self, pattern: Mask, verdict: Verdict) -> Mask:
-        """Where the master sees nothing wrong (numbers at their limits): take the cheapest neighbour of each failure."""
+    def _grow(self, pattern: Mask, lost: list[Demand]) -> Mask:
+        """Where routing sees nothing wrong (numbers at their limits): take the cheapest neighbour of each failure."""
         grown = pattern.copy()
         indptr, rows, _ = self.problem.relations.by_cell
-        for cell in verdict.lost.tolist():
+        for cell in sorted({d.cell for d in lost}):
             near = [self.problem.relations.row(r)[0] for r in rows[indptr[cell] : indptr[cell + 1]].tolist()]
             around = np.unique(np.concatenate(near)) if near else np.zeros(0, dtype=np.int32)
             open_cells = around[self.problem.candidates[around] & ~grown[around]]
