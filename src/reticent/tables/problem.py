@@ -191,3 +191,8 @@ class SuppressionProblem:
         changed = self.status.copy()
         changed[cells] = status
         return replace(self, status=changed)
+
+    def without_levels(self) -> "SuppressionProblem":
+        """The same problem where primaries need no more than not to be known exactly."""
+        none = np.zeros(self.n_cells)
+        return replace(self, lower_protection=none, upper_protection=none, sliding_protection=none)

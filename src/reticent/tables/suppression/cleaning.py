@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.tables.attack.certify import certify
+from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-def clean(problem: SuppressionProblem, pattern: Mask, cost: Floats, *, until: float) -> Mask:
+def clean(problem: SuppressionProblem, pattern: Mask, cost: Floats, *, until: float, singletons: bool = False) -> Mask:
     """A safe subset of a safe pattern from which (time permitting) no single secondary can be taken."""
     pattern = pattern.copy()
     relations = problem.relations
@@ -30,7 +31,7 @@ def clean(problem: SuppressionProblem, pattern: Mask, cost: Floats, *, until: fl
         if trial is None:
             continue
         dropped = np.flatnonzero(pattern & ~trial)
-        if _still_safe(problem, pattern, trial, cell):
+        if _still_safe(problem, pattern, trial, cell, singletons):
             pattern = trial
             for gone in dropped.tolist():
                 hidden_in[rows[indptr[gone] : indptr[gone + 1]]] -= 1
@@ -64,7 +65,7 @@ def _without(problem: SuppressionProblem, pattern: Mask, hidden_in: NDArray[np.i
     return trial
 
 
-def _still_safe(problem: SuppressionProblem, pattern: Mask, trial: Mask, cell: int) -> bool:
+def _still_safe(problem: SuppressionProblem, pattern: Mask, trial: Mask, cell: int, singletons: bool) -> bool:
     """Whether the primaries that hang together with a cell are still safe without it."""
     labels = problem.relations.components(pattern)
     group = labels == labels[cell]
@@ -72,4 +73,4 @@ def _still_safe(problem: SuppressionProblem, pattern: Mask, trial: Mask, cell: i
         return True
     reach, _ = certify(problem, trial & group)
     assert reach.lost is not None
-    return not reach.lost.any()
+    return not reach.lost.any() and not (singletons and insiders(problem, trial & group))

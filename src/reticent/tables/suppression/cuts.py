@@ -95,6 +95,9 @@ class Separator:
 
     def _in_part(self, part: _Part, x: Floats, demand: Demand, sign: int, trace: float) -> _Half | None:
         down, up = (room[part.cells] for room in self._rooms[demand.kind])
+        if demand.known:
+            known = np.isin(part.cells, demand.known)
+            down[known] = up[known] = 0.0
         for cap in (demand.need,) if demand.kind is Kind.MOVE else (demand.need, np.inf):
             limits = (np.minimum(down, cap), np.minimum(up, cap))
             found = self._dual(part, x, demand, sign, limits, trace)

@@ -22,11 +22,12 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Demand:
-    """One primary cell, what it must be able to do, and by how much."""
+    """One primary cell, what it must be able to do, by how much, and cells that the attacker knows beforehand."""
 
     cell: int
     kind: Kind
     need: float
+    known: tuple[int, ...] = ()
 
 
 def demands_of(problem: SuppressionProblem, cells: NDArray[np.int32] | None = None) -> list[Demand]:
@@ -55,5 +56,7 @@ def rooms(problem: SuppressionProblem, demand: Demand) -> tuple[Floats, Floats]:
     """
     down, up = problem.values - problem.lower_bound, problem.upper_bound - problem.values
     if demand.kind is Kind.MOVE:
-        return (down > problem.tolerance).astype(np.float64), (up > problem.tolerance).astype(np.float64)
+        down, up = (down > problem.tolerance).astype(np.float64), (up > problem.tolerance).astype(np.float64)
+    if demand.known:
+        down[list(demand.known)] = up[list(demand.known)] = 0.0
     return down, up

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.tables.attack.certify import certify
+from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
+from reticent.tables.suppression.cleaning import clean
 from reticent.tables.suppression.cuts import Cut, Separator
 from reticent.tables.suppression.demands import Demand, Kind, demands_of
 from reticent.tables.suppression.master import Master
@@ -46,9 +48,11 @@ class Engine:
         *,
         deadline: float,
         rng: np.random.Generator,
+        singletons: bool = False,
         progress: Progress = silent,
     ) -> None:
         self.problem = problem
+        self.singletons = singletons
         self.master = Master(problem, cost)
         self.cost = self.master.cost
         self.separator = Separator(problem, cost)
@@ -199,7 +203,14 @@ class Engine:
             Kind.DOWN: set(cells[wants.missing_down(reach)].tolist()),
         }
         demands = demands_of(self.problem, cells[reach.lost])
-        return [d for d in demands if d.cell in short.get(d.kind, {d.cell})]
+        found = [d for d in demands if d.cell in short.get(d.kind, {d.cell})]
+        return found + (insider_demands(self.problem, pattern) if self.singletons else [])
+
+    def clean(self, *, until: float) -> None:
+        """Reverse delete on the best pattern."""
+        if self.best is not None:
+            self.say("publishing what need not be hidden")
+            self.offer(clean(self.problem, self.best, self.cost, until=until, singletons=self.singletons))
 
     def repair(self, pattern: Mask) -> None:
         """Complete an unsafe pattern and offer it, unless it is already too dear."""
@@ -219,6 +230,12 @@ class Engine:
         if (grown == pattern).all():
             grown |= self.problem.candidates
         return grown
+
+
+def insider_demands(problem: SuppressionProblem, pattern: Mask) -> list[Demand]:
+    """Movement for every primary that a respondent alone in another cell can work out."""
+    found = insiders(problem, pattern)
+    return [Demand(cell, Kind.MOVE, 1.0, insider.known) for insider in found for cell in insider.exposed]
 
 
 def _distinct(cuts: list[Cut]) -> list[Cut]:

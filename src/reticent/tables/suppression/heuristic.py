@@ -4,7 +4,6 @@ import time
 from dataclasses import dataclass
 from typing import ClassVar
 
-from reticent.tables.suppression.cleaning import clean
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
@@ -26,5 +25,5 @@ class Heuristic(SuppressionMethod):
             if support is not None:
                 engine.offer(support)
         assert engine.best is not None
-        engine.offer(clean(engine.problem, engine.best, engine.cost, until=start + 0.8 * total))
+        engine.clean(until=start + 0.8 * total)
         improve(engine, until=start + 0.97 * total)

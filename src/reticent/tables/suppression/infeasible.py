@@ -4,6 +4,7 @@ import numpy as np
 
 from reticent.base.errors import InfeasibleError
 from reticent.tables.attack.certify import certify
+from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.cuts import Separator, blocking_cells
 from reticent.tables.suppression.demands import demands_of
@@ -17,6 +18,14 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
     reach, _ = certify(problem, everything)
     assert reach.lost is not None
     lost = reach.reduced.cells[reach.lost]
+    if len(lost) == 0:
+        inside = [cell for item in insiders(problem, everything) for cell in item.exposed]
+        cells = ", ".join(str(c) for c in sorted(set(inside))[:_SHOWN])
+        return InfeasibleError(
+            "Suppression: some primary cells can always be worked out by a respondent who is alone in another cell "
+            f"(cells {cells}). Unfreeze cells near them, or say singletons = false.",
+            cells=tuple(sorted(set(inside))),
+        )
     separator = Separator(problem, problem.cost)
     blocking: set[int] = set()
     for demand in demands_of(problem, lost[:_SHOWN]):

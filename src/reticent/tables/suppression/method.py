@@ -11,6 +11,7 @@ from reticent.base.errors import InfeasibleError, NotProtectedError, ParameterEr
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.tables.attack import Audit, audit
+from reticent.tables.attack.insiders import insiders, single_respondents
 from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.costs import costs_of
@@ -56,6 +57,9 @@ class SuppressionMethod:
     cost: Literal["own", "unity", "frequency", "value", "log", "power", "distance"] = field(
         default="own", metadata={"help": "what hiding a cell costs; own: as the table gives it"}
     )
+    singletons: bool = field(
+        default=True, metadata={"help": "a respondent alone in a cell must not work out another unsafe cell"}
+    )
     power: float = field(default=0.5, metadata={"min": 0, "max": 2, "help": "exponent for cost = power"})
 
     def _search(self, engine: Engine) -> None:
@@ -83,6 +87,7 @@ class SuppressionMethod:
             problem,
             steered,
             deadline=started + time_limit,
+            singletons=self.singletons and has_single_respondents(problem),
             rng=as_secret(secret if secret is not None else 0).stream("suppression"),
             progress=part(progress, 0.0, 0.9),
         )
@@ -94,6 +99,11 @@ class SuppressionMethod:
             raise explain_infeasible(problem) from err
         assert engine.best is not None
         return _conclude(self, engine, cost, earlier is None, started, part(progress, 0.9, 1.0))
+
+
+def has_single_respondents(problem: SuppressionProblem) -> bool:
+    """Whether it is known which cells have one respondent, and some have."""
+    return bool((single_respondents(problem) >= 0).any())
 
 
 def _conclude(
@@ -108,6 +118,14 @@ def _conclude(
             "published. Give more time or use another method.",
             exposed=final.n_exposed,
         )
+    if engine.singletons:
+        open_doors = insiders(problem, pattern)
+        if open_doors:
+            raise NotProtectedError(
+                f"{method.name}: {len(open_doors)} respondents alone in a cell can still work out another unsafe cell; "
+                "nothing may be published. Give more time or use another method.",
+                exposed=len(open_doors),
+            )
     paid = float(cost[pattern & ~problem.primary].sum())
     given = float(cost[problem.forced & ~problem.primary].sum())
     bound = engine.bound + given if own_cost else None

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.tables.suppression.cleaning import clean
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
@@ -55,4 +54,4 @@ def _first_incumbent(engine: Engine, *, until: float) -> None:
     if engine.best is None:
         engine.complete(found > 0.5 if found is not None else engine.problem.forced)
     assert engine.best is not None
-    engine.offer(clean(engine.problem, engine.best, engine.cost, until=until + 0.1 * engine.left()))
+    engine.clean(until=until + 0.1 * engine.left())
