@@ -15,6 +15,9 @@ def test_demo(tmp_path: Path) -> None:
     summary = json.loads((tmp_path / "people.confidential.json").read_text(encoding="utf-8"))
     assert summary["risk"]["after"]["unsafe combinations"] == 0
     assert "What the attacker finds" in result.output
+    protected = json.loads((tmp_path / "firms.confidential.json").read_text(encoding="utf-8"))
+    assert protected["exposed"] == []
+    assert protected["cells"]["secondary"] > 0
     for name in (
         "people.safe.csv",
         "people.public.html",

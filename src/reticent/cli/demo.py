@@ -69,6 +69,11 @@ def _firms(console: Console, folder: Path) -> None:
     with progress_bar("table") as progress:
         show_table_result(console, run_table_plan(primary, progress=progress))
 
+    console.print("\nWith secondary suppression (method = heuristic) the attacker finds nothing too close:")
+    plan.write_text(text.replace('method = "primary-only"', 'method = "heuristic"'), encoding="utf-8")
+    with progress_bar("table") as progress:
+        show_table_result(console, run_table_plan(plan, progress=progress))
+
 
 def _renamed(text: str, *, accept: bool) -> str:
     lines = text.replace('"firms.', '"firms-primary-only.').replace("firms-primary-only.csv", "firms.csv")
@@ -82,6 +87,8 @@ def _reports(folder: Path) -> str:
     rows = (
         ("people.public.html", "for users of the file"),
         ("people.confidential.html", "for the data protector"),
+        ("firms.public.html", "for users of the table"),
+        ("firms.confidential.html", "for the data protector: the protected table"),
         ("firms-primary-only.confidential.html", "for the data protector: exposed cells and their intervals"),
     )
     return "\n".join(f"{folder / name}  [dim]{what}[/dim]" for name, what in rows)
