@@ -12,6 +12,8 @@ Ids = NDArray[np.uint64]
 
 # Random tries before the nearest free rank is taken; they keep the choice close to uniform.
 _TRIES = 4
+# The draw that `rank_partners` leaves to its caller for the order of equal values.
+TIE_DRAW = _TRIES
 
 
 @njit(cache=True)

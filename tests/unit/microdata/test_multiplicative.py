@@ -96,7 +96,7 @@ def test_lag_of_one_is_the_plain_scheme_and_the_other_end_is_equation_21() -> No
         root, (1 + k) * spread.second / (spread.second + k * np.outer(spread.mean, spread.mean)))):  # fmt: skip
         sigma = np.log(ratio)
         eigenvalues, vectors = np.linalg.eigh(sigma / np.sqrt(np.outer(np.diag(sigma), np.diag(sigma))))
-        root_matrix = np.sqrt(np.diag(sigma))[:, None] * vectors * np.sqrt(eigenvalues)
+        root_matrix = np.sqrt(np.diag(sigma))[:, None] * (vectors * np.sqrt(eigenvalues) @ vectors.T)
         factor = np.exp(noise @ root_matrix.T - np.diag(sigma) / 2)
         if lag == 1.0:
             expected = ((root - 1) * spread.mean + values * factor) / root

@@ -14,9 +14,16 @@ from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Kind, Schema
-from reticent.kernels.ranking import stable_order
-from reticent.kernels.swaps import rank_partners
-from reticent.microdata.perturb.binding import check_variables, differing, recoded, slices, strata_of, units
+from reticent.kernels.swaps import TIE_DRAW, rank_partners
+from reticent.microdata.perturb.binding import (
+    check_variables,
+    differing,
+    order_with_drawn_ties,
+    recoded,
+    slices,
+    strata_of,
+    units,
+)
 from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
 
 Floats = NDArray[np.float64]
@@ -74,7 +81,7 @@ class RankSwap(Method):
         for rows in slices(group):
             own = values[rows]
             known = rows[~np.isnan(own)]
-            order = known[stable_order(values[known])]
+            order = known[order_with_drawn_ties(values[known], words, ids[known], TIE_DRAW)]
             window = ranks_within(len(order), self.window)
             if window == 0 and len(order) > 1:
                 raise DataError(

@@ -13,8 +13,15 @@ from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Schema
-from reticent.kernels.ranking import stable_order
-from reticent.microdata.perturb.binding import Units, check_variables, slices, strata_of, units, with_all_numbers
+from reticent.microdata.perturb.binding import (
+    Units,
+    check_variables,
+    order_with_drawn_ties,
+    slices,
+    strata_of,
+    units,
+    with_all_numbers,
+)
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +56,7 @@ class Resample(Method):
         for position, name in enumerate(self.variables):
             for rows in groups:
                 known = rows[~np.isnan(values[rows, position])]
-                order = known[stable_order(values[known, position])]
+                order = known[order_with_drawn_ties(values[known, position], secret.words(name), who.ids[known], 0)]
                 stream = secret.stream(f"{name} in {_label(data, self.strata, who, rows)}")
                 masked[order, position] = averaged_samples(values[order, position], self.t, stream)
             progress((position + 1) / len(self.variables), name)

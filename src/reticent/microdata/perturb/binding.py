@@ -12,6 +12,7 @@ from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema
 from reticent.kernels import draws
+from reticent.kernels.ranking import stable_order
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -102,6 +103,15 @@ def keyed_normals(secret: Secret, name: str, ids: NDArray[np.uint64], columns: i
 def keyed_uniforms(secret: Secret, name: str, ids: NDArray[np.uint64]) -> Floats:
     """Uniforms in [0, 1) that depend on secret, name and record only."""
     return draws.uniforms(*secret.words(name), ids)
+
+
+def order_with_drawn_ties(values: Floats, words: tuple[int, int], ids: NDArray[np.uint64], draw: int) -> Indices:
+    """Positions by value; equal values stand in an order drawn by record, not in that of the file."""
+    order = stable_order(values)
+    ordered = values[order]
+    if not bool((ordered[1:] == ordered[:-1]).any()):
+        return order
+    return np.lexsort((draws.uniforms(*words, ids, draw), values))
 
 
 def with_all_numbers(data: Microdata, names: Sequence[str], values: Floats) -> tuple[Microdata, dict[str, int]]:

@@ -72,7 +72,11 @@ def check_not_constant(values: Floats, names: tuple[str, ...], *, owner: str) ->
 
 
 def factor(matrix: Floats, names: tuple[str, ...], *, owner: str, nearest: bool) -> Floats:
-    """L with L Lᵀ = matrix (symmetric square root by eigenvalues, so singular matrices are welcome)."""
+    """L with L Lᵀ = matrix, from the symmetric square root of the correlations; singular matrices are welcome.
+
+    Unlike a matrix of eigenvectors or a Cholesky factor, the symmetric root changes continuously with the matrix: sums
+    that differ in the last digit (another order of records) give the same noise up to the last digits.
+    """
     scale = _scale(matrix)
     eigenvalues, vectors = np.linalg.eigh(_correlation_form(matrix, scale))
     if eigenvalues.size and eigenvalues[0] < -PSD_TOLERANCE * max(1.0, eigenvalues[-1]):
@@ -84,7 +88,7 @@ def factor(matrix: Floats, names: tuple[str, ...], *, owner: str, nearest: bool)
                 variables=culprits,
             )
         return factor(nearest_psd(matrix), names, owner=owner, nearest=False)
-    root: Floats = scale[:, None] * vectors * np.sqrt(np.clip(eigenvalues, 0.0, None))
+    root: Floats = scale[:, None] * ((vectors * np.sqrt(np.clip(eigenvalues, 0.0, None))) @ vectors.T)
     return root
 
 
