@@ -165,6 +165,17 @@ def _tally(group, first_row, counts):  # type: ignore[no-untyped-def]
         counts[group[i]] += 1
 
 
+@njit(cache=True, nogil=True)
+def _sort_members(group, starts, order):  # type: ignore[no-untyped-def]
+    """Records group after group, in their order; `starts` has the groups' sizes shifted by one place. O(n)."""
+    for g in range(1, starts.size):
+        starts[g] += starts[g - 1]
+    place = starts[:-1].copy()
+    for i in range(group.size):
+        order[place[group[i]]] = i
+        place[group[i]] += 1
+
+
 def _spans(n: int, parts: int) -> list[tuple[int, int]]:
     edges = [n * part // parts for part in range(parts + 1)]
     return [(a, b) for a, b in itertools.pairwise(edges) if b > a]
@@ -324,6 +335,15 @@ def frequencies_of_columns(columns: Sequence[Integers], cardinalities: Sequence[
 def frequencies(codes: Integers, cardinalities: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     """How many rows of `codes` (n × q, −1 = missing = own category) equal each row."""
     return frequencies_of_columns(_columns_of(codes), _cards_of(codes, cardinalities))
+
+
+def members_of_groups(group: Integers, n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each group begins (n_groups + 1 entries) and the records group after group, in their order. O(n)."""
+    starts = np.zeros(n_groups + 1, np.int64)
+    starts[1:] = np.bincount(group, minlength=n_groups)
+    order = np.empty(len(group), np.int64)
+    _sort_members(group, starts, order)
+    return starts, order
 
 
 def pattern_table(

@@ -5,52 +5,113 @@ wild in neither, so one hash join on those variables serves all their pairs. Wit
 and n distinct rows the time is O(M · n · q); M is at most 2^q and in practice a few dozen.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from reticent.kernels.grouping import Integers, radix_keys
+from reticent.kernels.grouping import Integers, members_of_groups, radix_keys
+
+
+@njit(cache=True, nogil=True)
+def _find(table, used, key, mask):  # type: ignore[no-untyped-def]
+    """The slot of a key in an open-addressing table, or the free one where it belongs."""
+    slot = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
+    while used[slot] and table[slot] != key:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
 
 
 @njit(cache=True, nogil=True)
 def _join_sum(keys, values, asked, out):  # type: ignore[no-untyped-def]
-    """out[i] += Σ values[j] over keys[j] == asked[i], through an open-addressing table. O(n) expected."""
+    """out[i] += Σ values[j] over keys[j] == asked[i]; the table holds the shorter side. O(n) expected."""
+    few = asked if asked.size < keys.size else keys
     size = 4
-    while size < 2 * keys.size:
+    while size < 2 * few.size:
         size *= 2
     mask = np.uint64(size - 1)
     table = np.empty(size, keys.dtype)
     sums = np.zeros(size, values.dtype)
     used = np.zeros(size, np.bool_)
-    for j in range(keys.size):
-        slot = (np.uint64(keys[j]) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
-        while used[slot] and table[slot] != keys[j]:
-            slot = (slot + np.uint64(1)) & mask
+    for i in range(few.size):
+        slot = _find(table, used, few[i], mask)
         used[slot] = True
-        table[slot] = keys[j]
-        sums[slot] += values[j]
+        table[slot] = few[i]
+    for j in range(keys.size):
+        slot = _find(table, used, keys[j], mask)
+        if used[slot]:
+            sums[slot] += values[j]
     for i in range(asked.size):
-        slot = (np.uint64(asked[i]) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
-        while used[slot]:
-            if table[slot] == asked[i]:
-                out[i] += sums[slot]
-                break
-            slot = (slot + np.uint64(1)) & mask
+        slot = _find(table, used, asked[i], mask)
+        if used[slot]:
+            out[i] += sums[slot]
 
 
-def _by_wild_set(codes: Integers, wild: bool) -> list[tuple[NDArray[np.bool_], NDArray[np.int64]]]:
-    """The sets of wild variables that occur, each with its rows."""
+@njit(cache=True, nogil=True)
+def _without(keys, column, place, out):  # type: ignore[no-untyped-def]
+    """Take one digit out of mixed-radix numbers (digit = code + 1, so that a missing value is 0). O(n)."""
+    for i in range(keys.size):
+        out[i] = keys[i] - np.int64(column[i] + 1) * place
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Rows with the same wild variables: their columns and, where all digits fit a word, their mixed-radix numbers."""
+
+    wild: NDArray[np.bool_]
+    rows: NDArray[np.int64]
+    columns: list[Integers]
+    numbers: NDArray[np.int64] | None
+
+    def keys_without(self, hidden: NDArray[np.int64], places: list[int]) -> NDArray[np.int64]:
+        """Numbers over the variables that are not hidden."""
+        assert self.numbers is not None
+        keys = self.numbers
+        for v in hidden.tolist():
+            if not self.wild[v]:
+                smaller = np.empty_like(keys) if keys is self.numbers else keys
+                _without(keys, self.columns[v], places[v], smaller)
+                keys = smaller
+        return keys
+
+
+def _sides(codes: Integers, wild: bool, places: list[int] | None) -> list[_Side]:
+    """Rows by the set of wild variables that they have."""
     n, q = codes.shape
-    if not wild:
-        return [(np.zeros(q, np.bool_), np.arange(n))] if n else []
-    masks = codes < 0
-    packed = np.packbits(masks, axis=1)
-    _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(inverse.ravel(), kind="stable")
-    bounds = np.searchsorted(inverse.ravel()[order], np.arange(len(first) + 1))
-    return [(masks[first[g]], order[bounds[g] : bounds[g + 1]]) for g in range(len(first))]
+    if n == 0:
+        return []
+    masks = codes < 0 if wild else np.zeros((n, q), np.bool_)
+    if wild and q <= 62:
+        packed = masks @ (np.int64(1) << np.arange(q, dtype=np.int64))
+        _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
+    else:
+        _, first, inverse = np.unique(np.packbits(masks, axis=1), axis=0, return_index=True, return_inverse=True)
+    starts, order = members_of_groups(inverse.ravel(), len(first))
+    sides = []
+    for g in range(len(first)):
+        rows = order[starts[g] : starts[g + 1]]
+        part = codes[rows] if len(first) > 1 else codes
+        columns = [np.ascontiguousarray(part[:, v]) for v in range(q)]
+        numbers = None
+        if places is not None:
+            numbers = np.zeros(len(rows), np.int64)
+            for v in range(q):
+                numbers += (columns[v].astype(np.int64) + 1) * places[v]
+        sides.append(_Side(masks[first[g]], rows, columns, numbers))
+    return sides
+
+
+def _places(asking: Integers, answering: Integers) -> list[int] | None:
+    """Place values of a mixed-radix number that holds every code of both sides, or None when it would not fit."""
+    places, space = [], 1
+    for v in range(asking.shape[1]):
+        places.append(space)
+        space *= max(int(asking[:, v].max(initial=-1)), int(answering[:, v].max(initial=-1))) + 2
+        if space > 1 << 62:
+            return None
+    return places
 
 
 def compatible_sums(
@@ -67,16 +128,22 @@ def compatible_sums(
     that is not wild, −1 is compared like any code. Sums have the type of `values`: int64 counts stay exact.
     """
     out = np.zeros(len(asking), values.dtype)
-    groups = _by_wild_set(answering, answering_wild)
-    for wild_here, rows in _by_wild_set(asking, asking_wild):
-        found = np.zeros(len(rows), values.dtype)
-        for wild_there, others in groups:
-            known = np.flatnonzero(~(wild_here | wild_there))
-            if len(known) == 0:
-                found += values[others].sum()
-                continue
-            columns = [np.concatenate((answering[others, v], asking[rows, v])) for v in known]
-            keys, _ = radix_keys(columns, [int(c.max()) + 1 for c in columns])
-            _join_sum(keys[: len(others)], values[others], keys[len(others) :], found)
-        out[rows] = found
+    places = _places(asking, answering)
+    there = _sides(answering, answering_wild, places)
+    amounts = [values[side.rows] for side in there]
+    for here in _sides(asking, asking_wild, places):
+        found = np.zeros(len(here.rows), values.dtype)
+        for side, amount in zip(there, amounts, strict=True):
+            hidden = here.wild | side.wild
+            if hidden.all():
+                found += amount.sum()
+            elif places is not None:
+                gone = np.flatnonzero(hidden)
+                _join_sum(side.keys_without(gone, places), amount, here.keys_without(gone, places), found)
+            else:
+                known = np.flatnonzero(~hidden)
+                columns = [np.concatenate((side.columns[v], here.columns[v])) for v in known]
+                keys, _ = radix_keys(columns, [int(c.max()) + 1 for c in columns])
+                _join_sum(keys[: len(side.rows)], amount, keys[len(side.rows) :], found)
+        out[here.rows] = found
     return out

@@ -17,7 +17,7 @@ is not known to fit any code: it is compatible only with a published missing val
 `(k,1)` unless told otherwise. For comparison with sdcMicro's `freqCalc`, `sdcmicro_counts` has its alpha.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -147,10 +147,7 @@ def counts(
     The truth must have the same records in the same order. Codes are compared by their text.
     """
     chosen = Semantics.of(semantics, owner="counts")
-    keys = tuple(keys) or data.schema.keys
-    if not keys:
-        raise DataError("counts: there are no keys; name some or give variables the role key.")
-    data.schema.require(keys, owner="counts")
+    keys = _keys(data, keys, owner="counts")
     published = data.codes(keys)
     true = published if truth is None else aligned_codes(truth, data, keys)
     sample = count_codes(published, true, np.ones(data.n_records, np.int64), chosen).astype(np.int64)
@@ -187,17 +184,27 @@ def compare_semantics(
 ) -> SemanticsTable:
     """The file under every semantics, side by side."""
     check_integer(k, minimum=1, name="k", owner="compare_semantics")
-    found: Mapping[Semantics, Counts] = {s: counts(data, keys, semantics=s, truth=truth) for s in Semantics}
+    keys = _keys(data, keys, owner="compare_semantics")
+    published = data.codes(keys)
+    true = published if truth is None else aligned_codes(truth, data, keys)
+    ones = np.ones(data.n_records, np.int64)
+    found: dict[Semantics, NDArray[np.int64]] = {}
+    for semantics in Semantics:
+        if semantics is not Semantics.KK:
+            found[semantics] = count_codes(published, true, ones, semantics)
+    found[Semantics.KK] = np.minimum(found[Semantics.K1], found[Semantics.ONE_K])
     rows = tuple(
-        SemanticsRow(
-            s,
-            int(c.sample_counts.min()),
-            int((c.sample_counts < k).sum()),
-            int((c.sample_counts <= 1).sum()),
-        )
-        for s, c in found.items()
+        SemanticsRow(s, int(found[s].min()), int((found[s] < k).sum()), int((found[s] <= 1).sum())) for s in Semantics
     )
-    return SemanticsTable(found[Semantics.K1].keys, k, data.n_records, rows)
+    return SemanticsTable(keys, k, data.n_records, rows)
+
+
+def _keys(data: Microdata, keys: Sequence[str], *, owner: str) -> tuple[str, ...]:
+    chosen = tuple(keys) or data.schema.keys
+    if not chosen:
+        raise DataError(f"{owner}: there are no keys; name some or give variables the role key.")
+    data.schema.require(chosen, owner=owner)
+    return chosen
 
 
 def sdcmicro_counts(

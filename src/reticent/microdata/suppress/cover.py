@@ -9,7 +9,7 @@ whose neighbours are too few) is settled on exact counts.
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.kernels.grouping import group_columns, pattern_table
+from reticent.kernels.grouping import group_columns, members_of_groups, pattern_table
 from reticent.kernels.suppression import cheapen, greedy_cover, improve, rescue, trim
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.suppress.demand import Demand, Prices, variables_of
@@ -140,8 +140,9 @@ def clusters(
         inside = np.flatnonzero(enough)
         cluster_of[index, inside] = local + n_clusters
         n_local = int(number[-1]) + 1
-        sizes.append(np.bincount(local, minlength=n_local))
-        members.append(inside[np.argsort(local, kind="stable")].astype(np.int32))
+        bounds, order = members_of_groups(local, n_local)
+        sizes.append(np.diff(bounds))
+        members.append(inside[order].astype(np.int32))
         owner.append(np.full(n_local, index, np.int32))
         total = np.zeros(n_local, np.int64)
         total[local] = records[mine[enough]]

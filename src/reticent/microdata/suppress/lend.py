@@ -8,7 +8,7 @@ combinations are treated one after the other and all hold at the end.
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.kernels.grouping import group_rows, pattern_table
+from reticent.kernels.grouping import group_rows, members_of_groups, pattern_table
 from reticent.kernels.lending import greedy_lend, lend_last, take_back, trim_lent
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.suppress.cover import MAX_ENTRIES, SOFT_CAP, clusters
@@ -128,9 +128,8 @@ def _write(
     for mask in np.unique(masks).tolist():
         kept = [v for v in range(q) if not mask >> v & 1]
         gone = [v for v in range(q) if mask >> v & 1]
-        cluster, _ = group_rows(truth[:, kept], [int(c) + 1 for c in truth[:, kept].max(axis=0)])
-        order = np.argsort(cluster, kind="stable")
-        edges = np.searchsorted(cluster[order], np.arange(int(cluster.max()) + 2))
+        cluster, n_clusters = group_rows(truth[:, kept], [int(c) + 1 for c in truth[:, kept].max(axis=0)])
+        edges, order = members_of_groups(cluster, n_clusters)
         for action in np.flatnonzero(masks == mask).tolist():
             where = int(cluster[examples[action]])
             pool = order[edges[where] : edges[where + 1]]
