@@ -120,8 +120,10 @@ class CellTable:
             raise DataError(
                 f"{OWNER}: the sampling fraction must be above 0 and below 1; weights must mostly exceed 1."
             )
-        shifted = np.where(codes < 0, codes.max(axis=0, initial=-1) + 1, codes).astype(np.int32)
-        return cls(tuple(names), shifted, f, totals, shifted.max(axis=0).astype(np.int64) + 1, share)
+        dense = np.empty(codes.shape, dtype=np.int32)  # only categories that occur make cells
+        for column in range(codes.shape[1]):
+            dense[:, column] = np.unique(codes[:, column], return_inverse=True)[1].ravel()
+        return cls(tuple(names), dense, f, totals, dense.max(axis=0).astype(np.int64) + 1, share)
 
     def margin(self, variables: Sequence[int]) -> Floats:
         """Sums of the totals over the cells of some variables, as a dense array."""
@@ -224,7 +226,7 @@ def _fit(table: CellTable, edges: Sequence[Edge], cache: dict[Any, tuple[Floats,
             cache[block, inside] = _fit_block(table, block, inside)
         fitted, good = cache[block, inside]
         converged &= good
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(fitted)
             for axis, variable in enumerate(block):
                 if variable not in seen and times[variable] > 1:
