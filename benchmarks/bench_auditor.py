@@ -38,7 +38,7 @@ def _records(n: int) -> tuple[np.ndarray, Columns]:
 def _queries(patterns: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
     """An endless stream of record sets."""
     while True:
-        if rng.random() < 0.15:
+        if rng.random() < 0.01:
             chosen = rng.choice(len(CARDS), size=int(rng.integers(1, 3)), replace=False)
             for cell in np.unique(patterns[:, chosen], axis=0):
                 yield (patterns[:, chosen] == cell).all(axis=1)

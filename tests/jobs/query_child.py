@@ -26,12 +26,17 @@ STEPS = ("before-decide", "after-decide", "before-log", "after-log", "before-anc
 PAIRS = 12
 
 
-def open_db(folder: Path, *, ledger: object = None, anchor: Path | None = None) -> ProtectedDatabase:
-    """Pairs of groups: group 2k and group 2k + 1 differ by one person."""
+SIZE = 12
+
+
+def open_db(
+    folder: Path, *, pairs: int = PAIRS, ledger: object = None, anchor: Path | None = None
+) -> ProtectedDatabase:
+    """Groups of twelve persons, one of them odd."""
     rng = np.random.default_rng(2)
-    n = 40 * PAIRS
-    pair = np.repeat(np.arange(PAIRS), 40)
-    odd = np.arange(n) % 40 == 0
+    n = SIZE * pairs
+    pair = np.repeat(np.arange(pairs), SIZE)
+    odd = np.arange(n) % SIZE == 0
     schema = Schema(
         (
             Variable("pair", role=Role.KEY, kind=Kind.NUMERIC),
@@ -94,14 +99,17 @@ def crash(folder: Path, step: str, seed: int) -> None:
             received.flush()
 
 
-def race(folder: Path, which: int, rounds: int, url: str | None) -> None:
-    """Wait at each round for the other process, then ask."""
-    db = open_db(folder, ledger=url, anchor=folder / f"anchor{which}" if url else None)
-    for number in range(rounds):
+def race(folder: Path, which: int, pairs: int, url: str | None) -> None:
+    """Wait at each pair for the other process, then ask."""
+    db = open_db(folder, pairs=pairs, ledger=url, anchor=folder / "anchor" if url else None)
+    for number in range(pairs):
         (folder / f"ready-{which}-{number}").touch()
+        deadline = time.monotonic() + 60
         while not (folder / f"ready-{1 - which}-{number}").exists():
+            if time.monotonic() > deadline:
+                raise SystemExit("the other process does not come")
             time.sleep(0.0002)
-        result = db.ask(half(number % PAIRS, which), user=f"u{which}")
+        result = db.ask(half(number, which), user=f"u{which}")
         with (folder / f"result-{which}").open("a") as out:
             out.write(f"{number} {int(isinstance(result, Answer))}\n")
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,6 +126,26 @@ def test_two_connections_take_turns(server: str, tmp_path: Path) -> None:
         assert [entry.payload for entry in turn.unseen] == [{"from": "second"}]
     first.close()
     second.close()
+
+
+def test_two_processes_never_answer_both_halves_on_a_server(server: str, tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[3]
+    child = root / "tests" / "jobs" / "query_child.py"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, str(child), "race", str(tmp_path), str(which), "15", server],
+            env={"PYTHONPATH": str(root / "src"), "PATH": ""},
+            stderr=subprocess.PIPE,
+        )
+        for which in (0, 1)
+    ]
+    for process in processes:
+        assert process.wait(120) == 0, process.stderr.read()
+    answered = [
+        dict(map(int, line.split()) for line in (tmp_path / f"result-{which}").read_text().splitlines())
+        for which in (0, 1)
+    ]
+    assert [answered[0][pair] + answered[1][pair] for pair in range(15)] == [1] * 15
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
