@@ -49,17 +49,19 @@ def compare(seed: int) -> tuple[int, int]:
     values = rng.integers(0, 5, n) if zeros else rng.integers(1, 60, n)
     bounded = rng.random() < 0.15
     high = int(values.max()) if bounded and rng.random() < 0.5 and values.max() else None
-    minimum = int(rng.integers(1, 4))
+    minimum = int(rng.integers(1, 5))
     dominance = (int(rng.integers(1, 3)), int(rng.integers(50, 96))) if rng.random() < 0.6 else None
     unions = int(rng.integers(1, 3))
+    insider = bool(rng.random() < 0.5)
     policy = Policy(
         minimum=minimum,
         dominance=dominance or (),
         unions=unions,
+        coalition=int(insider),
         bounds={"x": Bounds(0, high)} if bounded else {},
     )
     auditor = make_auditor(values, policy)
-    oracle = Oracle(values.tolist(), minimum, dominance, unions, 0 if bounded else None, high)
+    oracle = Oracle(values.tolist(), minimum, dominance, unions, 0 if bounded else None, high, insider)
     keys = rng.integers(0, 3, (3, n))
     answered = denied = 0
     for number in range(8):
@@ -117,6 +119,20 @@ def test_an_interval_that_is_too_narrow_is_refused(interval: float, answered: bo
     auditor = make_auditor(values, Policy(minimum=2, unions=1, interval=interval, bounds={"x": Bounds(0)}))
     assert ask(auditor, np.isin(np.arange(7), (1, 2, 3, 4)), 1)
     assert ask(auditor, np.isin(np.arange(7), (0, 1, 2)), 2) == answered
+
+
+def test_an_insider_with_twice_his_value_is_stopped() -> None:
+    """{a} ∪ C, {a, b} ∪ D and C ∪ D give 2a + b: nothing to outsiders, b's value to a."""
+    n = 14
+    place = np.arange(n)
+    queries = [
+        np.isin(place, (0, 2, 3, 4, 5, 6)),
+        np.isin(place, (0, 1, 7, 8, 9, 10, 11)),
+        np.isin(place, range(2, 12)),
+    ]
+    for coalition, expected in ((0, [True, True, True]), (1, [True, True, False])):
+        auditor = make_auditor(np.arange(5, 5 + n), Policy(minimum=3, coalition=coalition))
+        assert [ask(auditor, mask, i) for i, mask in enumerate(queries)] == expected
 
 
 def test_the_order_of_answers_does_not_change_what_is_implied() -> None:

@@ -66,6 +66,7 @@ class Oracle:
     unions: int = 2
     low: int | None = None
     high: int | None = None
+    insider: bool = False
     answered: list[Vector] = field(default_factory=list)
 
     def unsafe(self, members: Sequence[int]) -> bool:
@@ -94,10 +95,26 @@ class Oracle:
                 members = [i for group in chosen for i in group]
                 if self.unsafe(members) and span.contains([int(i in members) for i in range(len(query))]):
                     return False
+        if self.insider and self.minimum >= 3 and self._insider(together, classes):
+            return False
         if self._fixed(together, classes):
             return False
         self.answered.append(query)
         return True
+
+    def _insider(self, queries: Sequence[Vector], classes: list[list[int]]) -> bool:
+        """Whether somebody who is alone in a class could compute another class of at most minimum − 2 records."""
+        n = len(self.values)
+        for alone in (group for group in classes if len(group) == 1):
+            span = Span([*queries, [int(i in alone) for i in range(n)]])
+            for group in classes:
+                if (
+                    group != alone
+                    and len(group) <= self.minimum - 2
+                    and span.contains([int(i in group) for i in range(n)])
+                ):
+                    return True
+        return False
 
     def _classes(self, queries: Sequence[Vector]) -> list[list[int]]:
         groups: dict[Vector, list[int]] = {}

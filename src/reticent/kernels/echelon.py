@@ -46,6 +46,27 @@ def multiply(a: Residues, b: Residues) -> Residues:
 
 
 @njit(cache=True)
+def ratios(a: Residues, b: Residues) -> Residues:
+    """a / b elementwise; no b may be 0. One inversion for all of them (running products)."""
+    n = len(a)
+    before = np.empty(n + 1, dtype=np.uint64)
+    before[0] = _ONE
+    for i in range(n):
+        before[i + 1] = _times(before[i], b[i])
+    inverse, base, exponent = _ONE, before[n], PRIME - 2
+    while exponent > 0:
+        if exponent & 1:
+            inverse = _times(inverse, base)
+        base = _times(base, base)
+        exponent >>= 1
+    out = np.empty(n, dtype=np.uint64)
+    for i in range(n - 1, -1, -1):
+        out[i] = _times(a[i], _times(inverse, before[i]))
+        inverse = _times(inverse, b[i])
+    return out
+
+
+@njit(cache=True)
 def dot(a: Residues, b: Residues) -> np.uint64:
     """Scalar product."""
     total = _ZERO

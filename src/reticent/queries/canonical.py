@@ -303,6 +303,13 @@ class Columns:
         return len(np.unique(self.entity)) == len(self.entity)
 
     @cached_property
+    def only_entity(self) -> NDArray[np.int64]:
+        """The respondent of each column that has units of one respondent only, else −1."""
+        low = np.minimum.reduceat(self.entity, self.start[:-1])
+        high = np.maximum.reduceat(self.entity, self.start[:-1])
+        return np.where(low == high, low, ABSENT)
+
+    @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """The total of absolute values of each column."""
         sums = np.concatenate(([0], np.cumsum(np.abs(self.values.integers))))

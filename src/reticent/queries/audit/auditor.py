@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.kernels.echelon import PRIME
+from reticent.queries.audit.rational import reconstruct
 from reticent.queries.audit.rowspace import Certificate, LinearRow, Partition, Proposal, RowSpace, Undecided
 from reticent.queries.canonical import Columns
 from reticent.queries.refusals import StaffReason
@@ -129,7 +131,41 @@ class Auditor:
             reason = self._proved(chosen, rule, proposal)
             if reason is not None:
                 return reason
-        return self._exposed_family(proposal)
+        return self._exposed_to_insider(proposal) or self._exposed_family(proposal)
+
+    def _exposed_to_insider(self, proposal: Proposal) -> StaffReason | None:
+        """Whether a respondent who is a class alone could compute the total of another class that is too small.
+
+        Sums of two classes are among the pairs already; here any multiple of the insider's own value may be involved.
+        """
+        if self.rules.coalition < 1 or self.rules.minimum < 3:
+            return None  # below three, a set of two respondents is safe, and an insider in it is accepted
+        partition = proposal.partition
+        alone = self._single_respondent(partition)
+        units = np.bincount(partition.class_of, weights=self.columns.counts, minlength=partition.n_classes)
+        small = alone | (units <= self.rules.minimum - 2)
+        for i, j, factor in proposal.multiple_candidates(np.flatnonzero(small)):
+            share = reconstruct(factor, PRIME)
+            if not (alone[i] or alone[j]) or share is None:
+                continue
+            weights = np.zeros(partition.n_classes, dtype=np.int64)
+            weights[i], weights[j] = share.numerator, share.denominator
+            certificate = self.space.implied_combination(weights, proposal)
+            if certificate is not None:
+                return self._reason("insider: one respondent could compute another", 2, certificate)
+        return None
+
+    def _single_respondent(self, partition: Partition) -> Mask:
+        """Classes that consist of one respondent, not known to everybody."""
+        entity = self.columns.only_entity
+        low = np.full(partition.n_classes, np.iinfo(np.int64).max)
+        high = np.full(partition.n_classes, -1, dtype=np.int64)
+        np.minimum.at(low, partition.class_of, entity)
+        np.maximum.at(high, partition.class_of, entity)
+        single = (low == high) & (low >= 0)
+        if self.rules.known:
+            single &= ~np.isin(low, np.fromiter(self.rules.known, dtype=np.int64))
+        return np.asarray(single, dtype=bool)
 
     def _exposed_family(self, proposal: Proposal) -> StaffReason | None:
         partition = proposal.partition
@@ -149,13 +185,15 @@ class Auditor:
         members = np.zeros(proposal.partition.n_classes, dtype=bool)
         members[list(chosen)] = True
         certificate = self.space.implied(members, proposal)
-        if certificate is None:
-            return None
+        return None if certificate is None else self._reason(rule, len(chosen), certificate)
+
+    def _reason(self, rule: str, n_classes: int, certificate: Certificate) -> StaffReason:
+        """The rule, and the combination of releases that breaks it."""
         releases = sorted({self._releases[row] for row in certificate.rows})
         terms = " ".join(
             f"{'+' if factor > 0 else '-'}{'' if abs(factor) == 1 else f'{abs(factor)}·'}"
             f"{'this' if row < 0 else f'#{self._releases[row]}'}"
             for row, factor in certificate.combination[:12]
         )
-        detail = f"{self.columns.name}: a set of {len(chosen)} classes would follow as {terms}"
+        detail = f"{self.columns.name}: a set of {n_classes} classes would follow as {terms}"
         return StaffReason(rule, detail, tuple(releases))

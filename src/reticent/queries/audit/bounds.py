@@ -31,6 +31,7 @@ from reticent.solve.model import INFINITE, Floats, LinearModel, Solution, Status
 MOST_PROBES = 200
 SWEEPS = 12
 SWEEP_SECONDS = 5.0
+FREE_SECONDS = 30.0
 PROBE_SECONDS = 5.0
 SLACK = 1e-7
 HALF = 0.5
@@ -262,7 +263,10 @@ def _free(matrix: sparse.csr_array, at_low: NDArray[np.bool_], at_high: NDArray[
         np.concatenate((np.zeros(matrix.shape[0]), np.full(k, INFINITE))),
         maximise=True,
     )
-    found = solve(model)
+    try:
+        found = solve(model, time_limit=FREE_SECONDS)
+    except SolverError:
+        return None
     if found.status is not Status.OPTIMAL:
         return None
     free = np.zeros(n, dtype=bool)

@@ -32,8 +32,9 @@ class AuditedMode:
     statistics: ClassVar[frozenset[str]] = LINEAR
     guarantee: ClassVar[str] = (
         "Answers are exact. From all answers to all users together no total follows, by linear algebra, for a class of "
-        "records (or two classes, or a named family's set) that has too few respondents or is dominated; and, with the "
-        "bounds that the policy calls known, no value is fixed and no unsafe class is narrowed below its interval."
+        "records (or two classes, or a named family's set) that has too few respondents or is dominated, nor for a "
+        "single respondent who knows his own value one for another too small class; and, with the bounds that the policy "
+        "calls known, no value is fixed and no unsafe class is narrowed below its interval."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects is treated as public",
@@ -65,8 +66,11 @@ class AuditedMode:
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
         """Put the rows of an earlier answer into the auditors' memory."""
+        parts: dict[tuple[int, int], tuple[Piece, ...]] = {}
         for c, s, p in remember.get("rows", ()):
-            piece = pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records)[p]
+            if (c, s) not in parts:
+                parts[c, s] = pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records)
+            piece = parts[c, s][p]
             self._auditor(piece).replay(piece.row(self.setting.universe), request.release)
         for auditor in self._auditors.values():
             auditor.forget_undo()

@@ -125,6 +125,25 @@ class Proposal:
                 position += 1
         return sorted(p for p in pairs if all((int(h[p[0]]) + int(h[p[1]])) % PRIME == 0 for h in self.null[1:]))
 
+    def multiple_candidates(self, chosen: Integers) -> list[tuple[int, int, int]]:
+        """Pairs i, j of the chosen classes and a residue f such that total(j) + f · total(i) may be implied.
+
+        Whoever knows one of the two totals then knows the other. (The pairs of `pair_candidates` have f = 1.)
+        """
+        first, second = self.null[0][chosen], self.null[1][chosen]
+        usable = np.flatnonzero((first != 0) & (second != 0))
+        if len(usable) < 2:
+            return []
+        ratio = echelon.ratios(first[usable], second[usable])
+        order = np.argsort(ratio, kind="stable")
+        same = np.flatnonzero(ratio[order][1:] == ratio[order][:-1])
+        found = []
+        for place in same.tolist():
+            i, j = int(chosen[usable[order[place]]]), int(chosen[usable[order[place + 1]]])
+            factor = -int(self.null[0][j]) * pow(int(self.null[0][i]), PRIME - 2, PRIME) % PRIME
+            found.append((i, j, factor))
+        return found
+
     def set_candidate(self, members: Mask) -> bool:
         """Whether the joint total of some classes may be implied."""
         target = members.astype(np.uint64)
@@ -174,8 +193,11 @@ class RowSpace:
 
     def implied(self, members: Mask, proposal: Proposal) -> Certificate | None:
         """Whether the joint total of some classes follows from the released rows and the proposed one."""
-        target = members.astype(np.int64)
-        return self._certify(target.astype(np.uint64), target, proposal.partition, proposal)
+        return self.implied_combination(members.astype(np.int64), proposal)
+
+    def implied_combination(self, weights: Integers, proposal: Proposal) -> Certificate | None:
+        """Whether a weighted sum of class totals follows from the released rows and the proposed one."""
+        return self._certify(_residues(weights), weights, proposal.partition, proposal)
 
     def accept(self, proposal: Proposal) -> int:
         """Release the proposed row; returns its number."""
