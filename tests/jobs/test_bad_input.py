@@ -250,6 +250,22 @@ def test_bad_input(
     check(CASES[name], project, monkeypatch, capfd, hidden=MARK)
 
 
+def test_ctrl_c_leaves_nothing(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Stopped while the data file is being written: no part of any result stays."""
+
+    def stopped(table: object, schema: object, beside: Path, kind: str) -> None:
+        beside.write_text("half a fi")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reticent.io.write._write", stopped)
+    before = snapshot(project)
+    assert call(monkeypatch, "protect", "plan.toml") == 130
+    assert capfd.readouterr().err.strip() == "reticent: stopped; nothing was half-written."
+    assert snapshot(project) == before
+
+
 def test_at_least_thirty_kinds() -> None:
     assert len(CASES) >= 30
 

@@ -55,6 +55,8 @@ def run() -> None:
     debug = "--debug" in sys.argv
     try:
         code = app(standalone_mode=False)
+        if code == STOPPED[1]:  # the command-line library has caught Ctrl-C and says nothing
+            raise KeyboardInterrupt
     except Exception as err:  # the last place where an error can be told in words
         if debug:
             raise

@@ -19,6 +19,11 @@ def fit(table: pl.DataFrame, schema: Schema, *, owner: str, notes: Notes) -> pl.
 
 
 def _fit_column(column: pl.Series, variable: Variable, owner: str, notes: Notes) -> pl.Series:
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise DataError(
+            f"{owner}: column {variable.name!r} holds lists or binary values; give one text or number a record.",
+            variables=(variable.name,),
+        )
     if variable.kind is Kind.NUMERIC:
         fitted = _numbers(column, variable, owner, notes)
     elif column.dtype.is_integer() or column.dtype == pl.String:

@@ -21,7 +21,7 @@ from reticent.io.labelled import write_labelled
 from reticent.io.read import SCHEMA_KEY
 
 WRITERS = {".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet", ".asc": "fixed",
-           ".dat": "fixed", ".fwf": "fixed", ".saf": "fixed", ".sav": "sav", ".zsav": "sav", ".dta": "dta"}  # fmt: skip
+           ".dat": "fixed", ".fwf": "fixed", ".saf": "fixed", ".sav": "sav", ".dta": "dta"}  # fmt: skip
 FORMATS = ("csv", "tsv", "parquet", "fixed", "sav", "dta")
 METADATA_ENDING = {".saf": ".rds"}
 
@@ -191,10 +191,15 @@ def fixed_file(table: pl.DataFrame, schema: Schema, path: Path) -> FixedFile:
 def _cells(column: pl.Series, variable: Variable) -> pl.Series:
     """Values as text; missing ones as exactly the code, since ARGUS compares text."""
     text = as_text(column)
+    if variable.decimals and column.dtype.is_float() and column.round(variable.decimals).equals(column):
+        fixed = [None if value is None else f"{value:.{variable.decimals}f}" for value in column.to_list()]
+        text = pl.Series(column.name, fixed, dtype=pl.String)
     if not variable.missing:
         return text
     if column.dtype.is_float():
-        text = text.replace({str(float(code)): code for code in variable.missing if _is_number(code)})
+        codes = [code for code in variable.missing if _is_number(code)]
+        text = text.replace({str(float(code)): code for code in codes})
+        text = text.replace({f"{float(code):.{variable.decimals}f}": code for code in codes})
     return text.fill_null(variable.missing[0])
 
 

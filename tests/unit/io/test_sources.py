@@ -89,3 +89,9 @@ def test_parquet_types(tmp_path: Path) -> None:
     data = read_microdata(tmp_path / "t.parquet", schema)
     assert data.categories("b") == ("0", "1")
     assert data.categories("c") == ("x", "y")
+
+
+def test_lists_in_a_column_are_refused(tmp_path: Path) -> None:
+    pl.DataFrame({"x": [[1, 2], [3]]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="'x' holds lists"):
+        read_microdata(tmp_path / "t.parquet")
