@@ -87,6 +87,7 @@ ModeFactory = Callable[[Setting], Mode]
 
 # mode name in a policy -> "module:function" that makes it from a Setting
 MODES: dict[str, str] = {
+    "analysis": "reticent.queries.analysis.mode:analysis",
     "camouflage": "reticent.queries.camouflage.mode:camouflage",
     "exact": "reticent.queries.audit.mode:exact",
     "open": "reticent.queries.audit.open:open_mode",

@@ -1,0 +1,1 @@
+"""The analysis server: universes, cutpoints, subsamples, regression rules and synthetic residuals (Lucero et al. 2011)."""
