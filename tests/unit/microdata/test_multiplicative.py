@@ -174,3 +174,16 @@ def test_a_chain_that_does_not_hold_is_refused() -> None:
     data = file_of({"tax": np.array([1.0, 5.0] * 30), "income": np.array([2.0, 3.0] * 30)})
     with pytest.raises(DataError, match="income is below tax in 30 records"):
         run(MultiplicativeNoise(("income", "tax"), chains=(("income", "tax"),)), data)
+
+
+def test_missing_values_stay_and_half_missing_chains_are_refused() -> None:
+    values = np.exp(correlated_normals(200))
+    values[:20, 0] = np.nan
+    data = file_of(dict(zip(NAMES, values.T)))
+    masked = run(MultiplicativeNoise(NAMES, nearest_psd=True), data).data.numbers(NAMES)
+    assert np.isnan(masked[:20, 0]).all()
+    assert not np.isnan(masked[:, 1:]).any()
+    upper = values[:, 1] + np.nan_to_num(values[:, 0], nan=1.0)
+    half = file_of({"b": upper, "a": np.where(np.arange(200) < 20, np.nan, values[:, 1])})
+    with pytest.raises(DataError, match="only one of b and a is missing in 20 records"):
+        run(MultiplicativeNoise(("b", "a"), chains=(("b", "a"),)), half)

@@ -153,7 +153,10 @@ class MultiplicativeNoise(Method):
 
     def promises(self) -> tuple[Promise, ...]:
         """Nonnegative variables stay so, chains hold, zeros stay where asked for."""
-        made = [Promise("variables without negative values get none", partial(_negative, self.variables))]
+        made = [
+            Promise("variables without negative values get none", partial(_negative, self.variables)),
+            Promise("missing values stay missing and no others become so", partial(_missing_moved, self.variables)),
+        ]
         if self.chains:
             made.append(Promise("chains hold", partial(_broken_chains, self.chains)))
         if self.keep_zeros and not self.chains:
@@ -180,6 +183,10 @@ def _broken_chains(chains: tuple[tuple[str, ...], ...], before: Microdata, after
         values = after.numbers(chain)
         count += int((values[:, :-1] < values[:, 1:]).sum())
     return count
+
+
+def _missing_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
+    return int((np.isnan(before.numbers(names)) != np.isnan(after.numbers(names))).sum())
 
 
 def _zeros_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:

@@ -68,6 +68,13 @@ def chain_to_parts(values: Floats, names: tuple[str, ...], chains: tuple[tuple[s
     for chain in chains:
         for upper, lower in pairwise(chain):
             i, j = names.index(upper), names.index(lower)
+            apart = int((np.isnan(values[:, i]) != np.isnan(values[:, j])).sum())
+            if apart:
+                raise DataError(
+                    f"{OWNER}: in the chain {' >= '.join(chain)} only one of {upper} and {lower} is missing in {apart} "
+                    "records, so their difference cannot be masked. Mask these records in a step of their own.",
+                    variables=(upper, lower),
+                )
             difference = values[:, i] - values[:, j]
             broken = int((difference < 0).sum())
             if broken:
