@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from reticent.io.schema import read_schema, write_schema
     from reticent.io.write import write_masked
     from reticent.jobs.describe import describe_file
+    from reticent.jobs.explore import explore
     from reticent.jobs.protect_file import protect_file
     from reticent.jobs.protect_table import ProtectedTable, protect_table
+    from reticent.microdata.loss.compare import compare
     from reticent.queries.database import ProtectedDatabase
     from reticent.queries.language import ask_for
     from reticent.queries.policy import Policy
@@ -51,6 +53,8 @@ _EXPORTS: dict[str, str] = {
     "ask_for": "reticent.queries.language",
     "describe_file": "reticent.jobs.describe",
     "load_microdata": "reticent.io.read",
+    "compare": "reticent.microdata.loss.compare",
+    "explore": "reticent.jobs.explore",
     "protect_file": "reticent.jobs.protect_file",
     "protect_table": "reticent.jobs.protect_table",
     "read_microdata": "reticent.io.read",
@@ -81,7 +85,9 @@ __all__ = [
     "Variable",
     "__version__",
     "ask_for",
+    "compare",
     "describe_file",
+    "explore",
     "load_microdata",
     "protect_file",
     "protect_table",
