@@ -14,7 +14,7 @@ from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.recoding import parse_rules
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.microdata.mask.recode_rules import band_labels, merged
+from reticent.microdata.mask.bands import band_labels, merged
 
 WAYS = ("bands", "map", "level", "truncate", "rules")
 
@@ -142,15 +142,14 @@ class Recode(Method):
         """Each old value leads to one new value, and no more values are missing than before."""
 
         def broken(before: Microdata, after: Microdata) -> int:
-            old, new = before.texts(self.variable), after.texts(self.variable)
-            image: dict[str, str | None] = {}
-            wrong = 0
-            for one, other in zip(old, new, strict=True):
-                if one is None:
-                    wrong += other is not None
-                elif other is None or image.setdefault(one, other) != other:
-                    wrong += 1
-            return wrong
+            old = before.codes((self.variable,))[:, 0]
+            new = after.codes((self.variable,))[:, 0]
+            image = np.full(
+                int(old.max(initial=-1)) + 2, -1, dtype=np.int64
+            )  # the last place is that of missing values
+            image[old] = new
+            image[-1] = -1
+            return int(np.count_nonzero((image[old] != new) | ((old >= 0) != (new >= 0))))
 
         return (Promise(f"every code of {self.variable} leads to one new code, and none is lost", broken),)
 

@@ -80,14 +80,13 @@ class Sample(Method):
             return ()
 
         def broken(before: Microdata, after: Microdata) -> int:
-            name = str(before.schema.household_id)
-            sizes: dict[str | None, int] = {}
-            for house in before.texts(name):
-                sizes[house] = sizes.get(house, 0) + 1
-            left: dict[str | None, int] = {}
-            for house in after.texts(name):
-                left[house] = left.get(house, 0) + 1
-            return sum(count != sizes.get(house, 0) for house, count in left.items())
+            household = before.household()
+            if household is None:
+                return 1
+            kept = household[np.isin(before.record_ids(), after.record_ids())]
+            size = np.bincount(household)
+            left = np.bincount(kept, minlength=size.size)
+            return int(np.count_nonzero((left > 0) & (left < size)))
 
         return (Promise("every household is whole or absent", broken),)
 

@@ -1,5 +1,6 @@
 """Recoding by bands, map, level, truncation and ARGUS rules; what is left over is an error."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -116,6 +117,12 @@ def test_every_bundled_recode_file_is_read(shared_data, name: str) -> None:  # t
 def test_broken_rules(text: str, words: str) -> None:
     with pytest.raises(PlanError, match=words):
         parse_rules(text)
+
+
+def test_a_broken_promise_is_noticed() -> None:
+    data = file_of([20, 20, 30])
+    wrong = data.with_numbers("age", np.array([1.0, 2.0, np.nan]))
+    assert Recode("age", bands=(16.0,)).promises()[0].broken(data, wrong) == 2
 
 
 def test_wrong_use() -> None:

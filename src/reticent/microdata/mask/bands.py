@@ -1,4 +1,4 @@
-"""Names of bands, and the order of new codes."""
+"""Labels of bands of numbers, and the order of new codes."""
 
 from collections.abc import Mapping, Sequence
 
