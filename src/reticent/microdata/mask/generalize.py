@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.checks import check_unique
-from reticent.base.errors import DataError, ParameterError
+from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.method import Applied, Method, Promise
@@ -80,6 +80,11 @@ class Generalize(Method):
             stray = [name for name in given if name not in keys]
             if stray:
                 raise DataError(f"{OWNER}: {option} names {stray[0]!r}, which is not one of the keys.")
+        if self.local and self._has_household_keys(schema):
+            raise DataError(
+                f"{OWNER}: local = true could give members of a household different codes of a household variable; "
+                "leave household variables out of keys, or set local = false."
+            )
         if self.population_k is not None and schema.weight is None:
             raise DataError(f"{OWNER}: population_k needs a variable with the role weight; declare one.")
 
@@ -126,8 +131,44 @@ class Generalize(Method):
             choice = np.where(suppressed_rows(evaluator, found.node), -1, 0)
             facts = {**found.summary(), "levels": dict(zip(keys, found.node))}
         per_record = choice[evaluator.row_of_record]
+        if self._has_household_keys(data.schema) and bool((per_record < 0).any()):
+            per_record = self._whole_households(data, ladders, nodes[0], per_record)
+            facts["optimal"] = False  # the proof did not count the records that go with their households
         facts["suppressed"] = int((per_record < 0).sum())
         return self._recoded(data, ladders, nodes, per_record, facts)
+
+    def _has_household_keys(self, schema: Schema) -> bool:
+        return schema.household_id is not None and any(schema[key].is_household for key in self._keys(schema))
+
+    def _whole_households(
+        self, data: Microdata, ladders: list[Ladder], node: Node, choice: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Suppress the households of suppressed records too (a member would give them away), until the rest is safe."""
+        household, keys = data.household(), self._keys(data.schema)
+        assert household is not None
+        codes, weights = data.codes(keys), data.weights()
+        sensitive = data.codes(self.sensitive) if self.sensitive else None
+        gone = choice < 0
+        while True:
+            gone = np.isin(household, household[gone])
+            left = np.flatnonzero(~gone)
+            if not left.size:
+                break
+            rest = Evaluator.of(
+                ladders, codes[left], self.model(), weights=None if weights is None else weights[left],
+                sensitive=None if sensitive is None else sensitive[left],
+            )  # fmt: skip
+            unsafe = suppressed_rows(rest, node)[rest.row_of_record]
+            if not unsafe.any():
+                break
+            gone[left[unsafe]] = True
+        allowed = int(self.suppression * data.n_records + 1e-9)
+        if int(gone.sum()) > allowed:
+            raise InfeasibleError(
+                f"{OWNER}: with whole households {int(gone.sum())} records would be suppressed, {allowed} may be. Allow more "
+                "suppression, or leave household variables out of keys."
+            )
+        return np.where(gone, -1, choice)
 
     def _loss(self, ladders: list[Ladder], codes: NDArray[np.int32]) -> NodeLoss:
         record = []

@@ -97,6 +97,32 @@ def test_valuation_decides() -> None:
     assert region != age
 
 
+def households(n: int = 300) -> Microdata:
+    rng = np.random.default_rng(3)
+    house = np.arange(n) // 3
+    frame = pl.DataFrame(
+        {"house": house, "region": rng.choice(["N1", "N2", "S1", "S2"], n)[house * 3], "age": rng.integers(20, 80, n)}
+    )
+    variables = (
+        Variable("house", role=Role.HOUSEHOLD_ID),
+        Variable("region", role=Role.KEY, hierarchy=REGIONS, household=True),
+        Variable("age", role=Role.KEY, kind=Kind.NUMERIC, hierarchy=AGES),
+    )
+    return Microdata.of(frame, Schema(variables))
+
+
+def test_household_variables_stay_equal_within_households() -> None:
+    """A suppressed record takes its household along; otherwise another member would give its region away."""
+    data = households()
+    applied = run(Generalize(k=3, suppression=0.4), data)
+    assert applied.facts["suppressed"] > 0
+    assert len({*zip(applied.data.texts("house"), applied.data.texts("region"))}) == 100
+    with pytest.raises(InfeasibleError, match="with whole households"):
+        run(Generalize(k=3, suppression=0.07), data)
+    with pytest.raises(DataError, match="local = true could give members"):
+        run(Generalize(k=3, local=True), data)
+
+
 def test_wrong_demands() -> None:
     schema = file().schema
     with pytest.raises(InfeasibleError, match="the coarsest leaves 300 of 300 records unsafe"):
