@@ -26,6 +26,8 @@ def _fit_column(column: pl.Series, variable: Variable, owner: str, notes: Notes)
         )
     if variable.kind is Kind.NUMERIC:
         fitted = _numbers(column, variable, owner, notes)
+    elif variable.role is Role.IDENTIFIER and column.dtype == pl.String:
+        fitted = _whole_ids(column)
     elif column.dtype.is_integer() or column.dtype == pl.String:
         fitted = column
     elif column.dtype == pl.Boolean:
@@ -34,6 +36,12 @@ def _fit_column(column: pl.Series, variable: Variable, owner: str, notes: Notes)
         fitted = as_text(column)
     _check_filled(fitted, variable, owner)
     return fitted
+
+
+def _whole_ids(column: pl.Series) -> pl.Series:
+    """Identifiers that are whole numbers become integers: the ids of records are then the same from every format."""
+    whole = column.cast(pl.Int64, strict=False)
+    return whole if whole.cast(pl.String).equals(column) else column
 
 
 def _numbers(column: pl.Series, variable: Variable, owner: str, notes: Notes) -> pl.Series:

@@ -9,7 +9,7 @@ import pyreadstat
 import pytest
 
 from reticent.base.errors import DataError
-from reticent.data.schema import Kind, Schema, Variable
+from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.io.read import read_microdata
 
 
@@ -95,3 +95,12 @@ def test_lists_in_a_column_are_refused(tmp_path: Path) -> None:
     pl.DataFrame({"x": [[1, 2], [3]]}).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(DataError, match="'x' holds lists"):
         read_microdata(tmp_path / "t.parquet")
+
+
+def test_record_ids_are_the_same_from_every_format(tmp_path: Path) -> None:
+    table = pl.DataFrame({"id": [12, 7, 30], "sex": ["f", "m", "f"]})
+    table.write_csv(tmp_path / "t.csv")
+    table.write_parquet(tmp_path / "t.parquet")
+    schema = Schema((Variable("id", role=Role.IDENTIFIER), Variable("sex")))
+    from_csv = read_microdata(tmp_path / "t.csv", schema).record_ids()
+    assert from_csv.tolist() == read_microdata(tmp_path / "t.parquet", schema).record_ids().tolist() == [12, 7, 30]
