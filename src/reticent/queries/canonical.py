@@ -28,6 +28,7 @@ ABSENT = -1
 COUNT = "*"
 BITS = 62
 TIED, LOOSE = 1e-9, 1e-4
+SPARSE = 20
 
 
 @dataclass(frozen=True)
@@ -291,6 +292,23 @@ class Columns:
         first, counts = self.start[:-1][mask], self.counts[mask]
         before = np.cumsum(counts) - counts
         return np.repeat(first - before, counts) + np.arange(int(counts.sum()), dtype=np.int64)
+
+    @cached_property
+    def by_entity(self) -> NDArray[np.int64]:
+        """All units in the order of their respondents."""
+        return np.argsort(self.entity, kind="stable")
+
+    @cached_property
+    def column_by_entity(self) -> NDArray[np.int64]:
+        """The column of each unit, in the order of the respondents."""
+        return np.repeat(np.arange(self.n_columns), self.counts)[self.by_entity]
+
+    def units_by_entity(self, mask: Mask) -> NDArray[np.int64]:
+        """Positions of the units of some columns, in the order of their respondents."""
+        if int(self.counts[mask].sum()) * SPARSE < self.n_units:
+            units = self.units(mask)
+            return np.asarray(units[np.argsort(self.entity[units], kind="stable")], dtype=np.int64)
+        return np.asarray(self.by_entity[mask[self.column_by_entity]], dtype=np.int64)
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:

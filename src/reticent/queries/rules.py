@@ -44,19 +44,18 @@ class SetRules:
         """The rule that makes a set of columns unsafe, in words for staff; None if it is safe."""
         if columns.one_each and not self.known:
             return self._broken_quickly(columns, mask)
-        units = columns.units(mask)
+        units = columns.units_by_entity(mask)
         entity = columns.entity[units]
         if self.known:
             unknown = ~np.isin(entity, np.fromiter(self.known, dtype=np.int64))
             if len(units) and not bool(unknown.any()):
                 return None  # everything in it is known anyway
             units, entity = units[unknown], entity[unknown]
-        order = np.argsort(entity, kind="stable")
-        starts = np.flatnonzero(np.diff(entity[order], prepend=-1))
+        starts = np.flatnonzero(np.diff(entity, prepend=-1))
         few = self._few(len(starts))
         if few is not None or not self.by_value:
             return few
-        contributions = np.abs(np.add.reduceat(columns.values.integers[units[order]], starts))
+        contributions = np.abs(np.add.reduceat(columns.values.integers[units], starts))
         return self._by_value(len(starts), contributions, int(contributions.sum()))
 
     def _broken_quickly(self, columns: Columns, mask: Mask) -> str | None:
