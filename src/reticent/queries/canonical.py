@@ -33,13 +33,16 @@ SPARSE = 20
 
 @dataclass(frozen=True)
 class Levels:
-    """The values of a filter in order: code texts, numbers, or the lower ends of the bins between cutpoints."""
+    """The values of a filter in order: code texts, numbers, or the bins between cutpoints.
+
+    `shown` are the positions of those that metadata or policy name; others occur in records only and are never shown.
+    """
 
     texts: tuple[str, ...]
     numbers: NDArray[np.float64] | None = None
     cutpoints: tuple[float, ...] = ()
     ordered: bool = False
-    public: bool = False
+    shown: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -147,20 +150,22 @@ def _encode(data: Microdata, name: str, policy: Policy) -> tuple[NDArray[np.int3
             codes = np.searchsorted(np.array(points), values, side="right").astype(np.int32)
             ends = ["-inf", *(f"{p:g}" for p in points), "inf"]
             texts = tuple(f"[{low}, {high})" for low, high in itertools.pairwise(ends))
-            levels = Levels(texts, cutpoints=points, ordered=True, public=True)
+            levels = Levels(texts, cutpoints=points, ordered=True, shown=tuple(range(len(texts))))
         else:
             distinct, inverse = np.unique(values[~absent], return_inverse=True)
             codes = np.zeros(len(values), dtype=np.int32)
             codes[~absent] = inverse
-            listed = bool(variable.codes)
-            levels = Levels(tuple(f"{v:g}" for v in distinct), numbers=distinct, ordered=True, public=listed)
+            texts = tuple(f"{v:g}" for v in distinct)
+            shown = tuple(i for i, text in enumerate(texts) if text in variable.codes)
+            levels = Levels(texts, numbers=distinct, ordered=True, shown=shown)
         codes[absent] = ABSENT
         return codes, levels
     listed_codes = variable.codes or (variable.hierarchy.leaves if variable.hierarchy else ())
     texts = data.categories(name)
     texts = (*texts, *(code for code in listed_codes if code not in set(texts)))
-    ordered = variable.kind is Kind.ORDINAL
-    return data.codes((name,))[:, 0], Levels(texts, ordered=ordered, public=bool(listed_codes))
+    listed = set(listed_codes)
+    shown = tuple(i for i, text in enumerate(texts) if text in listed)
+    return data.codes((name,))[:, 0], Levels(texts, ordered=variable.kind is Kind.ORDINAL, shown=shown)
 
 
 def _chosen(condition: Compare, levels: Levels) -> Mask:

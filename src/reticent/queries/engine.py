@@ -35,9 +35,10 @@ class Engine:
         self._secret = secret
         self._factory = mode_factory(policy.mode)
         self._modes: dict[str, Mode] = {}
-        self._released: dict[tuple[str, str], Any] = {}
+        self._released: dict[tuple[str, str, str], Any] = {}
         self._asked: dict[str, int] = {}
         self._stale = False
+        self._statistics = self.mode.statistics
         for entry in ledger.entries():
             self._replay(entry)
 
@@ -78,9 +79,8 @@ class Engine:
         return None
 
     def _check_statistic(self, statistic: Statistic) -> Refusal | None:
-        answered = self._modes_statistics()
-        if statistic.name not in answered:
-            known = ", ".join(name.upper() for name in STATISTICS if name in answered)
+        if statistic.name not in self._statistics:
+            known = ", ".join(name.upper() for name in STATISTICS if name in self._statistics)
             return Refusal(
                 Code.NOT_ALLOWED, f"{statistic.name.upper()} is not answered by this database.", f"It answers {known}."
             )
@@ -91,10 +91,16 @@ class Engine:
                     return self._unknown(name, self.policy.filters, "the time of KM")
             elif name not in (*self.policy.responses, *also):
                 return self._unknown(name, (*self.policy.responses, *also), f"{statistic.name.upper()}")
-        return None
+        return self._check_labels(statistic)
 
-    def _modes_statistics(self) -> frozenset[str]:
-        return self.mode.statistics
+    def _check_labels(self, statistic: Statistic) -> Refusal | None:
+        """Codes that only records know must not become labels of an answer."""
+        for name in statistic.variables if statistic.name in ("linreg", "logreg", "km") else ():
+            levels = self.universe.current.levels.get(name)
+            numeric = levels is not None and levels.numbers is not None and statistic.name != "km"
+            if levels is not None and not levels.shown and not numeric:
+                return _no_labels(name)
+        return None
 
     def _unknown(self, name: str, allowed: tuple[str, ...], where: str) -> Refusal:
         schema = self.universe.current.data.schema
@@ -122,7 +128,7 @@ class Engine:
         refusal = self._check_groups(query, levels)
         if refusal is not None:
             return refusal
-        choices = [[*range(len(level)), *([None] if query.totals else [])] for level in levels]
+        choices = [[*level.shown, *([None] if query.totals else [])] for level in levels]
         cells = []
         for combination in itertools.product(*choices):
             mask = base.copy()
@@ -135,19 +141,19 @@ class Engine:
 
     def _check_groups(self, query: Query, levels: list[Levels]) -> Refusal | None:
         for name, level in zip(query.by, levels):
-            if not level.public:
-                return Refusal(
-                    Code.NOT_ALLOWED,
-                    f"{name!r} has no published code list or cutpoints, so its groups cannot be shown.",
-                    "Group by another variable.",
-                )
-        n_cells = int(np.prod([len(level) + query.totals for level in levels], dtype=np.float64))
+            if not level.shown:
+                return _no_labels(name)
+        n_cells = int(np.prod([len(level.shown) + query.totals for level in levels], dtype=np.float64))
         if n_cells * len(query.statistics) > self.policy.limits.cells:
             return Refusal(Code.LIMIT, "The table has too many cells.", "Group by fewer variables.")
         return None
 
+    def _owner(self, user: str) -> str:
+        """Whose history a user's queries belong to."""
+        return "user:" + user if self.policy.history == "user" else EVERYBODY
+
     def _mode_of(self, user: str) -> Mode:
-        owner = user if self.policy.history == "user" else EVERYBODY
+        owner = self._owner(user)
         if owner not in self._modes:
             self._modes[owner] = self._factory(Setting(self.universe, self.policy, self._secret.child("mode")))
         return self._modes[owner]
@@ -176,7 +182,7 @@ class Engine:
         """The earlier values, if every value of the request has been released before."""
         rows = []
         for cell in request.cells:
-            keys = [(cell.records.key, str(statistic)) for statistic in request.query.statistics]
+            keys = [(self._owner(request.user), cell.records.key, str(s)) for s in request.query.statistics]
             if any(key not in self._released for key in keys):
                 return None
             rows.append(Row(cell.group, tuple(self._released[key] for key in keys)))
@@ -245,7 +251,15 @@ class Engine:
             for cell, row in zip(request.cells, result.rows):
                 for statistic, value in zip(request.query.statistics, row.values):
                     if value is not None:
-                        self._released[(cell.records.key, str(statistic))] = value
+                        self._released[(self._owner(request.user), cell.records.key, str(statistic))] = value
+
+
+def _no_labels(name: str) -> Refusal:
+    return Refusal(
+        Code.NOT_ALLOWED,
+        f"{name!r} has no published code list or cutpoints, so its groups cannot be shown.",
+        "Use another variable.",
+    )
 
 
 def _policy_changed(entry: Entry) -> LedgerError:

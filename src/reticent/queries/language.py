@@ -5,6 +5,7 @@ into SQL or into code. Conditions follow SQL's three-valued logic: a comparison 
 only records for which the whole condition is true are selected.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,12 @@ STATISTICS: dict[str, tuple[int, int, bool]] = {
 }
 
 
+def _check_constant(value: object) -> None:
+    if isinstance(value, str) or (type(value) in (int, float) and math.isfinite(value)):  # type: ignore[arg-type]
+        return
+    raise ParameterError("Query: a variable can be compared with a text or a finite number only.")
+
+
 @dataclass(frozen=True)
 class Compare:
     """`variable operator constant`; unknown where the variable is missing."""
@@ -43,6 +50,7 @@ class Compare:
 
     def __post_init__(self) -> None:
         check_choice(self.operator, OPERATORS, name="operator", owner="Compare")
+        _check_constant(self.value)
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,10 @@ class In:
 
     variable: str
     values: tuple[str | float, ...]
+
+    def __post_init__(self) -> None:
+        for value in self.values:
+            _check_constant(value)
 
 
 @dataclass(frozen=True)

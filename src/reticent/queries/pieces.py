@@ -98,6 +98,8 @@ def design(universe: Universe, records: RecordSet, names: tuple[str, ...]) -> tu
             codes = version.codes[name]
             inside = records.atoms & (codes >= 0)
             counts = np.bincount(codes[inside], weights=sizes[inside], minlength=len(levels))
+            if set(np.flatnonzero(counts).tolist()) - set(levels.shown):
+                raise ParameterError(f"{name!r} has codes that its code list lacks; they cannot be shown.")
             reference = int(np.argmax(counts))
             factors += [Factor(name, int(code)) for code in np.flatnonzero(counts) if code != reference]
     return tuple(factors)

@@ -11,6 +11,7 @@ from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.ledger.chain import LedgerError
+from reticent.ledger.store import SqliteStore
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.language import ask_for
 from reticent.queries.policy import Bounds, Limits, Policy
@@ -150,7 +151,14 @@ def test_regressions_are_those_of_least_squares(tmp_path: Path) -> None:
     beta = np.linalg.lstsq(x.astype(float), table["pay"].to_numpy(), rcond=None)[0]
     assert list(answer.value["coefficients"].values()) == pytest.approx(beta.tolist())
     assert isinstance(db.ask("SELECT LOGREG(left, dept) FROM data", user="u"), Answer)
-    curve = db.ask("SELECT KM(age, left) FROM data", user="u")
+    refused = db.ask("SELECT KM(age, left) FROM data", user="u")
+    assert isinstance(refused, Refusal)
+    assert refused.code is Code.NOT_ALLOWED, "the ages would be shown, and only records know them"
+    cut = tmp_path / "cut"
+    cut.mkdir()
+    curve = make(cut, table, Policy(**{**POLICY.__dict__, "cutpoints": {"age": (23.0, 26.0)}})).ask(
+        "SELECT KM(age, left) FROM data", user="u"
+    )
     assert isinstance(curve, Answer)
     steps = list(curve.value["survival"].values())
     assert steps == sorted(steps, reverse=True)
@@ -177,6 +185,7 @@ def test_trackers_are_refused_for_all_users_together(tmp_path: Path) -> None:
     per_user = make(alone, table, Policy(**{**POLICY.__dict__, "history": "user"}))
     assert isinstance(per_user.ask("SELECT SUM(pay) FROM data", user="ann"), Answer)
     assert isinstance(per_user.ask("SELECT SUM(pay) FROM data WHERE age < 99", user="bob"), Answer)
+    assert per_user.ask("SELECT SUM(pay) FROM data", user="bob") == RISK, "what ann got is new to bob"
 
 
 def test_nobody_and_few_look_the_same(tmp_path: Path) -> None:
@@ -346,6 +355,36 @@ def test_a_new_filter_does_not_disturb_the_past(tmp_path: Path) -> None:
         make(tmp_path, policy=Policy(**{**POLICY.__dict__, "filters": ("age",)}))
 
 
+def test_codes_that_only_records_know_are_never_shown(tmp_path: Path) -> None:
+    table = frame().with_columns(
+        pl.when(pl.col("id").is_in([f"p{i}" for i in range(9)]))
+        .then(pl.lit("Q"))
+        .otherwise(pl.col("dept"))
+        .alias("dept")
+    )
+    db = make(tmp_path, table)
+    answer = db.ask("SELECT COUNT(*) FROM data GROUP BY dept", user="u")
+    assert [row.group[0] for row in answer.rows] == ["a", "b", "c"]  # type: ignore[union-attr]
+    assert db.ask("SELECT LINREG(pay, dept) FROM data", user="u") == RISK
+
+
+def test_what_cannot_be_logged_is_not_answered_and_not_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = frame().with_columns(pl.when(pl.col("id") == "p3").then(pl.lit(99)).otherwise(pl.col("age")).alias("age"))
+    db = make(tmp_path, table)
+    with monkeypatch.context() as broken:
+        broken.setattr(SqliteStore, "append", _full_disk)
+        with pytest.raises(LedgerError, match="no space"):
+            db.ask("SELECT SUM(pay) FROM data", user="u")
+    assert isinstance(db.ask("SELECT SUM(pay) FROM data WHERE age < 99", user="u"), Answer), "the other was not said"
+    assert db.ask("SELECT SUM(pay) FROM data", user="u") == RISK
+
+
+def _full_disk(*arguments: object) -> None:
+    raise LedgerError("ledger: no space")
+
+
 def test_limits_and_unknown_variables(tmp_path: Path) -> None:
     db = make(tmp_path, policy=Policy(**{**POLICY.__dict__, "limits": Limits(queries=1, cells=5)}))
     assert db.ask("SELECT SUM(pya) FROM data", user="u").message == "There is no variable 'pya' to ask about."  # type: ignore[union-attr]
@@ -383,7 +422,7 @@ def test_policies_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 def test_no_message_or_refusal_shows_a_value(tmp_path: Path) -> None:
     table = frame().with_columns(pl.lit(77123.25).alias("pay"))
     db = make(tmp_path, table, Policy(**{**POLICY.__dict__, "minimum": 500}))
-    for text in ("SUM(pay)", "AVG(pay)", "LINREG(pay, dept)", "KM(age, left)"):
+    for text in ("SUM(pay)", "AVG(pay)", "LINREG(pay, dept)", "STDDEV(pay)"):
         result = db.ask(f"SELECT {text} FROM data", user="u")
         assert result == RISK
     assert "77123" not in str(db.history())
