@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from reticent.base.checks import did_you_mean
-from reticent.base.errors import ParameterError
+from reticent.base.errors import ParameterError, SolverError
 from reticent.base.randomness import Secret
 from reticent.ledger.chain import Entry, LedgerError
 from reticent.ledger.ledger import Ledger, Turn
@@ -19,7 +19,7 @@ from reticent.queries.language import STATISTICS, Query, Statistic, walk
 from reticent.queries.modes import Cell, Decision, Mode, Request, Setting, mode_factory
 from reticent.queries.parse import parse
 from reticent.queries.policy import Policy
-from reticent.queries.refusals import Answer, Code, Refusal, Row
+from reticent.queries.refusals import RISK, Answer, Code, Refusal, Row, StaffReason
 from reticent.queries.wire import query_from_json, query_to_json, value_from_json, value_to_json
 
 EVERYBODY = "*"
@@ -172,10 +172,14 @@ class Engine:
 
     def _decide(self, request: Request, turn: Turn) -> Answer | Refusal:
         self._stale = True  # until the decision is on disk, the mode knows more than the ledger
-        decision = self._repeated(request) or self._mode_of(request.user).decide(request)
+        failed = False
+        try:
+            decision = self._repeated(request) or self._mode_of(request.user).decide(request)
+        except (ParameterError, SolverError) as err:  # what cannot be worked out is refused, like any other risk
+            failed, decision = True, Decision(RISK, (StaffReason("not answerable", str(err)),))
         turn.append(DECISION, self._payload(request, decision))
         self._note(request, decision.result)
-        self._stale = False
+        self._stale = failed
         return decision.result
 
     def _repeated(self, request: Request) -> Decision | None:
