@@ -1,6 +1,8 @@
 """The exact auditor: decisions against rank and classes, and the stated workload of 10,000 queries on a million records.
 
     python -m benchmarks.bench_auditor [queries] [records]     the whole workload, with percentiles by rank
+    python -m benchmarks.bench_auditor bounds                  the stage of known bounds apart, on data half of zeros
+    python -m benchmarks.bench_auditor ledger                  opening a ledger of 100,000 entries
 
 Workload: conjunctions (one to three of five key variables, one to half of the codes each) and group-bys (every cell of
 one or two variables), on sums, minimum 3 and dominance (2, 85), each respondent one record.
@@ -8,16 +10,22 @@ one or two variables), on sums, minimum 3 and dominance (2, 85), each respondent
 
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.harness import Entry
+from reticent.base.randomness import as_secret
+from reticent.ledger.ledger import open_ledger
 from reticent.queries.audit.auditor import Auditor
+from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.rowspace import LinearRow, Proposal, RowSpace
 from reticent.queries.canonical import Columns, Fixed
-from reticent.queries.policy import Policy
+from reticent.queries.policy import Bounds, Policy
+from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
 
 CARDS = (10, 12, 6, 9, 4)
@@ -90,6 +98,53 @@ def workload(n_queries: int = 10_000, n_records: int = 1_000_000, most_rank: int
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
 
 
+def bounds_workload(n_queries: int = 400, n_records: int = 100_000) -> None:
+    """The stage of known bounds on data half of which are zeros: time with it and without it."""
+    patterns, plain = _records(n_records)
+    rng = np.random.default_rng(3)
+    amounts = np.where(rng.random(n_records) < 0.5, 0, plain.values.integers)
+    columns = Columns("x", plain.atom_of, plain.start, plain.entity, Fixed(amounts, 1))
+    policy = Policy(minimum=3, dominance=(2, 85), bounds={"x": Bounds(0)})
+    rules = SetRules.of(policy, by_value=True)
+    stage = bound_stage(columns, policy, ("x",), rules)
+    assert stage is not None
+    seconds: list[float] = []
+
+    def timed(space: RowSpace, proposal: Proposal) -> StaffReason | None:
+        before = time.perf_counter()
+        reason = stage(space, proposal)
+        seconds.append(time.perf_counter() - before)
+        return reason
+
+    auditor = Auditor(columns, rules, rng, bounds=timed)
+    refused = 0
+    for number, mask in zip(range(n_queries), _queries(patterns, rng)):
+        if rules.broken(columns, mask) is None:
+            refused += not auditor.release(LinearRow.of(mask), number).allowed
+            auditor.forget_undo()
+    times = 1_000 * np.array(seconds)
+    print(f"{n_queries} queries, {columns.n_columns:,} patterns, rank {auditor.rank()}, {refused} refused; stage of bounds: "
+          f"{len(times)} times, median {np.median(times):.0f} ms, 95th percentile {np.quantile(times, 0.95):.0f} ms, "
+          f"longest {times.max():.0f} ms")  # fmt: skip
+
+
+def ledger_workload(n_entries: int = 100_000) -> None:
+    """Verify and read a long ledger."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "long.ledger"
+        ledger = open_ledger(path, secret=as_secret(1), dataset="d")
+        with ledger.turn():
+            ledger._append([("decision", {"query": "x" * 300, "user": "u", "i": i}) for i in range(n_entries)])
+        ledger.close()
+        before = time.perf_counter()
+        opened = open_ledger(path, secret=as_secret(1), dataset="d")
+        verified = time.perf_counter()
+        n_read = len(opened.entries())
+        print(f"{n_read:,} entries: verified in {verified - before:.2f} s, read in {time.perf_counter() - verified:.2f} s, "
+              f"file {path.stat().st_size / 2**20:.0f} MB")  # fmt: skip
+        opened.close()
+
+
 def _space_of_rank(rank: int) -> tuple[RowSpace, list[LinearRow]]:
     rng = np.random.default_rng(3)
     patterns, columns = _records(200_000)
@@ -138,5 +193,9 @@ def entries() -> list[Entry]:
 
 
 if __name__ == "__main__":
-    given = [int(argument) for argument in sys.argv[1:]]
-    workload(*given)
+    if sys.argv[1:2] == ["bounds"]:
+        bounds_workload()
+    elif sys.argv[1:2] == ["ledger"]:
+        ledger_workload()
+    else:
+        workload(*(int(argument) for argument in sys.argv[1:]))
