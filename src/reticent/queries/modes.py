@@ -91,6 +91,7 @@ MODES: dict[str, str] = {
     "camouflage": "reticent.queries.camouflage.mode:camouflage",
     "exact": "reticent.queries.audit.mode:exact",
     "open": "reticent.queries.audit.open:open_mode",
+    "private": "reticent.queries.noise.private:private",
     "simulatable": "reticent.queries.audit.mode:simulatable",
 }
 

@@ -1,0 +1,1 @@
+"""Modes that answer with noise."""

@@ -1,0 +1,121 @@
+"""The mode `private`: differential privacy by OpenDP's Laplace mechanism, with the spent budget kept in the ledger.
+
+Every value costs `epsilon`; when the total is spent, only values that were released before are given again. A respondent
+counts with at most `contributions` records in a cell (the ones with the lowest ids), and values are clamped to the bounds
+that the policy calls known, so that the sensitivity is the policy's, never the data's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import PlanError
+from reticent.base.optional import need
+from reticent.data.parameters import build
+from reticent.queries.canonical import RecordSet
+from reticent.queries.language import Statistic
+from reticent.queries.modes import Decision, Request, Setting
+from reticent.queries.refusals import Answer, Code, Refusal, Row, StaffReason
+
+SPENT = Refusal(Code.BUDGET, "The privacy budget of this database is spent.", "Ask again what was answered before.")
+
+
+@dataclass(frozen=True)
+class PrivateOptions:
+    """`[policy.options.private]`: the budget and what a value costs."""
+
+    total: float = field(default=5.0, metadata={"min": 1e-6, "help": "epsilon of the whole database, for ever"})
+    epsilon: float = field(default=0.1, metadata={"min": 1e-6, "help": "epsilon of one value"})
+    contributions: int = field(default=1, metadata={"min": 1, "help": "most records of a respondent in a cell"})
+
+
+@dataclass
+class PrivateMode:
+    """Noisy counts, sums and means."""
+
+    setting: Setting
+    options: PrivateOptions
+    spent: float = 0.0
+    name: ClassVar[str] = "private"
+    guarantee: ClassVar[str] = (
+        "All answers together are differentially private with the policy's total epsilon per respondent, whatever else "
+        "an attacker knows."
+    )
+    leakage: ClassVar[tuple[str, ...]] = ("a refusal tells only that the budget is spent",)
+    statistics: ClassVar[frozenset[str]] = frozenset({"count", "sum", "avg"})
+
+    def decide(self, request: Request) -> Decision:
+        """Answer with noise while the budget lasts. Cells of a group-by are disjoint, but are charged one by one."""
+        cost = self.options.epsilon * len(request.cells) * len(request.query.statistics)
+        if self.spent + cost > self.options.total * (1 + 1e-12):
+            return Decision(SPENT, (StaffReason("budget", f"spent {self.spent:g}, asked {cost:g}"),))
+        self.spent += cost
+        rows = tuple(
+            Row(cell.group, tuple(self._value(statistic, cell.records) for statistic in request.query.statistics))
+            for cell in request.cells
+        )
+        columns = tuple(str(statistic) for statistic in request.query.statistics)
+        answer = Answer(columns, rows, request.query.by, self.name, (f"Noise was added; epsilon {cost:g} was spent.",))
+        return Decision(answer, remember={"spent": cost})
+
+    def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
+        """Take over what an earlier answer spent."""
+        self.spent += float(remember.get("spent", 0.0))
+
+    def _value(self, statistic: Statistic, records: RecordSet) -> float | int:
+        rows = self._bounded_rows(records)
+        if statistic.name == "count" and not statistic.variables:
+            return self._noisy_count(len(rows), self.options.epsilon)
+        values = self.setting.universe.versions[records.version].data.numbers(statistic.variables)[rows, 0]
+        values = values[~np.isnan(values)]
+        if statistic.name == "count":
+            return self._noisy_count(len(values), self.options.epsilon)
+        bounds = self.setting.policy.bounds[statistic.variables[0]]
+        low, high = float(bounds.low or 0.0), float(bounds.high or 0.0)
+        clamped = np.clip(values, low, high)
+        if statistic.name == "sum":
+            return self._noisy_sum(float(clamped.sum()), max(abs(low), abs(high)), self.options.epsilon)
+        # the mean is the middle of the bounds plus a noisy sum of differences over a noisy count, half the budget each
+        middle, half = (low + high) / 2, self.options.epsilon / 2
+        total = self._noisy_sum(float((clamped - middle).sum()), (high - low) / 2, half)
+        count = max(1, self._noisy_count(len(values), half))
+        return float(np.clip(middle + total / count, low, high))
+
+    def _bounded_rows(self, records: RecordSet) -> NDArray[np.int64]:
+        """At most `contributions` records of each respondent."""
+        universe = self.setting.universe
+        rows = universe.records(records)
+        entity = universe.versions[records.version].data.entity()
+        if entity is None:
+            return rows
+        order = rows[np.lexsort((universe.versions[records.version].data.record_ids()[rows], entity[rows]))]
+        owner = entity[order]
+        first = np.searchsorted(owner, owner, side="left")
+        return np.asarray(order[(np.arange(len(order)) - first < self.options.contributions) | (owner < 0)])
+
+    def _noisy_count(self, value: int, epsilon: float) -> int:
+        dp = need("opendp.prelude", extra="dp", purpose="differential privacy")
+        dp.enable_features("contrib")
+        space = dp.atom_domain(T=int), dp.absolute_distance(T=int)
+        return int(dp.m.make_laplace(*space, scale=self.options.contributions / epsilon)(value))
+
+    def _noisy_sum(self, value: float, largest: float, epsilon: float) -> float:
+        dp = need("opendp.prelude", extra="dp", purpose="differential privacy")
+        dp.enable_features("contrib")
+        space = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
+        return float(dp.m.make_laplace(*space, scale=self.options.contributions * largest / epsilon)(value))
+
+
+def private(setting: Setting) -> PrivateMode:
+    """Make the mode; every response needs both bounds."""
+    options = build(PrivateOptions, setting.policy.options.get("private", {}), owner="policy: options private")
+    for name in setting.policy.responses:
+        bounds = setting.policy.bounds.get(name)
+        if bounds is None or bounds.low is None or bounds.high is None:
+            raise PlanError(f"policy: the mode private needs low and high bounds of {name!r}.")
+    if setting.universe.current.data.schema.entity is None and options.contributions != 1:
+        raise PlanError("policy: options private: contributions other than 1 need an entity variable in the schema.")
+    return PrivateMode(setting, options)
