@@ -22,6 +22,7 @@ from reticent.jobs.release_table import release_table
 from reticent.jobs.table_inputs import PlannedTables, load_tables
 from reticent.tables.apriori import Entry, Knowledge, apply_entries, no_knowledge
 from reticent.tables.attack import Audit
+from reticent.tables.attack.insiders import Insider, insiders
 from reticent.tables.inputs import build_problem
 from reticent.tables.methods import TABLE_METHODS, Outcome, PrimaryOnly, TableMethod, attack
 from reticent.tables.problem import SuppressionProblem
@@ -48,6 +49,7 @@ class ProtectedTable:
     audit: Audit = field(repr=False)
     method: str = "primary-only"
     notes: tuple[str, ...] = ()
+    insiders: tuple[Insider, ...] = ()
 
     @property
     def table(self) -> Table:
@@ -68,8 +70,9 @@ class ProtectedTable:
 
     @property
     def exposed(self) -> tuple[int, ...]:
-        """Cells that the attacker recovers too closely."""
-        return tuple(int(cell) for cell in self.audit.exposed_cells)
+        """Cells that the attacker recovers too closely, or that a respondent alone in a cell works out exactly."""
+        inside = {cell for insider in self.insiders for cell in insider.exposed}
+        return tuple(sorted({int(cell) for cell in self.audit.exposed_cells} | inside))
 
     @property
     def published(self) -> tuple[PublishedTable, ...]:
@@ -92,12 +95,13 @@ class ProtectedTable:
         total = sum(counts.values())
         return (
             f"<ProtectedTable {total} cells: {counts['primary']} primary, {counts['secondary']} secondary, "
-            f"{self.audit.n_exposed} exposed; cost {self.outcome.cost:g} ({self.outcome.status})>"
+            f"{len(self.exposed)} exposed; cost {self.outcome.cost:g} ({self.outcome.status})>"
         )
 
     def intervals(self) -> list[dict[str, Any]]:
         """What the attacker can conclude about each hidden (or exchanged) cell."""
-        found = self.audit
+        found, exposed = self.audit, set(self.exposed)
+        inside = {cell for insider in self.insiders for cell in insider.exposed}
         rows = []
         status = self.status
         for place, cell in enumerate(found.cells.tolist()):
@@ -111,7 +115,8 @@ class ProtectedTable:
                     "high": _finite(found.high[place]),
                     "required_low": _finite(found.required_low[place]),
                     "required_high": _finite(found.required_high[place]),
-                    "exposed": bool(found.exposed[place]),
+                    "exposed": cell in exposed,
+                    "to_insider": cell in inside,
                 }
             )
         return rows
@@ -220,9 +225,12 @@ def run_tables(
         problem, secret=as_secret(secret).child(method.name), time_limit=time_limit, progress=part(progress, 0.1, 0.7)
     )
     found = attack(problem, outcome, progress=part(progress, 0.7, 1.0))
+    inside = tuple(insiders(problem, outcome.hidden)) if outcome.values is None else ()
     said = (*notes, *system.table.notes, *knowledge.notes)
+    if outcome.values is None and not found.exact:
+        said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
     progress(1.0, "done")
-    return ProtectedTable(system, knowledge, problem, outcome, found, method.name, tuple(dict.fromkeys(said)))
+    return ProtectedTable(system, knowledge, problem, outcome, found, method.name, tuple(dict.fromkeys(said)), inside)
 
 
 def refuse_exposed(result: ProtectedTable, *, accept_exposed: bool) -> None:

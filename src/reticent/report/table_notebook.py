@@ -21,7 +21,7 @@ def table_html(result: TableView) -> str:
     if len(table.dimensions) < 2:
         return words
     rows, columns = table.dimensions[0], table.dimensions[1]
-    exposed = np.isin(members, result.audit.exposed_cells)
+    exposed = np.isin(members, result.exposed)
     status = result.status[members]
     cells: dict[tuple[int, int], str] = {}
     for cell, codes in enumerate(table.codes.tolist()):

@@ -48,6 +48,10 @@ class TableView(Protocol):
     def notes(self) -> tuple[str, ...]: ...
     @property
     def method(self) -> str: ...
+    @property
+    def exposed(self) -> tuple[int, ...]: ...
+    @property
+    def insiders(self) -> tuple[Any, ...]: ...
     def counts(self) -> dict[str, int]: ...
 
 
@@ -74,7 +78,7 @@ def confidential_table_report(result: TableView) -> str:
 
 
 def _short(result: TableView) -> tuple[Block, ...]:
-    counts, exposed = result.counts(), result.audit.n_exposed
+    counts, exposed = result.counts(), len(result.exposed)
     if exposed:
         text = f"The attacker recovers {number(exposed)} cells more closely than allowed: this table must not leave as it is."
     else:
@@ -91,7 +95,7 @@ def _grid(result: TableView, part: int) -> tuple[Block, ...]:
     """The first two dimensions as a grid; further ones at their total."""
     table, members = result.system.parts[part], result.system.members[part]
     status = result.status[members]
-    exposed = np.isin(members, result.audit.exposed_cells)
+    exposed = np.isin(members, result.exposed)
     marks = np.where(exposed, "exposed", np.array([NAMES[int(s)] for s in status]))
     values = result.problem.values if result.outcome.values is None else result.outcome.values
     texts = [f"{table.values[c]:.{table.decimals}f}" for c in range(table.n_cells)]
@@ -151,7 +155,7 @@ def _attack(result: TableView) -> tuple[Block, ...]:
     names = [table.name_of(int(cell)) for cell in cells]
     picture = interval_plot(
         names, table.values[cells], (audit.low[primary], audit.high[primary]),
-        (audit.required_low[primary], audit.required_high[primary]), audit.exposed[primary],
+        (audit.required_low[primary], audit.required_high[primary]), np.isin(cells, result.exposed),
     )  # fmt: skip
     rows: list[tuple[object, ...]] = []
     classes = []
@@ -162,8 +166,15 @@ def _attack(result: TableView) -> tuple[Block, ...]:
             (table.name_of(cell), NAMES[int(result.status[cell])], float(table.values[cell]), float(audit.low[place]),
              float(audit.high[place]), float(audit.required_low[place]), float(audit.required_high[place]))
         )  # fmt: skip
-        classes.append("bad" if audit.exposed[place] else "")
+        classes.append("bad" if cell in result.exposed else "")
+    inside = [
+        Text(
+            f"{number(len(result.insiders))} respondents who are alone in a cell can subtract what they know and work out "
+            "another unsafe cell exactly."
+        )
+    ]
     return (
+        *(inside if result.insiders else ()),
         Text(
             f"{number(audit.programs)} linear programs over all relations of the table, with every published value and "
             "the attacker's bounds known, give the smallest and the largest value that each hidden cell can have."

@@ -25,6 +25,7 @@ from reticent.tables.suppression import SUPPRESSION_METHODS
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+MAX_INTERVALS = 4_000
 
 
 @runtime_checkable
@@ -123,7 +124,9 @@ __all__ = ["TABLE_METHODS", "Adjust", "Outcome", "PrimaryOnly", "Round", "TableM
 def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress) -> Audit:
     """Judge any outcome: hidden cells by linear programs, exchanged values by what their publication tells."""
     if outcome.values is None:
-        return audit(reconciled(problem, outcome.hidden), outcome.hidden, progress=progress)
+        # beyond this size exact ends would take longer than the search; what is needed is proved all the same
+        mode = "intervals" if int(outcome.hidden.sum()) <= MAX_INTERVALS else "certify"
+        return audit(reconciled(problem, outcome.hidden), outcome.hidden, mode=mode, progress=progress)
     if outcome.low is None or outcome.high is None:
         raise ParameterError("attack: a method that exchanges values must say what can be concluded from them.")
     _check_additive(problem, outcome.values)
@@ -147,5 +150,5 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress)
 def _check_additive(problem: SuppressionProblem, values: Floats) -> None:
     before = np.abs(problem.relations.residuals(problem.values))
     after = np.abs(problem.relations.residuals(values))
-    if bool((after > before + 1e-6 * max(1.0, float(np.abs(values).max(initial=1.0)))).any()):
+    if bool((after > before + 1e-6 + 1e-9 * float(np.abs(values).max(initial=1.0))).any()):
         raise ParameterError("attack: the published values do not add up.")

@@ -18,6 +18,7 @@ from reticent.jobs.protect_table import protect_table, run_table_plan
 from reticent.tables.apriori import Entry
 from reticent.tables.methods import Adjust, Round
 from reticent.tables.rules import PPercent, Rule, RuleCells, Threshold
+from reticent.tables.suppression import Heuristic
 
 CSV = "industry,region,turnover\n" + "\n".join(
     f"{industry},{region},{value}"
@@ -323,3 +324,17 @@ def test_notebook_view_and_notes_on_missing_values() -> None:
     result = protect_table(data.with_numbers("turnover", values), SPEC, accept_exposed=True)
     assert "turnover: missing in 1 records, which count as respondents with 0." in result.notes
     assert "<table>" in result._repr_html_()
+
+
+def test_a_respondent_alone_in_a_cell_is_an_attacker() -> None:
+    """The public knows only that A and B are 12 together; each of the two firms knows the other exactly."""
+    frame = pl.DataFrame({"a": list("ABCCC"), "v": [5.0, 7.0, 30.0, 31.0, 32.0]})
+    data = Microdata.of(frame, Schema((Variable("a", role=Role.KEY), Variable("v", kind=Kind.NUMERIC))))
+    spec = TableSpec((DimensionSpec("a"),), response="v")
+    result = protect_table(data, spec, rules=[Threshold(minimum=2, protection=20)], accept_exposed=True)
+    assert result.audit.n_exposed == 0
+    assert {result.table.name_of(cell) for cell in result.exposed} == {"A", "B"}
+    assert all(row["to_insider"] for row in result.intervals())
+    safe = protect_table(data, spec, rules=[Threshold(minimum=2, protection=20)], method=Heuristic(), time_limit=10)
+    assert safe.exposed == ()
+    assert safe.outcome.hidden[safe.table.find(("C",))] or safe.outcome.hidden[safe.table.find(("Total",))]
