@@ -4,6 +4,7 @@ A movement that is found is a proof for every primary it serves: it changes noth
 attacker's bounds. Only the programs of the last step can prove that a primary is exposed.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,10 @@ Mask = NDArray[np.bool_]
 _CAP = 50.0  # how many times the largest level a movement may go in a program that serves many
 
 
+# called with the hidden cells and a movement of them, for those who keep proofs
+Recorder = Callable[[NDArray[np.int32], Floats], None]
+
+
 @dataclass(eq=False)
 class Reach:
     """How far each hidden cell is known to move (a proved lower bound), in the order of `reduced.cells`.
@@ -34,12 +39,15 @@ class Reach:
     moves: Mask
     programs: int = 0
     lost: Mask | None = None
+    recorder: Recorder | None = None
 
     def learn(self, lifted: Floats) -> None:
         """Take what a movement of all hidden cells proves."""
         np.maximum(self.up, lifted, out=self.up)
         np.maximum(self.down, -lifted, out=self.down)
         self.moves |= lifted != 0
+        if self.recorder is not None:
+            self.recorder(self.reduced.cells, lifted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +93,14 @@ def certify(
     *,
     known: Mask | None = None,
     rng: np.random.Generator | None = None,
+    recorder: Recorder | None = None,
     progress: Progress = silent,
 ) -> tuple[Reach, Wants]:
     """Prove the needs of every primary of a pattern, or find those that cannot be met (`reach.lost`)."""
     reduced = reduce(problem, hidden, known=known)
     n = len(reduced.cells)
     reach = Reach(reduced, np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool), lost=np.zeros(n, dtype=bool))
+    reach.recorder = recorder
     wants = wants_of(problem, reduced.cells)
     if reduced.relations.n_cells == 0:
         reach.lost = wants.missing(reach)

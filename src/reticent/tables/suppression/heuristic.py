@@ -7,6 +7,9 @@ from typing import ClassVar
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
+from reticent.tables.suppression.optimal import prove
+
+_PROVABLE = 20_000  # cells up to which the whole integer programme is worth a try
 
 
 @dataclass(frozen=True)
@@ -25,5 +28,7 @@ class Heuristic(SuppressionMethod):
             if support is not None:
                 engine.offer(support)
         assert engine.best is not None
-        engine.clean(until=start + 0.8 * total)
+        engine.clean(until=start + 0.75 * total)
+        if engine.problem.n_cells <= _PROVABLE:
+            prove(engine, until=time.monotonic() + 0.6 * engine.left())
         improve(engine, until=start + 0.97 * total)

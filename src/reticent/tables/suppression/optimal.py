@@ -1,11 +1,13 @@
 """Proved optima by cutting planes: the master's integer optimum, attacked, cut, solved again until it is safe."""
 
+import math
 import time
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from reticent.solve.model import Status
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
@@ -21,23 +23,32 @@ class Optimal(SuppressionMethod):
         start, total = time.monotonic(), engine.left()
         engine.relax_and_cut(until=start + 0.3 * total)
         _first_incumbent(engine, until=start + 0.4 * total)
-        while engine.left() > 0 and not closed(engine):
-            found = engine.master.integer(time_limit=max(1.0, 0.7 * engine.left()), start=_start(engine))
-            engine.master.bound = max(engine.bound, min(found.bound, engine.best_cost))
-            if not found.feasible:
-                break
-            engine.say("proving the optimum")
-            pattern = found.values > 0.5
-            simple = engine.master.add_simple_rows(found.values)
-            verdict = engine.judge(pattern)
-            if verdict.safe:
-                engine.offer(pattern)
-            elif not simple and not verdict.cuts:
-                break
-            else:
-                engine.repair(pattern)
-            engine.master.relax()
+        prove(engine, until=engine.deadline)
         improve(engine, until=engine.deadline)
+
+
+def prove(engine: Engine, *, until: float) -> None:
+    """Integer optima of the master, attacked and cut, until one is safe (and so optimal) or time is up."""
+    while time.monotonic() < until and not closed(engine):
+        left = until - time.monotonic()
+        found = engine.master.integer(time_limit=max(1.0, 0.7 * left), start=_start(engine))
+        if math.isfinite(found.bound):
+            engine.master.bound = max(engine.bound, min(found.bound, engine.best_cost))
+        if not found.feasible:
+            break
+        engine.say("proving the optimum")
+        pattern = found.values > 0.5
+        simple = engine.master.add_simple_rows(found.values)
+        verdict = engine.judge(pattern, until=until)
+        if verdict.safe:
+            engine.offer(pattern)
+            if found.status is not Status.OPTIMAL:
+                break
+        elif not simple and not verdict.cuts:
+            break
+        elif time.monotonic() < until:
+            engine.repair(pattern)
+        engine.master.relax()
 
 
 def closed(engine: Engine) -> bool:
