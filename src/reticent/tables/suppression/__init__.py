@@ -2,12 +2,23 @@
 
 from reticent.base.checks import check_choice
 from reticent.tables.suppression.costs import COSTS
+from reticent.tables.suppression.elimination import Elimination
 from reticent.tables.suppression.heuristic import Heuristic
+from reticent.tables.suppression.hypercube import Hypercube
 from reticent.tables.suppression.method import Suppression, SuppressionMethod
+from reticent.tables.suppression.modular import Modular
+from reticent.tables.suppression.network import Network
 from reticent.tables.suppression.optimal import Optimal
 
 # plan name -> method; one interface, one judge
-SUPPRESSION_METHODS: tuple[type[SuppressionMethod], ...] = (Heuristic, Optimal)
+SUPPRESSION_METHODS: tuple[type[SuppressionMethod], ...] = (
+    Elimination,
+    Heuristic,
+    Hypercube,
+    Modular,
+    Network,
+    Optimal,
+)
 
 
 def suppression_method(name: str, *, cost: str = "own") -> SuppressionMethod:
@@ -18,4 +29,15 @@ def suppression_method(name: str, *, cost: str = "own") -> SuppressionMethod:
     return known[name](cost=cost)  # type: ignore[arg-type]
 
 
-__all__ = ["SUPPRESSION_METHODS", "Heuristic", "Optimal", "Suppression", "SuppressionMethod", "suppression_method"]
+__all__ = [
+    "SUPPRESSION_METHODS",
+    "Elimination",
+    "Heuristic",
+    "Hypercube",
+    "Modular",
+    "Network",
+    "Optimal",
+    "Suppression",
+    "SuppressionMethod",
+    "suppression_method",
+]

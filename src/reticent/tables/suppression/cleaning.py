@@ -27,6 +27,8 @@ def clean(problem: SuppressionProblem, pattern: Mask, cost: Floats, *, until: fl
     for cell in order.tolist():
         if time.monotonic() > until:
             break
+        if not pattern[cell]:
+            continue  # went with a dearer one
         trial = _without(problem, pattern, hidden_in, cell)
         if trial is None:
             continue

@@ -55,6 +55,7 @@ class Engine:
         self.singletons = singletons
         self.master = Master(problem, cost)
         self.cost = self.master.cost
+        self.given_cost = cost
         self.separator = Separator(problem, cost)
         self.deadline = deadline
         self.rng = rng

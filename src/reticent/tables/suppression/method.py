@@ -95,6 +95,8 @@ class SuppressionMethod:
             self._search(engine)
             if engine.best is None:
                 engine.complete(problem.forced)
+            if engine.bound == 0 and engine.left() > 0:
+                engine.master.relax()  # methods that do not look for a bound get the simple one
         except InfeasibleError as err:
             raise explain_infeasible(problem) from err
         assert engine.best is not None
