@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from reference.tables import crossed, flat, full_intervals, nested
 from reticent.tables.attack import audit
@@ -57,3 +58,24 @@ def test_certifying_finds_the_same_exposed_cells(kind: str, seed: int, share: fl
     proved = ~fast.exposed
     assert (fast.low >= exact.low - 1e-6)[proved].all()
     assert (fast.high <= exact.high + 1e-6)[proved].all()
+
+
+@given(seed=st.integers(0, 10**6), share=st.floats(0.4, 0.95))
+def test_whole_numbers_are_attacked_as_such(seed: int, share: float) -> None:
+    """Counts of a 3-D table: the interval is that of the integer programme on the whole system."""
+    rng = np.random.default_rng(seed)
+    values, relations = crossed([flat(2), flat(3), flat(2)], rng.integers(0, 3, (2, 3, 2)).astype(float))
+    hidden = rng.random(len(values)) < share
+    primary = hidden & (values == 1)
+    problem = SuppressionProblem.from_values(values, relations, primary=primary, upper_bound=40.0, integral=True)
+    found = audit(problem, hidden)
+    bounds = Bounds(np.where(hidden, 0.0, values), np.where(hidden, 40.0, values))
+    system = LinearConstraint(relations.matrix().toarray(), 0.0, 0.0)
+    for cell, low, high in zip(found.cells, found.low, found.high, strict=True):
+        for sign, end in ((1.0, low), (-1.0, high)):
+            objective = np.zeros(len(values))
+            objective[cell] = sign
+            wanted = milp(objective, constraints=system, bounds=bounds, integrality=np.ones(len(values)))
+            assert sign * wanted.fun == pytest.approx(end, abs=1e-6)
+    fast = audit(problem, hidden, mode="certify")
+    assert fast.exposed_cells.tolist() == found.exposed_cells.tolist()

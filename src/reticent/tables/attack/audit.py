@@ -86,7 +86,8 @@ def movement_ends(reduced: Reduced, *, progress: Progress = silent) -> tuple[Flo
     programs = 0
     for number, group in enumerate(groups.tolist()):
         part = reduced.relations.restrict(reduced.groups == group)
-        program = MovementProgram(part.relations, reduced.room_down[part.cells], reduced.room_up[part.cells])
+        rooms = (reduced.room_down[part.cells], reduced.room_up[part.cells])
+        program = MovementProgram(part.relations, *rooms, whole=reduced.whole)
         for sign, ends in ((1, up), (-1, down)):
             for place, movement in enumerate(part.cells.tolist()):
                 ends[movement] = program.reach(place, sign).objective

@@ -133,7 +133,7 @@ def _kernel_movements(reach: Reach, wants: Wants, rng: np.random.Generator) -> N
     """
     reduced = reach.reduced
     relations = reduced.relations
-    if not (wants.move & ~reach.moves).any() or relations.n_rows == 0:
+    if reduced.whole or not (wants.move & ~reach.moves).any() or relations.n_rows == 0:
         return
     inside = (reduced.room_down > wants.slack) & (reduced.room_up > wants.slack)
     cramped = np.zeros(int(reduced.groups.max(initial=-1)) + 1, dtype=bool)
@@ -160,14 +160,17 @@ class _Group:
         self.places = np.flatnonzero((self.reduced.leader >= 0) & mask[np.maximum(self.reduced.leader, 0)])
         self.down, self.up = self.reduced.room_down[self.part.cells], self.reduced.room_up[self.part.cells]
         self.capped = MovementProgram(
-            self.part.relations, np.minimum(self.down, _CAP * largest), np.minimum(self.up, _CAP * largest)
+            self.part.relations,
+            np.minimum(self.down, np.ceil(_CAP * largest)),
+            np.minimum(self.up, np.ceil(_CAP * largest)),
+            whole=self.reduced.whole,
         )
         self._full: MovementProgram | None = None
 
     def full(self) -> MovementProgram:
         """The program with the attacker's own bounds."""
         if self._full is None:
-            self._full = MovementProgram(self.part.relations, self.down, self.up)
+            self._full = MovementProgram(self.part.relations, self.down, self.up, whole=self.reduced.whole)
         return self._full
 
     def lift(self, values: Floats) -> Floats:

@@ -9,19 +9,27 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import SolverError
 from reticent.data.relations import Relations
-from reticent.solve.highs import HighsSession
+from reticent.solve.highs import HighsSession, solve
 from reticent.solve.model import LinearModel, Solution, Status
 
 Floats = NDArray[np.float64]
+_PATIENCE = 20.0  # seconds for one integer programme
 _TARGET_SIZE = 1e6  # the largest number the solver should see: its tolerance of 1e-7 is absolute
 
 
 class MovementProgram:
-    """Movements z of some cells with M z = 0 and room_down ≤ −z, z ≤ room_up, kept warm for many objectives."""
+    """Movements z of some cells with M z = 0, −room_down ≤ z ≤ room_up, kept warm for many objectives.
 
-    def __init__(self, relations: Relations, room_down: Floats, room_up: Floats, *, algorithm: str = "primal") -> None:
+    With `whole`, only whole movements count (the attacker knows that all values are whole numbers): a linear optimum
+    that is not whole is replaced by that of an integer programme.
+    """
+
+    def __init__(self, relations: Relations, room_down: Floats, room_up: Floats, *, whole: bool = False) -> None:
         finite = np.concatenate((room_down[np.isfinite(room_down)], room_up[np.isfinite(room_up)]))
         self.scale = max(float(np.median(finite)), float(finite.max()) / _TARGET_SIZE, 1e-6) if len(finite) else 1.0
+        if whole:
+            self.scale = 1.0
+        self._whole = whole
         n = relations.n_cells
         zeros = np.zeros(relations.n_rows)
         self._all = np.arange(n, dtype=np.int32)
@@ -34,7 +42,7 @@ class MovementProgram:
             zeros,
             maximise=True,
         )
-        self._session = HighsSession(self._model, algorithm=algorithm)
+        self._session = HighsSession(self._model, algorithm="primal")
         self._used: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self.solves = 0
 
@@ -54,6 +62,8 @@ class MovementProgram:
             raise SolverError(f"Attack: a program over {len(self._all)} cells ended as {found.status.value}.")
         if found.status is Status.UNBOUNDED:
             return Solution(found.status, math.inf, math.inf, np.zeros(0))
+        if self._whole and np.abs(found.values - np.rint(found.values)).max(initial=0.0) > 1e-6:
+            found = self._in_whole_numbers(cost)
         return Solution(
             found.status,
             found.objective * self.scale,
@@ -62,6 +72,13 @@ class MovementProgram:
             found.row_duals,
             found.reduced_costs,
         )
+
+    def _in_whole_numbers(self, cost: Floats) -> Solution:
+        """The best whole movement found in time: what it reaches is proved, even if it may not be the furthest."""
+        found = solve(replace(self._model, cost=cost, integer=np.ones(len(cost), dtype=bool)), time_limit=_PATIENCE)
+        if not found.feasible:
+            return Solution(Status.OPTIMAL, 0.0, 0.0, np.zeros(len(cost)))
+        return replace(found, status=Status.OPTIMAL, values=np.rint(found.values))
 
     def _from_scratch(self, cost: Floats) -> Solution:
         """The warm solve cycled or met numerical trouble: the other algorithms, each with a fresh start."""

@@ -32,6 +32,7 @@ class Reduced:
     relations: Relations
     room_down: Floats
     room_up: Floats
+    whole: bool = False
 
     @cached_property
     def groups(self) -> NDArray[np.int32]:
@@ -65,7 +66,9 @@ def reduce(problem: SuppressionProblem, hidden: Mask, *, known: Mask | None = No
     carried = number[leader]
     relations = _distinct_rows(matrix[:, used])
     down, up = _rooms(problem, part.cells, carried, sign, len(used))
-    return Reduced(part.cells, carried, sign.astype(np.int8), relations, down, up)
+    if problem.integral:
+        down, up = np.floor(down + problem.tolerance), np.floor(up + problem.tolerance)
+    return Reduced(part.cells, carried, sign.astype(np.int8), relations, down, up, problem.integral)
 
 
 def _merge_step(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:

@@ -1,0 +1,108 @@
+"""Why a cell is hidden, and what would have to be hidden instead."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import InfeasibleError, ParameterError
+from reticent.data.cells import CellStatus
+from reticent.tables.attack.certify import certify
+from reticent.tables.attack.insiders import insiders
+from reticent.tables.attack.reveal import Revelation, reveal
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.suppression.engine import Engine
+from reticent.tables.suppression.infeasible import explain_infeasible
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Why:
+    """What the publication of a hidden cell would do: the primaries it guards and how each would be revealed."""
+
+    cell: int
+    primary: bool
+    guards: tuple[int, ...]
+    revelations: tuple[Revelation, ...]
+    insiders: tuple[int, ...] = ()
+
+    def sentence(self) -> str:
+        """In words."""
+        if self.primary:
+            return f"Cell {self.cell} is unsafe itself."
+        if not self.guards and not self.insiders:
+            return f"Cell {self.cell} guards nothing: it could be published."
+        names = ", ".join(str(c) for c in self.guards + self.insiders)
+        first = f" {self.revelations[0].sentence()}" if self.revelations else ""
+        return f"Cell {self.cell} guards {names}; if it were published:{first}"
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What it takes to publish a hidden cell: cells to hide instead, cells that may then be shown, and the costs."""
+
+    cell: int
+    possible: bool
+    hide: tuple[int, ...]
+    show: tuple[int, ...]
+    cost_before: float
+    cost_after: float
+    reason: str = ""
+
+    def sentence(self) -> str:
+        """In words."""
+        if not self.possible:
+            return f"Cell {self.cell} cannot be published. {self.reason}"
+        hidden = ", ".join(str(c) for c in self.hide) or "nothing else"
+        return (
+            f"To publish cell {self.cell}, hide {hidden}: the cost goes from {self.cost_before:g} to "
+            f"{self.cost_after:g}."
+        )
+
+
+def why(problem: SuppressionProblem, pattern: Mask, cell: int) -> Why:
+    """Publish one hidden cell in thought, and attack."""
+    _check_hidden(problem, pattern, cell)
+    if problem.primary[cell]:
+        return Why(cell, True, (), ())
+    trial = pattern.copy()
+    trial[cell] = False
+    labels = problem.relations.components(pattern)
+    near = labels == labels[cell]
+    reach, _ = certify(problem, trial & near)
+    assert reach.lost is not None
+    guards = reach.reduced.cells[reach.lost].tolist()
+    inside = {c for item in insiders(problem, trial & near) for c in item.exposed} - set(guards)
+    revelations = tuple(reveal(problem, trial & near, int(c)) for c in guards)
+    return Why(cell, False, tuple(int(c) for c in guards), revelations, tuple(sorted(inside)))
+
+
+def what_if(problem: SuppressionProblem, pattern: Mask, cell: int, *, time_limit: float = 10.0) -> WhatIf:
+    """Publish one hidden cell and repair the rest of the pattern at the least further cost."""
+    _check_hidden(problem, pattern, cell)
+    before = float(problem.cost[pattern & ~problem.primary].sum())
+    if problem.primary[cell]:
+        return WhatIf(cell, False, (), (), before, before, "It is unsafe itself.")
+    frozen = np.zeros(problem.n_cells, dtype=bool)
+    frozen[cell] = True
+    changed = problem.with_status(frozen, CellStatus.FROZEN)
+    deadline = time.monotonic() + time_limit
+    engine = Engine(changed, problem.cost, deadline=deadline, rng=np.random.default_rng(0))
+    try:
+        engine.complete(pattern & ~frozen)
+        engine.clean(until=deadline)
+    except InfeasibleError:
+        return WhatIf(cell, False, (), (), before, before, str(explain_infeasible(changed)))
+    assert engine.best is not None
+    after = float(problem.cost[engine.best & ~problem.primary].sum())
+    hide = tuple(np.flatnonzero(engine.best & ~pattern).tolist())
+    show = tuple(np.flatnonzero(pattern & ~engine.best).tolist())
+    return WhatIf(cell, True, hide, show, before, after)
+
+
+def _check_hidden(problem: SuppressionProblem, pattern: Mask, cell: int) -> None:
+    if not 0 <= cell < problem.n_cells or not pattern[cell]:
+        raise ParameterError(f"explain: cell {cell} is not hidden; only hidden cells have a reason.")
