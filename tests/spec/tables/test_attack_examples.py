@@ -53,3 +53,21 @@ def test_primary_alone_is_exposed() -> None:
     found = audit(problem, problem.primary)
     assert (found.low[0], found.high[0]) == (22, 22)
     assert found.n_exposed == 1
+
+
+def test_suppressed_table_of_delinquent_children() -> None:
+    """SESRIC table 2.8: Gamma/Low (3) audits to [0, 9], Delta/Low (12) to [6, 15]."""
+    inner = np.array([[15.0, 1, 3, 1], [20, 10, 10, 15], [3, 10, 10, 2], [12, 14, 7, 2]])
+    values, relations = crossed([flat(4), flat(4)], inner)
+    grid = np.arange(25).reshape(5, 5)
+    hidden = np.zeros(25, dtype=bool)
+    hidden[
+        [grid[1, 2], grid[1, 3], grid[1, 4], grid[3, 1], grid[3, 2], grid[3, 4], grid[4, 1], grid[4, 3], grid[4, 4]]
+    ] = True
+    primary = hidden & (values <= 3)
+    problem = SuppressionProblem.from_values(values, relations, primary=primary, integral=True)
+    found = audit(problem, hidden)
+    ends = {int(c): (low, high) for c, low, high in zip(found.cells, found.low, found.high, strict=True)}
+    assert ends[int(grid[3, 1])] == (0, 9)
+    assert ends[int(grid[4, 1])] == (6, 15)
+    assert found.n_exposed == 0
