@@ -86,6 +86,24 @@ def test_row_53_adult(shared_data: Path) -> None:
     assert (counts == 1).sum() / data.n_records == pytest.approx(0.5142895033485844, abs=1e-15)
 
 
+def test_adult_as_pycanon_reports_it(shared_data: Path) -> None:
+    """pyCANON 1.3.5 run on the same file: occupation given sex, race and marital status."""
+    frame = pl.read_csv(shared_data / "microdata/adult/adult.csv", separator=";")
+    data = Microdata.of(frame, Schema(tuple(Variable(n, role=Role.KEY) for n in frame.columns)))
+    keys = ("sex", "race", "marital-status")
+    found = attribute_risk(data, "occupation", keys)
+    assert (found.k, found.alpha, found.distinct_l, int(found.entropy_l)) == (1, 1.0, 1, 1)
+    assert found.t_equal == pytest.approx(0.8766328492805519, abs=1e-12)
+    assert found.beta_basic == pytest.approx(36.23703703703704, abs=1e-10)
+    assert found.delta == pytest.approx(3.9912776564959493, abs=1e-12)
+    assert attribute_risk(data, "occupation", keys, log_base=2.0).delta == pytest.approx(found.delta / math.log(2))
+    patterns = data.patterns(keys)
+    codes = data.codes(("occupation",))[:, 0].astype(np.int64)
+    table = ValueTable.of(patterns.group, len(patterns), codes, int(codes.max()) + 1)
+    assert diversity.pycanon_enhanced_beta(table) == pytest.approx(8.11711355558441, abs=1e-12)
+    assert found.beta_enhanced == math.inf  # the definition: a value whose gain passes −ln p has no β at all
+
+
 def test_row_60_distinction_and_separation() -> None:
     data = _file(
         {"age": [20, 30, 40, 20, 40], "sex": list("FFFMM"), "state": ["CA", "CA", "TX", "NY", "CA"]},

@@ -37,7 +37,7 @@ Integers = NDArray[Any]
 def _append_column(keys, column, low, radix):  # type: ignore[no-untyped-def]
     """keys ← keys · radix + (column − low): one more digit. O(n)."""
     for i in range(keys.size):
-        keys[i] = keys[i] * radix + keys.dtype.type(column[i] - low)
+        keys[i] = keys[i] * radix + keys.dtype.type(np.int64(column[i]) - low)
 
 
 @njit(cache=True, nogil=True)
@@ -224,7 +224,7 @@ def radix_keys(columns: Sequence[Integers], cardinalities: Sequence[int]) -> tup
         for start in range(begin, end, BLOCK):
             block = slice(start, min(start + BLOCK, end))
             for column, (low, radix) in zip(columns[:stop], digits[:stop]):
-                _append_column(keys[block], column[block], column.dtype.type(low), keys.dtype.type(radix))
+                _append_column(keys[block], column[block], np.int64(low), keys.dtype.type(radix))
 
     _in_threads(build, n, size=n)
     if stop == len(columns):

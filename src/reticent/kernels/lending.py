@@ -84,11 +84,11 @@ def greedy_lend(problem, state, mask_of, cost, outside, lent, actors, clusters):
 
 
 @njit(cache=True)
-def take_back(problem, state, mask_of, cost, actors, clusters, n_actions):  # type: ignore[no-untyped-def]
-    """Reverse delete: undo what nobody needs, dearest first; returns the number of actions left."""
+def take_back(problem, state, by_cost, actors, clusters, n_actions):  # type: ignore[no-untyped-def]
+    """Reverse delete: undo what nobody needs in the order `by_cost` of actions; returns the number of actions left."""
     _, starts, members, demand = problem
     got = state[1]
-    for position in np.argsort(-cost[mask_of[clusters[:n_actions]]]):
+    for position in by_cost:
         c, actor = clusters[position], actors[position]
         needed = False
         for at in range(starts[c], starts[c + 1]):
@@ -171,4 +171,4 @@ def trim_lent(published, truth, found, k, given_up, floor):  # type: ignore[no-u
                 for j in range(n):
                     if _fits(truth[j], published[i]) and not _fits(truth[j], shown):
                         found[j] -= 1
-                published[i] = shown
+                published[i, v] = truth[i, v]

@@ -200,27 +200,36 @@ def _can_change(v, m, m_new, problem, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _cheaper(v, m, problem, state, cost, by_cost):  # type: ignore[no-untyped-def]
+    """Replace action (v, m) by nothing (−1) or the cheapest mask that will do; returns what it is now."""
+    best = m
+    if _can_change(v, m, -1, problem, state):
+        best = -1
+    else:
+        for other in by_cost:
+            if cost[other] >= cost[m]:
+                break
+            if problem[0][other, v] >= 0 and _can_change(v, m, other, problem, state):
+                best = other
+                break
+    if best != m:
+        act(v, m, -1, problem, state)
+        if best >= 0:
+            act(v, best, 1, problem, state)
+    return best
+
+
+@njit(cache=True)
 def cheapen(problem, state, cost, by_cost, actors, masks, n_actions):  # type: ignore[no-untyped-def]
     """Reverse delete: drop each action, or give it a cheaper mask, where nobody loses what they need; dearest first.
 
     `by_cost` are the masks by rising cost. Returns the number of actions left.
     """
-    cluster_of = problem[0]
-    order = np.argsort(-cost[masks[:n_actions]])
-    for position in order:
-        v, m = actors[position], masks[position]
-        if _can_change(v, m, -1, problem, state):
-            act(v, m, -1, problem, state)
-            masks[position] = -1
-            continue
-        for other in by_cost:
-            if cost[other] >= cost[m]:
-                break
-            if cluster_of[other, v] >= 0 and _can_change(v, m, other, problem, state):
-                act(v, m, -1, problem, state)
-                act(v, other, 1, problem, state)
-                masks[position] = other
-                break
+    for rank in range(by_cost.size - 1, -1, -1):
+        m = by_cost[rank]
+        for position in range(n_actions):
+            if masks[position] == m:
+                masks[position] = _cheaper(actors[position], m, problem, state, cost, by_cost)
     kept = 0
     for position in range(n_actions):
         if masks[position] >= 0:
@@ -242,12 +251,28 @@ def _draw(state, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _recreate(needy, problem, state, cost, random, actors, masks, n_actions):  # type: ignore[no-untyped-def]
+def _restore(saved, array):  # type: ignore[no-untyped-def]
+    """Copy the saved values back (a loop: assigning slices costs seconds to compile)."""
+    for i in range(saved.size):
+        array[i] = saved[i]
+
+
+@njit(cache=True)
+def _total(cost, masks, n_actions):  # type: ignore[no-untyped-def]
+    """Cost of all actions."""
+    total = 0.0
+    for position in range(n_actions):
+        total += cost[masks[position]]
+    return total
+
+
+@njit(cache=True)
+def _recreate(needy, n_needy, problem, state, cost, random, actors, masks, n_actions):  # type: ignore[no-untyped-def]
     """Satisfy the listed patterns again, one after the other, each by the best action among its clusters."""
     cluster_of, _, _, demand = problem
     left, got, weight = state
-    for position in range(needy.size):
-        swap = position + _draw(random, needy.size - position)
+    for position in range(n_needy):
+        swap = position + _draw(random, n_needy - position)
         needy[position], needy[swap] = needy[swap], needy[position]
         w = needy[position]
         while left[w] > 0 and got[w] < demand[w]:
@@ -280,12 +305,15 @@ def improve(problem, state, cost, by_cost, actors, masks, n_actions, rounds, see
     random = np.array([seed | np.uint64(1)])
     helpable = np.zeros(left.size, np.bool_)
     for m in range(cluster_of.shape[0]):
-        helpable |= cluster_of[m] >= 0
+        for w in range(left.size):
+            if cluster_of[m, w] >= 0:
+                helpable[w] = True
+    needy = np.empty(left.size, np.int64)
     for _ in range(rounds):
         if n_actions == 0:
             return 0
         saved = (left.copy(), got.copy(), weight.copy(), actors[:n_actions].copy(), masks[:n_actions].copy())
-        before = cost[masks[:n_actions]].sum()
+        before = _total(cost, masks, n_actions)
         centre = actors[_draw(random, n_actions)]
         ruin = 2 + _draw(random, 6)
         m = _draw(random, cluster_of.shape[0])
@@ -300,15 +328,22 @@ def improve(problem, state, cost, by_cost, actors, masks, n_actions, rounds, see
             else:
                 actors[kept], masks[kept] = v, masks[position]
                 kept += 1
-        needy = np.flatnonzero((left > 0) & (got < demand) & helpable)
-        made = _recreate(needy, problem, state, cost, random, actors, masks, kept)
+        n_needy = 0
+        for w in range(left.size):
+            if left[w] > 0 and got[w] < demand[w] and helpable[w]:
+                needy[n_needy] = w
+                n_needy += 1
+        made = _recreate(needy, n_needy, problem, state, cost, random, actors, masks, kept)
         if made >= 0:
             made = cheapen(problem, state, cost, by_cost, actors, masks, made)
-        if made >= 0 and cost[masks[:made]].sum() <= before + 1e-9:
+        if made >= 0 and _total(cost, masks, made) <= before + 1e-9:
             n_actions = made
         else:
-            left[:], got[:], weight[:] = saved[0], saved[1], saved[2]
-            actors[:n_actions], masks[:n_actions] = saved[3], saved[4]
+            _restore(saved[0], left)
+            _restore(saved[1], got)
+            _restore(saved[2], weight)
+            _restore(saved[3], actors)
+            _restore(saved[4], masks)
     return n_actions
 
 
@@ -330,7 +365,8 @@ def _exchange(codes, found, i, row):  # type: ignore[no-untyped-def]
         change = int(_agrees(row, codes[j])) - int(_agrees(codes[i], codes[j]))
         found[j] += change
         found[i] += change
-    codes[i] = row
+    for v in range(row.size):
+        codes[i, v] = row[v]
 
 
 @njit(cache=True)

@@ -107,7 +107,8 @@ def _grown(array, used, room):  # type: ignore[no-untyped-def]
     if array.size >= used + room:
         return array
     larger = np.empty(2 * array.size + room, array.dtype)
-    larger[:used] = array[:used]
+    for i in range(used):
+        larger[i] = array[i]
     return larger
 
 
@@ -123,7 +124,8 @@ def _search(codes, counts, by_mask, by_size, never, n_words):  # type: ignore[no
     order = np.empty((depth_max + 1, n), np.int32)
     starts = np.empty((depth_max + 1, n + 1), np.int32)
     n_cells = np.zeros(depth_max + 1, np.int64)
-    order[0] = np.arange(n)
+    for i in range(n):
+        order[0, i] = i
     starts[0, 0], starts[0, 1], n_cells[0] = 0, n, 1
     flags = np.zeros((n, n_words), np.uint64)
     head = np.full(n if n_words == 0 else 0, -1, np.int64)

@@ -101,7 +101,8 @@ def _lend_clusters(
     actors, chosen = np.empty(room, np.int32), np.empty(room, np.int64)
     lent = np.zeros(len(needy), np.int32)
     n = greedy_lend(problem, state, mask_index, cost, records - inside, lent, actors, chosen)
-    n = take_back(problem, state, mask_index, cost, actors, chosen, n)
+    dearest = np.argsort(-cost[mask_index[chosen[:n]]], kind="stable")
+    n = take_back(problem, state, dearest, actors, chosen, n)
     chosen = chosen[:n]
     examples = first[needy[members[starts[chosen]]]]
     return _write(truth, published, group, needy, examples, masks[mask_index[chosen]], actors[:n], spent, prices.cap)
