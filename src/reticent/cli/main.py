@@ -15,6 +15,7 @@ COMMAND_MODULES: tuple[str, ...] = (
     "demo",
     "describe",
     "explore",
+    "link",
     "new",
     "perturb",
     "protect",

@@ -72,7 +72,7 @@ def risk_models(
     *,
     secret: Secret,
     fraction: float | None = None,
-    steps: int = 8,
+    steps: int = 15,
     progress: Progress = silent,
 ) -> RiskModels:
     """Run every model on a file; the population is known from its weights, or from the sampling fraction."""

@@ -29,6 +29,8 @@ OWNER = "log-linear risk"
 MOST_CELLS = 200_000_000
 MOST_FITTED = 4_000_000
 GOOD_FIT = 1.96
+SWEEPS = 1000
+TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ def _fit_block(table: CellTable, block: tuple[int, ...], edges: Sequence[Edge]) 
     shape = tuple(int(table.cards[v]) for v in block)
     total = float(table.totals.sum())
     fitted = np.full(shape, total / float(np.prod(shape)))
-    for _ in range(500):
+    for _ in range(SWEEPS):
         worst = 0.0
         for axes, target in targets:
             others = tuple(axis for axis in range(len(block)) if axis not in axes)
@@ -196,7 +198,7 @@ def _fit_block(table: CellTable, block: tuple[int, ...], edges: Sequence[Edge]) 
             worst = max(worst, float(np.abs(now - target).max()))
             ratio = np.divide(target, now, out=np.zeros_like(target), where=now > 0)
             fitted *= ratio.reshape([shape[axis] if axis in axes else 1 for axis in range(len(block))])
-        if worst <= 1e-7 * total:
+        if worst <= TOLERANCE * total:
             return fitted, True
     return fitted, False
 
@@ -276,21 +278,21 @@ def mean_inverse(rest: Floats) -> Floats:
 
 
 def association(table: CellTable, edge: Edge) -> float:
-    """G² of two variables per degree of freedom: how much their interaction explains."""
+    """G² of two variables minus twice its degrees of freedom: what their interaction gains by Akaike's criterion."""
     joint = table.margin(edge) * table.fraction
     rows, columns, total = joint.sum(axis=1), joint.sum(axis=0), joint.sum()
     expected = np.outer(rows, columns) / total
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(joint > 0, joint * np.log(joint / expected), 0.0)
     freedom = (int(np.count_nonzero(rows)) - 1) * (int(np.count_nonzero(columns)) - 1)
-    return 2.0 * float(terms.sum()) / max(1, freedom)
+    return 2.0 * float(terms.sum()) - 2.0 * freedom
 
 
-def log_linear_risk(table: CellTable, *, steps: int = 8, progress: Progress = silent) -> LogLinearRisk:
+def log_linear_risk(table: CellTable, *, steps: int = 15, progress: Progress = silent) -> LogLinearRisk:
     """Forward search: from main effects, add the strongest interaction left until the bias statistic of τ2 is small.
 
-    Interactions stand in the order of G² per degree of freedom. One that would join variables into a part with more
-    than four million cells to fit is passed over. The chosen model is the one with the smallest |B2|.
+    Interactions stand in the order of `association`. One that would join variables into a part with more than four
+    million cells to fit is passed over. The chosen model is the one with the smallest |B2|.
     """
     check_integer(steps, minimum=0, name="steps", owner=OWNER)
     q = len(table.names)
