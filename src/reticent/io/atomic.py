@@ -22,6 +22,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     try:
         yield beside
         _sync(beside)
+        beside.chmod(0o666 & ~_umask())  # temporary files are made for their owner only
         os.replace(beside, path)
     except OSError as err:
         raise DataError(f"{path.name}: the file cannot be written ({err.strerror}); nothing was left behind.") from err
@@ -43,6 +44,13 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file in one piece."""
     with atomic_write(Path(path)) as file:
         file.write(text)
+
+
+def _umask() -> int:
+    """What the user takes away from the permissions of new files (it can only be read by setting it)."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _sync(path: Path) -> None:
