@@ -63,6 +63,11 @@ def people(n: int, seed: int = 0) -> Microdata:
     return Microdata.of(frame, schema)
 
 
+def quick(partition: str) -> dict[str, int]:
+    """A short search where there is one."""
+    return {"proposals": 3000} if partition == "best" else {}
+
+
 def run(method: Microaggregate, data: Microdata, secret: int = 1) -> Microdata:
     applied = method.apply(data, secret=as_secret(secret), progress=silent)
     for promise in method.promises():
@@ -75,7 +80,7 @@ def run(method: Microaggregate, data: Microdata, secret: int = 1) -> Microdata:
 def test_promises_hold(partition: str, aggregation: str) -> None:
     data = people(80)
     method = Microaggregate(
-        ("income", "tax"), k=4, partition=partition, aggregation=aggregation, strata=("region",), proposals=3000
+        ("income", "tax"), k=4, partition=partition, aggregation=aggregation, strata=("region",), **quick(partition)
     )
     masked = run(method, data)
     assert masked.numbers(("age",)).tobytes() == data.numbers(("age",)).tobytes()
@@ -104,7 +109,7 @@ def test_order_and_threads_do_not_matter() -> None:
     data = people(60)
     order = np.random.default_rng(3).permutation(60)
     for partition in NUMERIC:
-        method = Microaggregate(("income", "tax"), k=3, partition=partition, strata=("region",), proposals=5000)
+        method = Microaggregate(("income", "tax"), k=3, partition=partition, strata=("region",), **quick(partition))
         one = run(method, data).numbers(("income", "tax"))
         other = run(method, data.rows(order)).numbers(("income", "tax"))
         assert one[order] == pytest.approx(other, rel=1e-12)
@@ -187,6 +192,32 @@ def test_facts_tell_loss_and_bound() -> None:
     assert plain["loss bound"] is None
     mixed = Microaggregate(("income", "job")).apply(data, secret=as_secret(1), progress=silent).facts
     assert mixed["loss"] is None
+
+
+def test_blocks_keep_the_promises() -> None:
+    data = people(300)
+    for partition in ("mdav", "best"):
+        masked = run(
+            Microaggregate(("income", "tax"), k=3, partition=partition, block_size=50, **quick(partition)), data
+        )
+        assert masked.patterns(("income", "tax")).counts.min() >= 3
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ({"proposals": 5}, "proposals goes with partition = best"),
+        ({"gain": 1.0}, "gain goes with partition = v-mdav or best"),
+        ({"start": "cbfs", "partition": "ward"}, "start goes with"),
+        ({"block_size": 100, "partition": "cbfs"}, "block_size goes with partition = best or mdav"),
+        ({"sort_by": "tax"}, "sort_by goes with partition = 'variable' only"),
+        ({"random_sizes": True}, "random_sizes needs a partition along one axis"),
+        ({"block_size": 11}, "block_size must be a whole number of at least 12"),
+    ],
+)
+def test_no_option_is_ignored(options: dict[str, object], wrong: str) -> None:
+    with pytest.raises(ParameterError, match=wrong):
+        Microaggregate(("income", "tax"), **options)  # type: ignore[arg-type]
 
 
 def test_plan_round_trip() -> None:

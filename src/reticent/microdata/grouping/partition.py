@@ -19,6 +19,7 @@ from reticent.kernels.mdav import cbfs, mdav, vmdav
 from reticent.microdata.grouping import axes
 from reticent.microdata.grouping.bound import mutual_bound
 from reticent.microdata.grouping.search import (
+    BLOCK,
     LARGEST_WHOLE,
     Search,
     blocked_mdav,
@@ -68,6 +69,7 @@ class Partitioning:
             check_between(self.time_limit, 0.0, float("inf"), name="time_limit", owner=owner)
         if self.block_size is not None:
             check_integer(self.block_size, minimum=4 * self.k, name="block_size", owner=owner)
+            check_choice(self.name, ("mdav", "best"), name="partition", owner="block_size")
         if self.random_sizes and self.name not in ("first-component", "z-scores", "variable"):
             raise ParameterError(
                 f"{owner}: random_sizes needs a partition along one axis (first-component, z-scores, variable)."
@@ -182,8 +184,6 @@ def _simple(z: Floats, name: str, how: Partitioning, secret: Secret) -> Integers
     if name in ("first-component", "z-scores", "variable"):
         scores = _axis(z, name, how.sort_by)
         return axes.random_runs(scores, k, secret.stream("sizes")) if how.random_sizes else axes.fixed_runs(scores, k)
-    if name in ("mdav", "v-mdav", "cbfs") and how.block_size is not None and name != "mdav":
-        raise ParameterError(f"partition {name!r} cannot work by blocks; take mdav or best.")
     makers: dict[str, Callable[[], Integers]] = {
         "mdav": lambda: mdav(z, k) if how.block_size is None else blocked_mdav(z, k, threads=how.threads, largest=how.block_size),
         "v-mdav": lambda: vmdav(z, k, how.gain),
@@ -211,11 +211,14 @@ def _best(z: Floats, how: Partitioning, secret: Secret, progress: Progress) -> t
         labels, cost = axes.exact_runs(z[:, 0], k)
         return labels, True, cost
     search = Search(secret, how.proposals, how.time_limit, how.threads, progress)
-    if n > LARGEST_WHOLE and how.start == "mdav":
-        labels, finished = search_blocks(z, k, search)
-    else:
+    whole = n <= LARGEST_WHOLE and how.block_size is None
+    start = None
+    if whole or how.start != "mdav":
         start = _renumber(split_large(z, _simple(z, how.start, how, secret), k))
-        labels, finished = (search_whole if n <= LARGEST_WHOLE else search_blocks)(z, k, search, start)
+    if whole and start is not None:
+        labels, finished = search_whole(z, k, search, start)
+    else:
+        labels, finished = search_blocks(z, k, search, start, largest=how.block_size or BLOCK)
     cost = float(within_squares(z, labels, int(labels.max()) + 1))
     return labels, finished, mutual_bound(z, k, cost) if n <= LARGEST_BOUND else None
 

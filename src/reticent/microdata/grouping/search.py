@@ -189,10 +189,12 @@ def _number_blocks(n_records: int, blocks: list[Integers], parts: list[Integers]
     return labels
 
 
-def search_blocks(x: Floats, k: int, search: Search, start: Integers | None = None) -> tuple[Integers, bool]:
+def search_blocks(
+    x: Floats, k: int, search: Search, start: Integers | None = None, *, largest: int = BLOCK
+) -> tuple[Integers, bool]:
     """Two passes over blocks: first median blocks, then blocks of whole groups whose borders lie elsewhere."""
     deadline = np.inf if search.time_limit is None else time.monotonic() + search.time_limit
-    largest = max(BLOCK, 8 * k)
+    largest = max(largest, 8 * k)
     labels = blocked_mdav(x, k, threads=search.threads, largest=largest) if start is None else start
     whole = True
     for number, share in ((0, 0.6), (1, 0.4)):

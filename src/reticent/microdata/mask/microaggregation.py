@@ -36,6 +36,17 @@ ONE_BY_ONE = ("individual-ranking", "exact", "genetic")
 """Partitions that take each variable by itself: a record's values then belong to different groups."""
 
 
+_ONLY_WITH = {
+    "gain": ("v-mdav", "best"),
+    "start": ("best",),
+    "proposals": ("best",),
+    "time_limit": ("best",),
+    "threads": ("best", "mdav"),
+    "block_size": ("best", "mdav"),
+}
+"""Options that some partitions do not have; giving one there is an error, not silence."""
+
+
 @dataclass(frozen=True)
 class Microaggregate(Method):
     """Replace values by one value per group of k to 2k − 1 similar records.
@@ -75,6 +86,9 @@ class Microaggregate(Method):
         default=None, metadata={"min": 0.0, "help": "best: seconds after which it stops early"}
     )
     threads: int = field(default=2, metadata={"min": 1, "help": "best: threads (the result does not depend on them)"})
+    block_size: int | None = field(
+        default=None, metadata={"min": 4, "help": "mdav, best: cut the file into blocks of so many records"}
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, owner=self.name)
@@ -88,6 +102,15 @@ class Microaggregate(Method):
             )
         if self.sort_by is not None and self.sort_by not in (self.using or self.variables):
             raise ParameterError("microaggregate: sort_by must be one of the variables that decide who is similar.")
+        for option, partitions in _ONLY_WITH.items():
+            if (
+                getattr(self, option) != type(self).__dataclass_fields__[option].default
+                and self.partition not in partitions
+            ):
+                raise ParameterError(
+                    f"microaggregate: {option} goes with partition = {' or '.join(partitions)}, got {self.partition!r}. "
+                    "Drop one of them."
+                )
         self._how(None)
 
     def _how(self, names: tuple[str, ...] | None) -> Partitioning:
@@ -95,7 +118,7 @@ class Microaggregate(Method):
         sort_by = names.index(self.sort_by) if names and self.sort_by is not None else 0
         return Partitioning(
             k=self.k, name=name, sort_by=sort_by, gain=self.gain, start=self.start, random_sizes=self.random_sizes,
-            proposals=self.proposals, time_limit=self.time_limit, threads=self.threads,
+            proposals=self.proposals, time_limit=self.time_limit, threads=self.threads, block_size=self.block_size,
         )  # fmt: skip
 
     def check(self, schema: Schema) -> None:
@@ -108,10 +131,12 @@ class Microaggregate(Method):
                     f"microaggregate: {name} is a stratum and cannot be grouped as well.", variables=(name,)
                 )
         codes = [name for name in (*self.variables, *self.using) if schema[name].kind is not Kind.NUMERIC]
-        if codes and (self.partition != "mdav" or self.largest_share is not None):
+        if self.distance != "gower" and not codes and self.missing == "refuse":
+            raise ParameterError("microaggregate: distance is for codes and missing values; numbers alone need none.")
+        if codes and (self.partition != "mdav" or self.largest_share is not None or self.block_size is not None):
             raise DataError(
                 f"microaggregate: {codes[0]} is {schema[codes[0]].kind}; codes are grouped with partition = 'mdav' "
-                "and without largest_share.",
+                "and without largest_share or block_size.",
                 variables=tuple(codes),
             )
         if self.aggregation == "middle" and any(schema[name].kind is not Kind.NUMERIC for name in self.variables):
