@@ -15,7 +15,13 @@ from reticent.data.parameters import build, to_plain
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.microdata.mask import METHODS
 from reticent.microdata.mask.local_suppression import LocalSuppression, entropy
-from reticent.microdata.risk.combinations import Combination, KeyCombinations, unsafe_combinations
+from reticent.microdata.risk.combinations import (
+    Combination,
+    KeyCombinations,
+    compare_combinations,
+    unsafe_combinations,
+)
+from reticent.microdata.suppress.summary import suppression_table
 
 KEYS = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
 
@@ -168,6 +174,27 @@ def test_missing_values_of_the_file_are_kept(shared_data: Path) -> None:
                             data.categories("roof"))  # fmt: skip
     result = _run(LocalSuppression(k=3), holed)
     assert result.data.missing("roof")[:20].all()
+
+
+def test_blanks_are_told_by_variable_and_record(shared_data: Path) -> None:
+    data = _read(shared_data, "testdata")
+    result = _run(LocalSuppression(k=3), data)
+    table = suppression_table(data, result.data)
+    assert {row.variable: row.suppressed for row in table.rows} == {name: result.changed[name] for name in KEYS}
+    assert table.suppressed == 283 == table.together.trace()
+    assert sum(blanks * records for blanks, records in enumerate(table.per_record)) == 283
+    combinations = KeyCombinations(dimension=2, threshold=2)
+    changes = compare_combinations(unsafe_combinations(data, combinations), unsafe_combinations(data, combinations))
+    assert all(change.cells_before == change.cells_after for change in changes)
+
+
+def test_several_records_of_a_respondent_are_refused_not_miscounted() -> None:
+    frame = pl.DataFrame({"a": list("xxxy"), "firm": list("ppqr")})
+    data = Microdata.of(frame, Schema((Variable("a", role=Role.KEY), Variable("firm", role=Role.ENTITY))))
+    with pytest.raises(DataError, match="respondents have several of them"):
+        _run(LocalSuppression(k=2), data)
+    table = unsafe_combinations(data, [Combination(("a",), 2)])
+    assert (table.unit, table.rows[0].unsafe_cells, table.rows[0].unsafe_records) == ("respondents", 2, 4)
 
 
 def test_plan_form_round_trips() -> None:

@@ -181,6 +181,13 @@ class LocalSuppression(Method):
         )
 
     def _check_sizes(self, data: Microdata, demand: Demand) -> None:
+        entity = data.entity()
+        if entity is not None and len(np.unique(entity)) < data.n_records:
+            raise DataError(
+                f"{self.name}: it counts records, but respondents have several of them ({data.schema.entity!r}), so the "
+                "result would protect too little. Use generalisation, or keep one record of each respondent.",
+                variables=(str(data.schema.entity),),
+            )
         smallest = min(len(rows) for rows in _strata(data, self.strata))
         if self.risk_threshold is None and demand.k > smallest:
             where = "the smallest stratum has" if self.strata else "the file has"
