@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from reticent.jobs.protect_file import protect_file
     from reticent.jobs.protect_table import ProtectedTable, protect_table
     from reticent.microdata.loss.compare import compare
+    from reticent.microdata.risk.anonymity import k_anonymity
+    from reticent.microdata.risk.combinations import KeyCombinations, unsafe_combinations
+    from reticent.microdata.risk.diversity import attribute_risk
+    from reticent.microdata.risk.semantics import compare_semantics
+    from reticent.microdata.risk.shapley import key_shares
+    from reticent.microdata.risk.suda import suda
     from reticent.queries.database import ProtectedDatabase
     from reticent.queries.language import ask_for
     from reticent.queries.policy import Policy
@@ -62,6 +68,13 @@ _EXPORTS: dict[str, str] = {
     "tabulate": "reticent.tabulation.tabulate",
     "write_masked": "reticent.io.write",
     "write_schema": "reticent.io.schema",
+    "KeyCombinations": "reticent.microdata.risk.combinations",
+    "attribute_risk": "reticent.microdata.risk.diversity",
+    "compare_semantics": "reticent.microdata.risk.semantics",
+    "k_anonymity": "reticent.microdata.risk.anonymity",
+    "key_shares": "reticent.microdata.risk.shapley",
+    "suda": "reticent.microdata.risk.suda",
+    "unsafe_combinations": "reticent.microdata.risk.combinations",
 }
 
 __all__ = [
@@ -69,6 +82,7 @@ __all__ = [
     "DimensionSpec",
     "Dominance",
     "Hierarchy",
+    "KeyCombinations",
     "Kind",
     "MaskedFile",
     "Microdata",
@@ -85,15 +99,21 @@ __all__ = [
     "Variable",
     "__version__",
     "ask_for",
+    "attribute_risk",
     "compare",
+    "compare_semantics",
     "describe_file",
     "explore",
+    "k_anonymity",
+    "key_shares",
     "load_microdata",
     "protect_file",
     "protect_table",
     "read_microdata",
     "read_schema",
+    "suda",
     "tabulate",
+    "unsafe_combinations",
     "write_masked",
     "write_schema",
 ]
