@@ -1,5 +1,7 @@
 """Stable order and ranks of many floats by radix sort: the first cost of every rank-based method."""
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -72,19 +74,35 @@ def _sort_digits(keys: NDArray[np.uint64], lowest: int) -> tuple[NDArray[np.uint
         word = keys[i]
         for digit in range(lowest, 6):
             counts[digit, int((word >> np.uint64(_BITS * digit)) & _MASK)] += 1
-    source, target = keys.copy(), np.empty_like(keys)
-    order, other = np.arange(n).astype(np.int32), np.empty(n, dtype=np.int32)
+    left, right = np.empty_like(keys), np.empty_like(keys)
+    order, other = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    for i in range(n):
+        order[i] = i
+    passes = 0
     for digit in range(lowest, 6):
         if counts[digit].max() == n:
             continue
-        _pass(digit, source, order, target, other, counts[digit])
-        source, target = target, source
+        # The keys themselves are only read: they are needed again if this turns out too short.
+        if passes == 0:
+            _pass(digit, keys, order, left, other, counts[digit])
+        elif passes % 2 == 1:
+            _pass(digit, left, order, right, other, counts[digit])
+        else:
+            _pass(digit, right, order, left, other, counts[digit])
         order, other = other, order
-    return source, order
+        passes += 1
+    if passes == 0:
+        left[:] = keys
+    return (left if passes == 0 or passes % 2 == 1 else right), order
 
 
 def stable_order(values: Floats) -> Ints:
-    """As numpy.argsort(kind="stable"), faster for many values; NaN last.
+    """As numpy.argsort(kind="stable"), faster for many values; NaN last."""
+    return np.asarray(_short_order(values), dtype=np.int64)
+
+
+def _short_order(values: Floats) -> NDArray[np.signedinteger[Any]]:
+    """The stable order in the smaller of the integer types that hold it.
 
     Three passes over the upper 33 bits usually sort nearly everything and insertion does the rest; where many values
     share these bits, all six digits are passed.
@@ -96,11 +114,12 @@ def stable_order(values: Floats) -> Ints:
     keys, order = _sort_digits(bits, 3)
     if not _finish(keys, order, 3 * _BITS):
         keys, order = _sort_digits(bits, 0)
-    return np.asarray(order, dtype=np.int64)
+    narrow: NDArray[np.int32] = order
+    return narrow
 
 
 @njit(cache=True)
-def _fill_ranks(values: Floats, order: Ints, shift: float, scale: float, out: Floats) -> None:
+def _fill_ranks(values: Floats, order: NDArray[np.signedinteger[Any]], shift: float, scale: float, out: Floats) -> None:
     """(rank − shift)·scale, ranks from 1; runs of equal values share the mean of their ranks; O(n)."""
     n = values.shape[0]
     start = 0
@@ -118,7 +137,7 @@ def _fill_ranks(values: Floats, order: Ints, shift: float, scale: float, out: Fl
 def mean_ranks(values: Floats) -> Floats:
     """Ranks from 1 of values without NaN, equal ones at their mean rank."""
     ranks = np.empty(values.shape[0])
-    _fill_ranks(np.ascontiguousarray(values), stable_order(values), 0.0, 1.0, ranks)
+    _fill_ranks(np.ascontiguousarray(values), _short_order(values), 0.0, 1.0, ranks)
     return ranks
 
 
@@ -126,5 +145,5 @@ def centered_ranks(values: Floats) -> Floats:
     """(rank − (n+1)/2)/n of values without NaN: between −½ and ½, mean 0."""
     n = values.shape[0]
     ranks = np.empty(n)
-    _fill_ranks(np.ascontiguousarray(values), stable_order(values), (n + 1) / 2.0, 1.0 / max(1, n), ranks)
+    _fill_ranks(np.ascontiguousarray(values), _short_order(values), (n + 1) / 2.0, 1.0 / max(1, n), ranks)
     return ranks

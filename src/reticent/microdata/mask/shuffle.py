@@ -63,7 +63,10 @@ class Shuffle(Method):
                 raise DataError(
                     f"{self.name}: a stratum has a single record, which nothing can hide. Use larger strata."
                 )
-            masked[rows] = shuffled(values[rows], known[rows], noise[rows])
+            if len(groups) == 1:
+                masked = shuffled(values, known, noise)
+            else:
+                masked[rows] = shuffled(values[rows], known[rows], noise[rows])
             progress((number + 1) / len(groups), self.name)
         result, changed = with_numbers(data, self.variables, masked[who.of])
         return Applied(result, changed, {"strata": len(groups), "predictor_columns": known.shape[1]})
@@ -92,8 +95,12 @@ def shuffled(values: Floats, predictors: Floats, noise: Floats) -> Floats:
         scores += special.ndtri(row, out=row)[:, None] * weights[q]
     result = values.copy()
     for j in range(d):
-        present = np.flatnonzero(~np.isnan(values[:, j]))
-        result[present[stable_order(scores[present, j])], j] = np.sort(values[present, j])
+        missing = np.isnan(values[:, j])
+        if missing.any():
+            present = np.flatnonzero(~missing)
+            result[present[stable_order(scores[present, j])], j] = np.sort(values[present, j])
+        else:
+            result[stable_order(scores[:, j]), j] = np.sort(values[:, j])
     return result
 
 
