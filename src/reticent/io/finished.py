@@ -97,7 +97,7 @@ def _entries(
     if options.status is not None:
         actions = {options.unsafe: "U", options.hidden: "M", options.frozen: "P"}
         known = {letter.lower(): action for letter, action in actions.items()}
-        quiet = (options.safe.lower(), "", "v", "m" if "m" not in known else "")
+        quiet = (options.safe.lower(), "", "v")
         for row, letter in enumerate(frame[options.status].to_list()):
             word = _code(letter).lower()
             if word in known:

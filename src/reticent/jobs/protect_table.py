@@ -121,6 +121,18 @@ class ProtectedTable:
             )
         return rows
 
+    def as_entries(self) -> list[Entry]:
+        """The result as a-priori knowledge for a later run: hidden cells stay hidden, unsafe ones keep their levels."""
+        entries = []
+        for cell in np.flatnonzero(self.outcome.hidden).tolist():
+            codes = self.table.cell_codes(cell)
+            if not self.problem.primary[cell]:
+                entries.append(Entry(codes, "M"))
+                continue
+            low, high = self.verdict.lower_protection[cell], self.verdict.upper_protection[cell]
+            entries += [Entry(codes, "U"), Entry(codes, "PL", (float(low), float(high)))]
+        return entries
+
     def summary(self) -> dict[str, Any]:
         """Everything as plain data (confidential)."""
         intervals = self.intervals()

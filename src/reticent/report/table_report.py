@@ -18,6 +18,7 @@ from reticent.tables.granularity import table_granularity
 from reticent.tables.group_disclosure import group_disclosures
 from reticent.tables.insider import insider_bounds
 from reticent.tables.rules import RuleCells
+from reticent.tables.sap import sap
 
 MAX_ROWS, MAX_COLUMNS, MAX_UNSAFE = 80, 30, 200
 NAMES = {status.value: status.name.lower() for status in CellStatus}
@@ -285,7 +286,13 @@ def _others(result: TableView) -> tuple[Block, ...]:
         f"single respondent (granularity). {number(len(groups))} groups of two or more respondents stand in one single "
         "part of their total, so that belonging to the group tells the part (group disclosure)."
     )
-    return (Text(words),)
+    blocks: list[Block] = [Text(words)]
+    if table.is_count:
+        inner = table.respondents.counts[table.is_inner]
+        chances = [(known, sap(inner, known).probability) for known in (1, 2, 5, 10) if known <= int(inner.sum())]
+        words = "Probability that somebody who knows so many respondents, and subtracts them, empties a cell (SAP)."
+        blocks.append(Rows(("known respondents", "probability"), tuple(chances), words))
+    return tuple(blocks)
 
 
 def public_table_report(table: PublishedTable) -> str:

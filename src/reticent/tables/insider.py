@@ -1,11 +1,14 @@
 """What one respondent of a cell learns about another: why a dominance verdict misleads, in numbers."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.checks import check_between, check_integer
+from reticent.base.errors import ParameterError
 from reticent.tables.rules import RuleCells
 
 Floats = NDArray[np.float64]
@@ -50,3 +53,42 @@ def why_dominance_misleads(contributions: Sequence[float], n: int, k: float) -> 
         f"knows that the largest is at most {bounds.upper[0]:g} where it is {bounds.largest[0]:g} "
         f"({bounds.excess[0]:.1f} % too much)."
     )
+
+
+@dataclass(frozen=True)
+class DominanceFlaw:
+    """Two cells that (n, k) judges the wrong way round: the insider knows the largest of `passed` better."""
+
+    passed: tuple[float, ...]
+    failed: tuple[float, ...]
+
+
+def dominance_flaw(n: int, k: float, *, step: float = 0.5) -> DominanceFlaw:
+    """A counterexample for any (n, k), with total 100, for teaching.
+
+    In `passed` the n largest hold `step` less than k %, nearly all of it in one hand (for n = 1 with a second that is as
+    large as can be); in `failed` they hold `step` more than k %, evenly spread, and so is the rest.
+
+    >>> flaw = dominance_flaw(1, 60, step=1)
+    >>> flaw.passed
+    (59.0, 40.5, 0.5)
+    """
+    check_integer(n, minimum=1, maximum=50, name="n", owner="dominance flaw")
+    check_between(k, 0, 100, name="k", owner="dominance flaw")
+    if not 2 * step < k < 100 - 2 * step:
+        raise ParameterError(f"dominance flaw: k must be between {2 * step:g} and {100 - 2 * step:g}, got {k:g}.")
+    low, high = float(k - step), float(k + step)
+    if n == 1:
+        sliver = min(step / 2, (100 - low) / 2)
+        passed = [low, *_pieces(100 - low - sliver, low), sliver]
+    else:
+        small = step / n
+        passed = [low - (n - 1) * small, *[small] * (n - 1), *_pieces(100 - low, small)]
+    failed = [high / n] * n + _pieces(100 - high, min(high / n / 2, (100 - high) / 10))
+    return DominanceFlaw(tuple(sorted(passed, reverse=True)), tuple(sorted(failed, reverse=True)))
+
+
+def _pieces(total: float, largest: float) -> list[float]:
+    """A total in equal pieces that are not larger than allowed."""
+    count = max(1, math.ceil(total / largest - 1e-12))
+    return [total / count] * count

@@ -10,7 +10,7 @@ import pytest
 
 from reticent.data.table import Dimension, Measure, Respondents, Table
 from reticent.tables.granularity import granularity
-from reticent.tables.insider import insider_bounds, why_dominance_misleads
+from reticent.tables.insider import dominance_flaw, insider_bounds, why_dominance_misleads
 from reticent.tables.protection import judge_cells
 from reticent.tables.rules import PQ, Dominance, PPercent, RuleCells, weighted_top
 
@@ -84,6 +84,17 @@ def test_why_dominance_misleads() -> None:
     assert bounds.excess.tolist() == pytest.approx([100 / 59, 1900 / 61])
     assert "at most 60 where it is 59" in why_dominance_misleads([59, 40, 1], 1, 60)
     assert PPercent(p=10).unsafe(RuleCells.of_contributions([[59, 40, 1], [61, 20, 19]])).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("k", [30, 60, 75, 90])
+def test_dominance_can_be_fooled_for_any_parameters(n: int, k: int) -> None:
+    flaw = dominance_flaw(n, k)
+    cells = RuleCells.of_contributions([flaw.passed, flaw.failed])
+    assert Dominance(n=n, k=k).unsafe(cells).tolist() == [False, True]
+    assert [sum(flaw.passed), sum(flaw.failed)] == pytest.approx([100, 100])
+    known_better, known_worse = insider_bounds(cells).excess
+    assert known_better < known_worse
 
 
 def test_weights_by_unit_consumption() -> None:

@@ -14,7 +14,9 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import read_table_plan, table_plan_from, table_plan_to_toml
+from reticent.io.argus_hst import hst_text, read_hst
 from reticent.jobs.protect_table import protect_table, run_table_plan
+from reticent.report.table_report import confidential_table_report
 from reticent.tables.apriori import Entry
 from reticent.tables.methods import Adjust, Round
 from reticent.tables.rules import PPercent, Rule, RuleCells, Threshold
@@ -338,3 +340,19 @@ def test_a_respondent_alone_in_a_cell_is_an_attacker() -> None:
     safe = protect_table(data, spec, rules=[Threshold(minimum=2, protection=20)], method=Heuristic(), time_limit=10)
     assert safe.exposed == ()
     assert safe.outcome.hidden[safe.table.find(("C",))] or safe.outcome.hidden[safe.table.find(("Total",))]
+
+
+def test_a_result_is_knowledge_for_the_next_run(tmp_path: Path) -> None:
+    first = protect_table(firms(), SPEC, rules=[PPercent(p=15)], method=Heuristic(), time_limit=10)
+    (tmp_path / "next.hst").write_text(hst_text(first.as_entries()))
+    entries = read_hst(tmp_path / "next.hst", 2)
+    again = protect_table(firms(), SPEC, a_priori=entries)
+    assert again.outcome.hidden.tolist() == first.outcome.hidden.tolist()
+    assert again.problem.upper_protection.tolist() == pytest.approx(first.problem.upper_protection.tolist())
+
+
+def test_a_count_table_reports_its_sap() -> None:
+    spec = TableSpec((DimensionSpec("industry"), DimensionSpec("region")))
+    result = protect_table(firms(), spec, rules=[Threshold(minimum=3)], accept_exposed=True)
+    page = confidential_table_report(result)
+    assert "subtracts them, empties a cell" in page
