@@ -55,13 +55,11 @@ class SqliteStore:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._thread = threading.RLock()
-        self._lock = FileLock(path.with_name(path.name + ".lock"))
-        new = not path.exists()
-        if new:
-            try:
-                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-            except OSError as err:
-                raise LedgerError(f"ledger: {path.name!r} cannot be created; the folder must be writable.") from err
+        try:
+            self._lock = FileLock(path.with_name(path.name + ".lock"))
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        except OSError as err:
+            raise LedgerError(f"ledger: {path.name!r} cannot be opened or made; its folder must be writable.") from err
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=LOCK_WAIT)
         with self.turn(), self._damage():
             self._connection.execute("PRAGMA journal_mode = WAL").fetchone()

@@ -108,12 +108,20 @@ def design(universe: Universe, records: RecordSet, names: tuple[str, ...]) -> tu
 def pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tuple[Piece, ...]:
     """All sums that an exact answer to a statistic gives away, also of responses tied to those asked for."""
     found: list[Piece] = []
-    for piece in _own_pieces(statistic, universe, records):
+    for piece in (_with_known(universe, own) for own in _own_pieces(statistic, universe, records)):
         for names in product(*(universe.linked.get(name, (name,)) for name in piece.responses)):
             linked = Piece(tuple(sorted(names)), piece.records, piece.known)
             if linked not in found:
                 found.append(linked)
     return tuple(found)
+
+
+def _with_known(universe: Universe, piece: Piece) -> Piece:
+    """A response that is also a filter is known to everybody, so it is a factor and not an unknown."""
+    levels = universe.versions[piece.records.version].levels
+    known = [name for name in piece.responses if name in levels and levels[name].numbers is not None]
+    hidden = tuple(name for name in piece.responses if name not in known)
+    return Piece(hidden, piece.records, tuple(sorted((*piece.known, *known))))
 
 
 def _own_pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tuple[Piece, ...]:

@@ -172,6 +172,8 @@ def test_wrong_secret_wrong_data_set_and_no_ledger(tmp_path: Path) -> None:
         open_ledger(path, secret=SECRET, dataset="e")
     with pytest.raises(LedgerError, match="does not allow making one"):
         open_ledger(tmp_path / "other", secret=SECRET, dataset="d", create=False)
+    with pytest.raises(LedgerError, match="folder must be writable"):
+        open_ledger(tmp_path / "no such folder" / "x", secret=SECRET, dataset="d")
     (tmp_path / "text").write_text("this is not a ledger at all" * 100)
     (tmp_path / "text.anchor").write_bytes((tmp_path / "x.ledger.anchor").read_bytes())
     with pytest.raises(LedgerError, match="damaged"):

@@ -341,6 +341,22 @@ def test_responses_tied_by_an_equation_are_judged_together(tmp_path: Path) -> No
     assert db.ask('SELECT SUM("left") FROM data WHERE age < 99', user="u") == RISK
 
 
+def test_a_response_that_is_also_a_filter_is_known(tmp_path: Path) -> None:
+    """Σ pay and Σ pay·age over everybody, with age known: covariances must not serve to single somebody out.
+
+    With two ages only, the two sums give the sum of pay at each age, and one of the ages is one person's.
+    """
+    table = frame().with_columns(pl.when(pl.col("id") == "p3").then(pl.lit(40)).otherwise(pl.lit(30)).alias("age"))
+    policy = Policy(**{**POLICY.__dict__, "responses": ("pay", "age")})
+    db = make(tmp_path, table, policy)
+    assert db.ask("SELECT CORR(pay, age) FROM data", user="u") == RISK
+    assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="u"), Answer)
+    assert db.ask("SELECT LINREG(pay, age) FROM data", user="u") == RISK
+    assert db.ask("SELECT SUM(age) FROM data", user="u") == RISK or isinstance(
+        db.ask("SELECT COUNT(*) FROM data", user="u"), Refusal
+    )
+
+
 def test_a_new_filter_does_not_disturb_the_past(tmp_path: Path) -> None:
     narrow = Policy(**{**POLICY.__dict__, "filters": ("dept",)})
     db = make(tmp_path, policy=narrow)
