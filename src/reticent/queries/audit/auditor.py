@@ -4,8 +4,9 @@ Sensitive sets are the classes of the current partition, pairs of classes, and t
 each judged by the policy's rules. A row that follows from earlier ones is always released: it tells nothing new.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,18 @@ from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
 
 Mask = NDArray[np.bool_]
-BoundStage = Callable[[RowSpace, Proposal], StaffReason | None]
+
+
+class BoundStage(Protocol):
+    """The check against bounds that everybody knows."""
+
+    def check(self, space: RowSpace, proposal: Proposal) -> StaffReason | None:
+        """Why a row must not be released, or None."""
+        ...
+
+    def interior(self, partition: Partition) -> Mask:
+        """Classes whose true total lies strictly within its bounds: the check is quick while the pivots are such."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,7 @@ class Verdict:
 class _Undo:
     partition: Partition
     null: NDArray[np.uint64]
+    pivots: list[int]
 
 
 @dataclass
@@ -74,7 +87,7 @@ class Auditor:
         except Undecided:
             return Verdict(False, reason=StaffReason("undecided", "the combination has too large coefficients")), None
         if reason is None and self.bounds is not None:
-            reason = self.bounds(self.space, found)
+            reason = self.bounds.check(self.space, found)
         return Verdict(reason is None, reason=reason), found
 
     def release(self, row: LinearRow, release: int) -> Verdict:
@@ -100,15 +113,16 @@ class Auditor:
         while self.space.rank > rank:
             undo = self._undo.pop()
             self._releases.pop()
-            self.space.forget_last(undo.partition, undo.null)
+            self.space.forget_last(undo.partition, undo.null, undo.pivots)
 
     def forget_undo(self) -> None:
         """The rows so far are final: nothing needed to take them back is kept."""
         self._undo.clear()
 
     def _accept(self, proposal: Proposal, release: int) -> None:
-        self._undo.append(_Undo(self.space.partition, self.space.null_vectors))
-        self.space.accept(proposal)
+        self._undo.append(_Undo(self.space.partition, self.space.null_vectors, list(self.space.pivots)))
+        prefer = None if self.bounds is None else self.bounds.interior(proposal.partition)
+        self.space.accept(proposal, prefer=prefer)
         self._releases.append(release)
         self._safe |= self._pending
         self._pending = set()

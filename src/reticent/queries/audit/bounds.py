@@ -4,8 +4,9 @@ Two questions, asked only after the linear algebra found nothing:
 
 1. Is a class forced to its bound, so that each of its records is known (SUM{a, b} = 0 with x ≥ 0)? The true values are a
    feasible point. Only classes that truly lie at a bound can be forced there, and such a class is free exactly if some
-   direction keeps all released rows and moves it inwards. One linear program over directions finds all free classes at
-   once. If none is forced, bounds imply no equation, so nothing else is fixed either.
+   direction keeps all released rows and moves it inwards. If the classes strictly within their bounds span all rows, every
+   class is free; else one linear program over directions finds all free classes at once. If none is forced, bounds imply
+   no equation, so nothing else is fixed either.
 2. Is an unsafe class narrowed below the policy's interval, or (for whole numbers) fixed? Databases that fit all releases
    are searched for, each showing for many classes at once that they are not; for the rest one program each, up to a cap.
    What cannot be checked is refused.
@@ -47,7 +48,7 @@ def bound_stage(columns: Columns, policy: Policy, key: tuple[str, ...], rules: S
         return None
     known = np.zeros(columns.n_columns, dtype=bool)
     known[columns.of_entities(rules.known)] = True
-    return _Stage(columns, bounds, policy.interval, rules, known).check
+    return _Stage(columns, bounds, policy.interval, rules, known)
 
 
 def _bounds_of(policy: Policy, key: tuple[str, ...]) -> Bounds | None:
@@ -73,11 +74,13 @@ class _Stage:
         """Why the proposed row must not be released, or None."""
         partition = proposal.partition
         totals = _by_class(self.columns.totals, partition)
-        counts = _by_class(np.diff(self.columns.start), partition)
+        counts = _by_class(self.columns.counts, partition)
         hidden = ~self.known[partition.representative]
         at_low = self._at(self.bounds.low, totals, counts) & hidden
         at_high = self._at(self.bounds.high, totals, counts) & hidden
         probing = self.interval > 0 or self.bounds.integer
+        if space.free_basis(proposal, ~(at_low | at_high)):
+            at_low, at_high = np.zeros_like(at_low), np.zeros_like(at_high)
         if not (probing or at_low.any() or at_high.any()):
             return None
         matrix = _matrix(space, proposal)
@@ -94,6 +97,12 @@ class _Stage:
             return None
         values = np.asarray(totals / self.columns.values.scale, dtype=np.float64)
         return self._probe(matrix, _Scene(partition, values, counts, touched & hidden))
+
+    def interior(self, partition: Partition) -> NDArray[np.bool_]:
+        """Classes whose true total lies strictly within its bounds."""
+        totals = _by_class(self.columns.totals, partition)
+        counts = _by_class(self.columns.counts, partition)
+        return ~(self._at(self.bounds.low, totals, counts) | self._at(self.bounds.high, totals, counts))
 
     def _at(self, bound: float | None, totals: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Classes whose true total is the least (or most) that the bound allows."""

@@ -100,6 +100,7 @@ class Proposal:
     row: LinearRow
     partition: Partition
     new_classes: Integers
+    parents: Integers
     values: Residues
     null: Residues
     removed: Residues
@@ -172,9 +173,11 @@ class RowSpace:
     def propose(self, row: LinearRow) -> Proposal | Certificate:
         """What would follow from releasing a row: a certificate if it is implied already, else a proposal."""
         partition, null, first = self.partition, self._null, self.partition.n_classes
+        origin = []
         for _, mask in row.terms:
             partition, parents = partition.split(mask)
             null = self._extend(null, parents)
+            origin.append(parents)
         values = _residues(row.coefficients(partition.representative))
         products = [int(echelon.dot(values, vector)) for vector in null]
         used = next((k for k, product in enumerate(products) if product), None)
@@ -189,7 +192,8 @@ class RowSpace:
             factor = (PRIME - products[k] * inverse % PRIME) % PRIME
             echelon.add_multiple(kept[position], null[used], np.uint64(factor))
         fresh = np.arange(first, partition.n_classes)
-        return Proposal(row, partition, fresh, values, kept, null[used], inverse)
+        parents = np.concatenate((*origin, np.zeros(0, dtype=np.int64)))
+        return Proposal(row, partition, fresh, parents, values, kept, null[used], inverse)
 
     def implied(self, members: Mask, proposal: Proposal) -> Certificate | None:
         """Whether the joint total of some classes follows from the released rows and the proposed one."""
@@ -199,12 +203,25 @@ class RowSpace:
         """Whether a weighted sum of class totals follows from the released rows and the proposed one."""
         return self._certify(_residues(weights), weights, proposal.partition, proposal)
 
-    def accept(self, proposal: Proposal) -> int:
-        """Release the proposed row; returns its number."""
+    def free_basis(self, proposal: Proposal, free: Mask) -> bool:
+        """Whether all rows with the proposed one stay independent on the free classes alone, by the pivots at hand.
+
+        Then for every class there is a direction that moves it, moves else only free classes, and changes no row.
+        """
+        pivots = self._moved_pivots(proposal, free)
+        if not bool(free[pivots].all()):
+            return False
+        left = echelon.left_product(proposal.values[pivots], self._inverse, self.rank)
+        return bool((self._differs(proposal, left) & free).any())
+
+    def accept(self, proposal: Proposal, *, prefer: Mask | None = None) -> int:
+        """Release the proposed row; returns its number. Pivots are taken from the preferred classes if possible."""
         partition, rank = proposal.partition, self.rank
         values = proposal.values
+        if prefer is not None:
+            self.pivots = self._moved_pivots(proposal, prefer).tolist()
         left = echelon.left_product(values[np.array(self.pivots, dtype=np.int64)], self._inverse, rank)
-        pivot, schur = self._pivot(proposal, left)
+        pivot, schur = self._pivot(proposal, left, prefer)
         column = self._column(partition, pivot)
         right = echelon.right_product(self._inverse, column, rank)
         self._reserve(rank + 1, len(proposal.row.terms))
@@ -215,11 +232,11 @@ class RowSpace:
         self._null = np.vstack((proposal.null, self._fresh_null()[None, :]))
         return rank
 
-    def forget_last(self, partition: Partition, null: Residues) -> None:
-        """Take the last released row back; `partition` and `null` are those from before it."""
+    def forget_last(self, partition: Partition, null: Residues, pivots: list[int]) -> None:
+        """Take the last released row back; `partition`, `null` and `pivots` are those from before it."""
         last = self.rank - 1
         echelon.shrink_inverse(self._inverse, last, np.uint64(pow(int(self._inverse[last, last]), PRIME - 2, PRIME)))
-        self.pivots.pop()
+        self.pivots = pivots
         self._largest.pop()
         self._starts = self._starts[:-1]
         self.rank, self.partition, self._null = last, partition, null
@@ -363,18 +380,34 @@ class RowSpace:
         column: Residues = echelon.column_of(self._bits, self._residues, self._starts, self.rank, place)
         return column
 
-    def _pivot(self, proposal: Proposal, left: Residues) -> tuple[int, int]:
+    def _moved_pivots(self, proposal: Proposal, prefer: Mask) -> Integers:
+        """The pivots, each exchanged for a preferred class split off from it: it has the same column so far."""
+        pivots = np.array(self.pivots, dtype=np.int64)
+        heir = np.arange(proposal.partition.n_classes)
+        for child, parent in zip(proposal.new_classes[::-1].tolist(), proposal.parents[::-1].tolist()):
+            if not prefer[heir[parent]]:
+                heir[parent] = heir[child]
+        return np.where(prefer[pivots], pivots, heir[pivots])
+
+    def _differs(self, proposal: Proposal, left: Residues) -> Mask:
+        """The classes where the proposed row differs from the combination of rows that agrees with it at the pivots."""
+        places = proposal.partition.representative
+        made = echelon.combine_rows(
+            self._bits, self._residues, self._starts, left, self._relevant(places), self.n_columns
+        )
+        return np.asarray(made[places] != proposal.values, dtype=bool)
+
+    def _pivot(self, proposal: Proposal, left: Residues, prefer: Mask | None) -> tuple[int, int]:
         """A class where the new row differs from every combination of the others: one it has just split, if possible."""
-        taken = set(self.pivots)
-        partition = proposal.partition
-        for chosen in proposal.new_classes[:8].tolist():
+        quick = proposal.new_classes if prefer is None else proposal.new_classes[prefer[proposal.new_classes]]
+        for chosen in quick[:8].tolist():
             schur = self._schur(proposal, left, chosen)
             if schur:
                 return chosen, schur
-        relevant = self._relevant(partition.representative)
-        made = echelon.combine_rows(self._bits, self._residues, self._starts, left, relevant, self.n_columns)
-        differs = np.flatnonzero(made[partition.representative] != proposal.values)
-        chosen = next(int(j) for j in differs if int(j) not in taken)
+        differs = self._differs(proposal, left)
+        differs[np.array(self.pivots, dtype=np.int64)] = False
+        liked = differs if prefer is None or not bool((differs & prefer).any()) else differs & prefer
+        chosen = int(np.argmax(liked))
         return chosen, self._schur(proposal, left, chosen)
 
     def _schur(self, proposal: Proposal, left: Residues, chosen: int) -> int:
