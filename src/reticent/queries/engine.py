@@ -49,6 +49,8 @@ class Engine:
 
     def ask(self, question: str | Query, *, user: str) -> Answer | Refusal:
         """Answer a query or refuse it; when this returns an answer, its decision is on disk."""
+        if not user.strip():
+            raise ParameterError("ask: user must name who asks, got an empty name.")
         query = parse(question, self.policy.limits) if isinstance(question, str) else question
         if isinstance(query, Refusal):
             return query

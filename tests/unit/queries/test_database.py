@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent.base.errors import PlanError
+from reticent.base.errors import ParameterError, PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.ledger.chain import LedgerError
@@ -224,6 +224,7 @@ def test_groups_with_totals_hide_what_would_reveal_a_small_cell(tmp_path: Path) 
     db = make(tmp_path, table)
     answer = db.ask("SELECT COUNT(*), SUM(pay) FROM data GROUP BY dept WITH TOTALS", user="u")
     assert isinstance(answer, Answer)
+    assert answer.as_json()["message"] == "Values that could expose somebody are hidden."
     shown = {row.group[0]: row.values for row in answer.rows}
     assert shown[None] == (60, table["pay"].sum())
     assert shown["c"] == (None, None)
@@ -427,6 +428,8 @@ def test_cutpoints_are_the_only_places_to_cut(tmp_path: Path) -> None:
 
 
 def test_policies_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="must name who asks"):
+        make(tmp_path).ask("SELECT COUNT(*) FROM data", user=" ")
     with pytest.raises(PlanError, match="identifies respondents"):
         make(tmp_path, policy=Policy(filters=("id",)))
     with pytest.raises(PlanError, match="must be numeric"):

@@ -17,6 +17,7 @@ from reticent.queries.refusals import RISK, Answer, Row, StaffReason
 from reticent.queries.rules import SetRules
 from reticent.queries.statistics import design_matrix, evaluate, leverage
 
+HIDDEN = "Values that could expose somebody are hidden."
 LINEAR = frozenset({"count", "sum", "avg", "variance", "stddev", "corr", "linreg", "logreg", "km"})
 
 
@@ -62,7 +63,8 @@ class AuditedMode:
             return Decision(RISK, tuple(reasons), remember)
         columns = tuple(str(statistic) for statistic in request.query.statistics)
         rows = tuple(Row(cell.group, tuple(values)) for cell, values in zip(request.cells, table))
-        return Decision(Answer(columns, rows, request.query.by, self.name), tuple(reasons), remember)
+        notes = (HIDDEN,) if any(any(row.hidden) for row in rows) else ()
+        return Decision(Answer(columns, rows, request.query.by, self.name, notes), tuple(reasons), remember)
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
         """Put the rows of an earlier answer into the auditors' memory."""
