@@ -24,7 +24,7 @@ from reticent.ledger.ledger import open_ledger
 from reticent.queries.audit.auditor import Auditor, BoundStage
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.rowspace import LinearRow, Partition, Proposal, RowSpace
-from reticent.queries.canonical import Columns, Fixed
+from reticent.queries.columns import Columns, Fixed
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules

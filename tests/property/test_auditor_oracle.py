@@ -7,7 +7,7 @@ from reference.audit_oracle import Oracle
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.rowspace import LinearRow
-from reticent.queries.canonical import Columns, Fixed
+from reticent.queries.columns import Columns, Fixed
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.rules import SetRules
 

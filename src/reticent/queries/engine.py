@@ -5,6 +5,7 @@ with what the others have released. A value that was once released is given agai
 """
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -179,6 +180,7 @@ class Engine:
             decision = self._repeated(request) or self._mode_of(request.user).decide(request)
         except (ParameterError, SolverError) as err:  # what cannot be worked out is refused, like any other risk
             failed, decision = True, Decision(RISK, (StaffReason("not answerable", str(err)),))
+        decision = replace(decision, result=self._as_before(request, decision.result))
         turn.append(DECISION, self._payload(request, decision))
         self._note(request, decision.result)
         self._stale = failed
@@ -194,6 +196,17 @@ class Engine:
             rows.append(Row(cell.group, tuple(self._released[key] for key in keys)))
         columns = tuple(str(statistic) for statistic in request.query.statistics)
         return Decision(Answer(columns, tuple(rows), request.query.by, self.policy.mode), remember={"repeated": True})
+
+    def _as_before(self, request: Request, result: Answer | Refusal) -> Answer | Refusal:
+        """The result with every value that was released before as it was then."""
+        if isinstance(result, Refusal):
+            return result
+        owner, rows = self._owner(request.user), []
+        for cell, row in zip(request.cells, result.rows):
+            keys = [(owner, cell.records.key, str(statistic)) for statistic in request.query.statistics]
+            values = tuple(self._released.get(key, value) for key, value in zip(keys, row.values))
+            rows.append(Row(row.group, values))
+        return replace(result, rows=tuple(rows))
 
     def _payload(self, request: Request, decision: Decision) -> dict[str, Any]:
         result = decision.result

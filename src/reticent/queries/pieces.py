@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import ParameterError
 from reticent.queries.audit.rowspace import LinearRow
-from reticent.queries.canonical import COUNT, RecordSet, Universe, fixed_point
+from reticent.queries.canonical import COUNT, RecordSet, Universe
+from reticent.queries.columns import fixed_point
 from reticent.queries.language import Statistic
 
 Mask = NDArray[np.bool_]

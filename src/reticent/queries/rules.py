@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.queries.canonical import Columns
+from reticent.queries.columns import Columns
 from reticent.queries.policy import Policy
 
 Mask = NDArray[np.bool_]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reticent.kernels.echelon import PRIME
 from reticent.queries.audit.rational import reconstruct
 from reticent.queries.audit.rowspace import Certificate, LinearRow, Partition, Proposal, RowSpace, Undecided
-from reticent.queries.canonical import Columns
+from reticent.queries.columns import Columns
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
 

@@ -22,7 +22,7 @@ from scipy import sparse
 from reticent.base.errors import SolverError
 from reticent.queries.audit.auditor import BoundStage
 from reticent.queries.audit.rowspace import Partition, Proposal, RowSpace
-from reticent.queries.canonical import Columns
+from reticent.queries.columns import Columns
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules

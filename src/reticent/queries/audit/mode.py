@@ -9,7 +9,8 @@ import numpy as np
 from reticent.base.errors import ParameterError
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.bounds import bound_stage
-from reticent.queries.canonical import COUNT, Columns, RecordSet
+from reticent.queries.canonical import COUNT, RecordSet
+from reticent.queries.columns import Columns
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.pieces import Piece, complete, pieces

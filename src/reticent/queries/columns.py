@@ -1,0 +1,161 @@
+"""The unknowns of one response: exact values, grouped into columns that every condition treats alike."""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError
+
+Mask = NDArray[np.bool_]
+ABSENT = -1
+BITS = 62
+SPARSE = 20
+
+
+@dataclass(frozen=True)
+class RecordSet:
+    """A set of records of one version, as a mask over its atoms; equal keys mean equal sets."""
+
+    version: int
+    atoms: Mask = field(repr=False, compare=False)
+    key: str
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Numbers as whole multiples of 1/scale, so that every sum is exact and does not depend on the order."""
+
+    integers: NDArray[np.int64]
+    scale: int
+
+    def value(self, total: int) -> float:
+        """A total in the unit of the data."""
+        return total / self.scale
+
+
+def fixed_point(values: NDArray[np.float64]) -> Fixed:
+    """Decimals stay exact; other numbers are held to the finest power of two whose sums still fit 62 bits."""
+    largest = float(np.max(np.abs(values), initial=0.0))
+    room = 2.0**BITS / max(len(values), 1)
+    for decimals in range(7):
+        scaled = values * 10.0**decimals
+        if largest * 10**decimals >= min(room, 2.0**52):
+            break
+        if bool((np.round(scaled) / 10.0**decimals == values).all()):
+            return Fixed(np.round(scaled).astype(np.int64), 10**decimals)
+    if not math.isfinite(largest):
+        raise DataError("A response has values that are not finite numbers.")
+    power = min(math.floor(math.log2(room / largest)) if largest else 0, 60)
+    if power < 0:
+        raise DataError("A response has values too large to be summed exactly; rescale it.")
+    return Fixed(np.round(np.ldexp(values, power)).astype(np.int64), 2**power)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The unknowns of one response over all versions, grouped by the atoms they lie in.
+
+    `atom_of[v]` is the atom of version v of each column (−1: not in that version). The units (one unknown each) of
+    column c are `units[start[c]:start[c + 1]]`, with their respondents and exact values.
+    """
+
+    name: str
+    atom_of: tuple[NDArray[np.int64], ...]
+    start: NDArray[np.int64]
+    entity: NDArray[np.int64]
+    values: Fixed
+    _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.start) - 1
+
+    @property
+    def n_units(self) -> int:
+        """Number of unknowns."""
+        return len(self.entity)
+
+    @cached_property
+    def totals(self) -> NDArray[np.int64]:
+        """The exact total of each column."""
+        sums = np.concatenate(([0], np.cumsum(self.values.integers)))
+        return np.asarray(sums[self.start[1:]] - sums[self.start[:-1]], dtype=np.int64)
+
+    def mask(self, records: RecordSet) -> Mask:
+        """The columns of a record set."""
+        atoms = self.atom_of[records.version]
+        return np.asarray(np.append(records.atoms, False)[atoms], dtype=bool)
+
+    def units(self, mask: Mask) -> NDArray[np.int64]:
+        """Positions of the units of some columns."""
+        first, counts = self.start[:-1][mask], self.counts[mask]
+        before = np.cumsum(counts) - counts
+        return np.repeat(first - before, counts) + np.arange(int(counts.sum()), dtype=np.int64)
+
+    @cached_property
+    def by_entity(self) -> NDArray[np.int64]:
+        """All units in the order of their respondents."""
+        return np.argsort(self.entity, kind="stable")
+
+    @cached_property
+    def column_by_entity(self) -> NDArray[np.int64]:
+        """The column of each unit, in the order of the respondents."""
+        return np.repeat(np.arange(self.n_columns), self.counts)[self.by_entity]
+
+    def units_by_entity(self, mask: Mask) -> NDArray[np.int64]:
+        """Positions of the units of some columns, in the order of their respondents."""
+        if int(self.counts[mask].sum()) * SPARSE < self.n_units:
+            units = self.units(mask)
+            return np.asarray(units[np.argsort(self.entity[units], kind="stable")], dtype=np.int64)
+        return np.asarray(self.by_entity[mask[self.column_by_entity]], dtype=np.int64)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of units of each column."""
+        return np.diff(self.start)
+
+    @cached_property
+    def one_each(self) -> bool:
+        """Whether every respondent has one unit only."""
+        return len(np.unique(self.entity)) == len(self.entity)
+
+    @cached_property
+    def only_entity(self) -> NDArray[np.int64]:
+        """The respondent of each column that has units of one respondent only, else −1."""
+        low = np.minimum.reduceat(self.entity, self.start[:-1])
+        high = np.maximum.reduceat(self.entity, self.start[:-1])
+        return np.where(low == high, low, ABSENT)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """The total of absolute values of each column."""
+        sums = np.concatenate(([0], np.cumsum(np.abs(self.values.integers))))
+        return np.asarray(sums[self.start[1:]] - sums[self.start[:-1]], dtype=np.int64)
+
+    def largest(self, n: int) -> NDArray[np.int64]:
+        """The n largest absolute values of each column, shape (n_columns, n), filled up with 0."""
+        if n not in self._largest:
+            column = np.repeat(np.arange(self.n_columns), self.counts)
+            amounts = np.abs(self.values.integers)
+            order = np.lexsort((-amounts, column))
+            place = np.arange(self.n_units) - np.repeat(self.start[:-1], self.counts)
+            table = np.zeros((self.n_columns, n), dtype=np.int64)
+            top = place < n
+            table[column[top], place[top]] = amounts[order][top]
+            self._largest[n] = table
+        return self._largest[n]
+
+    def of_entities(self, known: frozenset[int]) -> list[int]:
+        """The columns that hold units of these respondents only (each known one has columns of its own)."""
+        if not known:
+            return []
+        inside = np.isin(self.entity, np.fromiter(known, dtype=np.int64))
+        return [int(c) for c in np.flatnonzero(np.logical_and.reduceat(inside, self.start[:-1]))]
+
+    def total(self, mask: Mask) -> int:
+        """The exact sum over some columns, in units of 1/scale."""
+        return int(self.totals[mask].sum())
