@@ -39,7 +39,9 @@ def show_table_result(console: Console, result: "object") -> None:
 
     assert isinstance(result, ProtectedTable)
     counts = result.counts()
-    status = Table(title=f"{result.table!r}"[1:-1], title_justify="left")
+    parts = result.system.parts
+    linked = f"{len(parts)} linked tables, {number(result.table.n_cells)} different cells"
+    status = Table(title=linked if len(parts) > 1 else f"{parts[0]!r}"[1:-1], title_justify="left")
     for name in counts:
         status.add_column(name, justify="right")
     status.add_column("exposed", justify="right", style="bold red" if result.exposed else "bold green")
