@@ -12,6 +12,7 @@ from reticent.base.errors import ReticentError
 COMMAND_MODULES: tuple[str, ...] = (
     "argus",
     "ask",
+    "attack",
     "demo",
     "describe",
     "explore",

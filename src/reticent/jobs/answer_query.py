@@ -99,19 +99,20 @@ def open_database(path: Path | str) -> ProtectedDatabase:
     file = read_database_file(Path(path))
     place = file.ledger.path
     return ProtectedDatabase(
-        _read(file, file.data),
+        read_version(file, file.data),
         policy=file.policy,
         secret=file.data.secret if isinstance(file.data.secret, int) else file.find(file.data.secret),
         ledger=place if is_url(place) else file.find(place),
         name=file.data.name,
         version=file.data.version,
-        earlier=[(item.version, _read(file, item)) for item in file.earlier],
+        earlier=[(item.version, read_version(file, item)) for item in file.earlier],
         anchor=None if file.ledger.anchor is None else file.find(file.ledger.anchor),
         create=file.ledger.create,
     )
 
 
-def _read(file: DatabaseFile, source: QueryData | EarlierData) -> Microdata:
+def read_version(file: DatabaseFile, source: QueryData | EarlierData) -> Microdata:
+    """The records of one version."""
     return read_microdata(
         source.path if is_url(source.path) else Path(source.path),
         source.schema,

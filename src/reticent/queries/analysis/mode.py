@@ -58,6 +58,7 @@ class AnalysisMode:
     leakage: ClassVar[tuple[str, ...]] = (
         "a refusal tells that a universe or a model breaks a size, leverage or fit rule",
         "answers are near the truth: averaging over many different universes narrows totals",
+        "a value that outweighs the dropped records (and more so its square) shows in differences of answers",
     )
     statistics: ClassVar[frozenset[str]] = frozenset(
         {"count", "sum", "avg", "variance", "stddev", "median", "quantile", "corr", "linreg", "logreg"}

@@ -1,0 +1,67 @@
+"""`reticent attack [DATABASE.toml]`: run the catalogue of attacks against copies of a database."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from reticent.cli.progress_bar import progress_bar
+
+if TYPE_CHECKING:
+    from reticent.queries.attacks.catalogue import AttackReport, Finding
+
+BROKEN_EXIT = 5
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("attack")(attack)
+
+
+def attack(
+    database: Path | None = typer.Argument(None, help="The database file (TOML); without it, generated firms."),
+    response: str | None = typer.Option(None, "--response", help="The response to attack (default: the first)."),
+    out: Path | None = typer.Option(None, "--json", help="Write all findings to this file as JSON (confidential)."),
+) -> None:
+    """Attack copies of a database in its mode and in the open mode; ends with exit code 5 if a promise is broken."""
+    from reticent.base.errors import ParameterError
+    from reticent.io.atomic import write_text
+    from reticent.jobs.attack_database import attack_database, attack_example
+
+    if database is None and response is not None:
+        raise ParameterError("attack: --response needs a database file; the generated firms have one response.")
+    with progress_bar("attack") as progress:
+        if database is None:
+            report = attack_example(progress=progress)
+        else:
+            report = attack_database(database, response=response, progress=progress)
+    if out is not None:
+        write_text(out, json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n")
+    _show(report)
+    if report.broken:
+        raise typer.Exit(BROKEN_EXIT)
+
+
+def _show(report: "AttackReport") -> None:
+    table = Table(caption="in brackets: queries asked. *: the mode does not promise that this attack fails.")
+    table.add_column("attack")
+    for mode in report.modes:
+        table.add_column(mode)
+    for name in dict.fromkeys(finding.attack for finding in report.findings):
+        table.add_row(name, *(_cell(report.finding(name, mode)) for mode in report.modes))
+    Console().print(table)
+    for finding in report.broken:
+        typer.echo(f"{finding.attack} succeeded although the mode {finding.mode} promises that it fails.")
+    for finding in report.powerless:
+        typer.echo(f"{finding.attack} failed even against the open mode: on these data it shows nothing.")
+
+
+def _cell(finding: "Finding") -> str:
+    if not finding.applicable:
+        return "not applicable"
+    colour = "red" if finding.succeeded else "green"
+    star = "" if finding.covered or finding.mode == "open" else " *"
+    return f"[{colour}]{finding.verdict}[/{colour}] ({finding.queries}){star}"

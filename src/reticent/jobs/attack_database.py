@@ -1,0 +1,21 @@
+"""Attack copies of a database with the whole catalogue. The real ledger is neither read nor written."""
+
+from pathlib import Path
+
+from reticent.base.progress import Progress, silent
+from reticent.jobs.answer_query import read_database_file, read_version
+from reticent.queries.attacks.catalogue import AttackReport, run_catalogue
+from reticent.queries.attacks.coverage import MODES
+from reticent.queries.attacks.scenario import establishments, scenario_from
+
+
+def attack_database(path: Path | str, *, response: str | None = None, progress: Progress = silent) -> AttackReport:
+    """Attack the current version of a database in its mode, and in the open mode to show what the attacks can do."""
+    file = read_database_file(Path(path))
+    scenario = scenario_from(read_version(file, file.data), file.policy, response=response)
+    return run_catalogue(scenario, progress=progress)
+
+
+def attack_example(*, progress: Progress = silent) -> AttackReport:
+    """Attack generated establishments in every mode."""
+    return run_catalogue(establishments(), modes=MODES, progress=progress)

@@ -1,0 +1,1 @@
+"""Attackers: what somebody with background knowledge and permission to ask can recover from a database's answers."""
