@@ -106,6 +106,17 @@ def test_cover_is_safe_and_blanks_only_violators(codes: np.ndarray, k: int, seed
 
 
 @given(codes=WITH_MISSING, data=st.data())
+def test_the_cap_holds_for_every_record(codes: np.ndarray, data: st.DataObject) -> None:
+    n, q = codes.shape
+    demand, cap = _demand(data, q, n), data.draw(st.integers(1, 2))
+    prices = Prices((1.0,) * q, cap=cap)
+    published, _ = cover_blanks(codes, demand, prices, seed=5)
+    masks, _ = cheapest_blanks(codes, demand, prices)
+    for shown in (published, blanked(codes, masks.tolist())):
+        assert ((shown < 0) & (codes >= 0)).sum(axis=1).max() <= cap
+
+
+@given(codes=WITH_MISSING, data=st.data())
 def test_cover_of_several_combinations_is_safe_for_all_of_them(codes: np.ndarray, data: st.DataObject) -> None:
     n, q = codes.shape
     demand = _demand(data, q, n)

@@ -60,10 +60,11 @@ def _cover_one(
         return published, np.zeros(len(truth), np.bool_)
     cap = SOFT_CAP if prices.cap is None else prices.cap
     for _ in range(2):  # values missing before can make the model promise too much; then it runs again on the rest
-        free = violating[found[violating] < k]
+        untouched = (published[violating] == truth[violating]).all(axis=1) & (spent[violating] == 0)
+        free = violating[untouched & (found[violating] < k)]
         if len(free) == 0:
             break
-        _blank(published, free[spent[free] == 0], found, k, prices, cap, seed)
+        _blank(published, free, found, k, prices, cap, seed)
         found = companions(published)
     masks = prices.candidates(cap=cap)
     needy = np.flatnonzero(found < k)
