@@ -163,7 +163,8 @@ class Engine:
         while float(self.cost[pattern].sum()) < give_up:
             self.say("completing the pattern")
             if rounds >= cut_rounds or time.monotonic() > end:
-                return self._route_all(pattern)
+                # with a safe pattern at hand there is no need to force this one
+                return pattern if self.best is not None else self.route_all(pattern)
             rounds += 1
             self.master.add_simple_rows(pattern.astype(np.float64))
             verdict = self.judge(pattern, until=end)
@@ -174,7 +175,7 @@ class Engine:
             pattern = pattern | (found.values > 0.5 if found.feasible else self.master.greedy(pattern))
         return pattern
 
-    def _route_all(self, pattern: Mask) -> Mask:
+    def route_all(self, pattern: Mask) -> Mask:
         """Route every demand that is not met, one after the other, each over what the earlier ones have hidden."""
         pattern = pattern.copy()
         while True:
@@ -184,13 +185,18 @@ class Engine:
                 self.offer(pattern)
                 return pattern
             before = int(pattern.sum())
-            for number, demand in enumerate(lost):
-                added = route(self.problem, pattern, demand, self.cost)
+            routed: set[int] = set()
+            for demand in lost:
+                # the way up mostly serves the way down too, and what was added may serve others: look again soon
+                if demand.cell in routed:
+                    continue
+                added = route(self.problem, pattern, demand, self.cost, rounds=5 if self.left() > 0 else 1)
                 if added is None:
                     raise InfeasibleError("Suppression: a primary cannot be protected.", cells=(demand.cell,))
                 pattern[added] = True
-                if len(added) and number % 10 == 9:
-                    break  # what was added may have served others too
+                routed.add(demand.cell)
+                if len(routed) >= 8:
+                    break
             if int(pattern.sum()) == before:
                 pattern = self._grow(pattern, lost)
 

@@ -9,6 +9,7 @@ from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
 from reticent.tables.suppression.optimal import prove
 
+_ROUTABLE = 4_000  # cells up to which all primaries are routed one by one as an alternative start
 _PROVABLE = 20_000  # cells up to which the whole integer programme is worth a try
 
 
@@ -20,15 +21,18 @@ class Heuristic(SuppressionMethod):
 
     def _search(self, engine: Engine) -> None:
         start, total = time.monotonic(), engine.left()
-        support = engine.relax_and_cut(until=start + 0.35 * total)
-        found = engine.integer_rounds(engine.narrow(0.05), until=start + 0.6 * total, gap=1e-3, rounds=4)
+        support = engine.relax_and_cut(until=start + 0.25 * total)
+        found = engine.integer_rounds(engine.narrow(0.05), until=start + 0.45 * total, gap=1e-3, rounds=4)
         if engine.best is None:
             pattern = found > 0.5 if found is not None else engine.problem.forced
-            engine.complete(pattern)
+            if support is None and engine.problem.n_cells <= _ROUTABLE:
+                # the relaxation is far from safe: single ways may be cheaper than what its patterns grow into
+                engine.route_all(engine.problem.forced)
+            engine.complete(pattern, give_up=engine.best_cost)
             if support is not None:
                 engine.offer(support)
         assert engine.best is not None
-        engine.clean(until=start + 0.75 * total)
+        engine.clean(until=time.monotonic() + 0.6 * engine.left())
         if engine.problem.n_cells <= _PROVABLE:
             prove(engine, until=time.monotonic() + 0.6 * engine.left())
         improve(engine, until=start + 0.97 * total)

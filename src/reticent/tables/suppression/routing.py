@@ -17,17 +17,18 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _SIZES = (1500, 6000, 30000)
 _SMALL = 4000  # tables up to this size are searched as a whole
-_ROUNDS = 5
 
 
-def route(problem: SuppressionProblem, pattern: Mask, demand: Demand, cost: Floats) -> NDArray[np.int32] | None:
+def route(
+    problem: SuppressionProblem, pattern: Mask, demand: Demand, cost: Floats, *, rounds: int = 5
+) -> NDArray[np.int32] | None:
     """Cells to hide besides the pattern so that the demand is met; None if there is no way."""
     usable = problem.candidates | problem.forced
     sizes = _SIZES if problem.n_cells > _SMALL else ()
     for size in (*sizes, problem.n_cells):
         near = _surroundings(problem, demand.cell, usable, size)
         for sign in {Kind.UP: (1,), Kind.DOWN: (-1,)}.get(demand.kind, (1, -1)):
-            found = _route_within(problem, near, pattern, demand, sign, cost)
+            found = _route_within(problem, near, pattern, demand, sign, cost, rounds)
             if found is not None:
                 return found
         if near.sum() >= usable.sum() or size >= problem.n_cells:
@@ -36,7 +37,7 @@ def route(problem: SuppressionProblem, pattern: Mask, demand: Demand, cost: Floa
 
 
 def _route_within(
-    problem: SuppressionProblem, near: Mask, pattern: Mask, demand: Demand, sign: int, cost: Floats
+    problem: SuppressionProblem, near: Mask, pattern: Mask, demand: Demand, sign: int, cost: Floats, rounds: int
 ) -> NDArray[np.int32] | None:
     part = problem.relations.restrict(near)
     cells, n = part.cells, len(part.cells)
@@ -59,11 +60,11 @@ def _route_within(
     zeros = np.zeros(part.relations.n_rows)
     both = sparse.csr_array(sparse.hstack((matrix, -matrix)))
     model = LinearModel(np.concatenate((price, price)), low, high, both, zeros, zeros)
-    return _sparsest(model, price, cost[cells], pattern[cells], cells)
+    return _sparsest(model, price, cost[cells], pattern[cells], cells, rounds)
 
 
 def _sparsest(
-    model: LinearModel, price: Floats, cost: Floats, hidden: Mask, cells: NDArray[np.int32]
+    model: LinearModel, price: Floats, cost: Floats, hidden: Mask, cells: NDArray[np.int32], rounds: int
 ) -> NDArray[np.int32] | None:
     """Solve with prices that fall on what is used: a few rounds turn a spread-out movement into a narrow one."""
     n = len(cells)
@@ -71,7 +72,7 @@ def _sparsest(
     columns = np.arange(2 * n, dtype=np.int32)
     best: NDArray[np.int32] | None = None
     best_cost = np.inf
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         found = session.solve()
         if not found.feasible:
             return best
@@ -81,6 +82,8 @@ def _sparsest(
         if total >= best_cost:
             break
         best, best_cost = cells[added], total
+        # from here on only costs change: the last basis stays feasible
+        session.set_option("simplex_strategy", 4)
         weights = np.where(hidden, price, price / (moved + 0.05))
         session.set_cost(columns, np.concatenate((weights, weights)))
     return best
