@@ -138,7 +138,8 @@ class Engine:
                 break
             found = self.master.integer(time_limit=max(0.5, left / 2), relative_gap=gap, fixed_out=fixed_out)
             if not found.feasible:
-                return last
+                # no time for the programme: what satisfies its rows greedily is still a start
+                return last if last is not None else self.master.greedy(self.problem.forced).astype(np.float64)
             if fixed_out is None:
                 self.master.bound = max(self.master.bound, found.bound)
             last = found.values
@@ -195,7 +196,7 @@ class Engine:
                     raise InfeasibleError("Suppression: a primary cannot be protected.", cells=(demand.cell,))
                 pattern[added] = True
                 routed.add(demand.cell)
-                if len(routed) >= 8:
+                if len(routed) >= max(8, len(lost) // 4):
                     break
             if int(pattern.sum()) == before:
                 pattern = self._grow(pattern, lost)
