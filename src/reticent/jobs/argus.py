@@ -261,7 +261,7 @@ class _Run:
         number = int(call.numbers[0])
         if call.name == "CKM":
             raise PlanError(
-                f"{command.where}: the cell key method is not part of table suppression; use `reticent cellkey`."
+                f"{command.where}: the cell key method (CKM) is not available; use GH, MOD, OPT, NET, RND or CTA."
             )
         if number == 0 and call.name not in ("GH", "MOD"):
             raise PlanError(f"{command.where}: linked tables (0) are protected by GH or MOD.")
