@@ -35,3 +35,11 @@ def test_heuristic_is_near(shared_data: Path, name: str) -> None:
     assert found.bound is not None
     assert found.bound <= OPTIMA[name][0] + 0.01
     assert OPTIMA[name][0] - 0.01 <= found.cost <= 1.02 * OPTIMA[name][0]
+
+
+def test_an_open_problem_is_closed(shared_data: Path) -> None:
+    """table1 had no known optimum: bound and pattern meet, and the exact intervals confirm the pattern."""
+    problem = read_jj(shared_data / "csp" / "table1.jj")
+    found = Optimal().protect(problem, time_limit=60)
+    assert (found.status, found.cost) == ("optimal", pytest.approx(116_974_452))
+    assert audit(problem, found.pattern).n_exposed == 0
