@@ -33,6 +33,9 @@ ATTACKS: dict[str, Callable[[Attacker], Claim]] = {
     "collusion": differencing.collusion,
     "denial leaks": oracles.denial,
 }
+# these need no combination of codes that only the target has
+BY_NUMBER = {"linear reconstruction", "regression outlier", "strategic dummy", "encoding", "error oracle",
+             "weights fingerprint"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,8 @@ def run_attack(attack: str, scenario: Scenario) -> Finding:
 
         attacker = Attacker(copy(scenario), copy(scenario.twin()), scenario.knowledge)
         try:
+            if attack not in BY_NUMBER and not scenario.knowledge.target:
+                raise NotApplicable("no respondent is alone in a combination of three filters")
             claim = ATTACKS[attack](attacker)
         except NotApplicable as err:
             return Finding(attack, mode, False, False, None, attacker.queries, attacker.refused, str(err))

@@ -154,10 +154,8 @@ def scenario_from(data: Microdata, policy: Policy, *, response: str | None = Non
     name = response or policy.responses[0]
     values = data.numbers((name,))[:, 0]
     categorical = [f for f in policy.filters if data.schema[f].kind is not Kind.NUMERIC]
-    found = _singled_out(data, values, categorical)
-    if not found:
-        raise DataError("attack: no respondent is alone in a combination of up to three categorical filters.")
-    (names, row), *more = found
+    # where no filters single anybody out, attacks that need it report so; others have their own ingredients
+    (names, row), *more = _singled_out(data, values, categorical) or [((), int(np.nanargmax(np.abs(values))))]
     target = _codes_of(data, names, row)
     partner = next(((n, r) for n, r in more if n == names and r != row), None)
     knowledge = Knowledge(
