@@ -69,6 +69,15 @@ def entries() -> list[Entry]:
             quality=_same,
         ),
         Entry(
+            name="the same from string columns",
+            sizes=(100_000, 1_000_000),
+            prepare=lambda n: census_frame(n, 7).cast(pl.String),
+            ours=_ours,
+            yardstick=_polars,
+            yardstick_name="polars len().over(keys)",
+            quality=_same,
+        ),
+        Entry(
             name="all 98 subsets of up to 4 of 7 keys: unsafe cells",
             sizes=(100_000, 1_000_000),
             prepare=lambda n: census_keys(n, 7),

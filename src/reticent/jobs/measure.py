@@ -15,9 +15,12 @@ from reticent.microdata.risk.combinations import CombinationTable, KeyCombinatio
 from reticent.microdata.risk.household import HouseholdRisk, household_risk
 from reticent.microdata.risk.individual import IndividualRisk, individual_risk
 from reticent.microdata.risk.semantics import SemanticsTable, compare_semantics
+from reticent.microdata.risk.shapley import KeyShares, key_shares
+from reticent.microdata.risk.suda import Suda, suda
 
 LISTED = 50
 SEMANTICS_K = 3
+MOST_KEYS = 10
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class FileRisk:
     semantics: SemanticsTable | None = None
     individual: IndividualRisk | None = None
     households: HouseholdRisk | None = None
+    shares: KeyShares | None = None
+    suda: Suda | None = None
 
     def summary(self) -> dict[str, Any]:
         """Plain numbers; `combinations` lists the worst ones."""
@@ -42,6 +47,10 @@ class FileRisk:
             facts["highest record risk"] = float(self.individual.risk.max(initial=0.0))
         if self.households is not None:
             facts["expected households re-identified"] = round(self.households.expected_households, 3)
+        if self.shares is not None:
+            facts["share of the risk by key"] = dict(self.shares.shares)
+        if self.suda is not None:
+            facts["suda contribution by key"] = self.suda.key_contributions
         if self.semantics is not None:
             facts["semantics"] = {
                 str(row.semantics): {
@@ -73,6 +82,7 @@ def measure_risk(data: Microdata, settings: RiskSection, *, original: Microdata 
     chosen = KeyCombinations(dimension=min(settings.dimension, len(keys)), threshold=settings.threshold, keys=keys)
     individual = individual_risk(data.patterns(keys).group, data.weights())
     household = data.household()
+    few = len(keys) <= MOST_KEYS  # both look at all sets of keys
     if original is None:
         table, truth = unsafe_combinations(data, chosen), None
     else:
@@ -85,6 +95,8 @@ def measure_risk(data: Microdata, settings: RiskSection, *, original: Microdata 
         compare_semantics(data, keys, k=SEMANTICS_K, truth=truth),
         individual,
         None if household is None else household_risk(individual.risk, household),
+        key_shares(data, keys) if few else None,
+        suda(data, keys) if few else None,
     )
 
 

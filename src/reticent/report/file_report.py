@@ -33,6 +33,12 @@ class RiskView(Protocol):
     @property
     def individual(self) -> Any: ...
 
+    @property
+    def shares(self) -> Any: ...
+
+    @property
+    def suda(self) -> Any: ...
+
     def summary(self) -> dict[str, Any]: ...
 
 
@@ -61,6 +67,7 @@ def confidential_report(run: RunView) -> str:
     sections = [
         Section("In short", _short(run)),
         Section("Unsafe combinations of keys", _combinations(run)),
+        Section("Which keys drive the risk", _drivers(run)),
         Section("How a missing value is read", _semantics(run)),
         Section("Risk of the records", _record_risk(run)),
         Section("What each step did", _steps(result)),
@@ -112,6 +119,36 @@ def _combinations(run: RunView) -> tuple[Block, ...]:
         ),
         Rows(("combination", "unsafe before", "records before", "unsafe after", "records after"), tuple(rows)),
         Picture(picture, "Which keys drive the risk, before and after."),
+    )
+
+
+def _drivers(run: RunView) -> tuple[Block, ...]:
+    before, after = run.risk_before, run.risk_after
+    if before.shares is None or before.suda is None:
+        return ()
+    suda_before = before.suda.key_contributions
+    suda_after = {} if after.suda is None else after.suda.key_contributions
+    now = {} if after.shares is None else after.shares.shares
+    rows = tuple(
+        (
+            name,
+            round(share, 5),
+            round(now.get(name, 0.0), 5),
+            round(suda_before[name], 4),
+            round(suda_after.get(name, 0.0), 4),
+        )
+        for name, share, _, _ in before.shares.rows()
+    )
+    sizes = before.suda.counts_by_size
+    return (
+        Text(
+            "Shapley shares divide the average risk of re-identification among the keys; they add up to the rise over knowing "
+            "nothing. SUDA contributions are the part of the score in minimal uniques that contain the key."
+        ),
+        Rows(("key", "risk share before", "risk share after", "SUDA before", "SUDA after"), rows),
+        Text(
+            "Minimal sample uniques before, by size: " + ", ".join(f"{size}: {number(n)}" for size, n in sizes.items())
+        ),
     )
 
 
