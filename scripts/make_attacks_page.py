@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from reticent.queries.analysis.regression import RegressionRules  # noqa: E402
-from reticent.queries.attacks.catalogue import ATTACKS, AttackReport, Finding, run_catalogue  # noqa: E402
+from reticent.queries.attacks.catalogue import ATTACKS, AttackReport, Finding, run_attack, run_catalogue  # noqa: E402
 from reticent.queries.attacks.coverage import MODES, NOT_COVERED  # noqa: E402
 from reticent.queries.attacks.regression import (  # noqa: E402
     Firms,
@@ -29,6 +29,8 @@ from reticent.queries.attacks.scenario import establishments  # noqa: E402
 PAGE = ROOT / "docs" / "explanation" / "attacks.md"
 RULES = RegressionRules(least=10, r_squared=0.99, leverage=0.5)
 WIDTHS = (0.0, 0.01, 0.05, 0.1, 0.2)
+SECRETS = 24
+CHANCE = ("averaging", "padding", "collusion", "insider", "covariance")
 EPSILONS = (1.0, 1e-2, 1e-4, 1e-6)
 WHAT = {
     "tracker": "four sums around the target: q(C ∨ T) + q(C ∨ ¬T) − q(T) − q(¬T)",
@@ -62,6 +64,18 @@ def catalogue_rows(report: AttackReport) -> list[str]:
     rows = ["| attack | " + " | ".join(MODES) + " |", "|---|" + "---|" * len(MODES)]
     for attack in ATTACKS:
         rows.append(f"| {attack} | " + " | ".join(cell(report.finding(attack, mode)) for mode in MODES) + " |")
+    return rows
+
+
+def chance_rows() -> list[str]:
+    """How often attacks on the analysis mode succeed over many secrets."""
+    scenario = establishments(mode="analysis")
+    rows = ["| attack | succeeded | median relative error |", "|---|---:|---:|"]
+    for attack in CHANCE:
+        found = [run_attack(attack, scenario, secret=secret) for secret in range(SECRETS)]
+        errors = [f.recovered_error for f in found if f.recovered_error is not None]
+        middle = f"{np.median(errors):.3f}" if errors else "–"
+        rows.append(f"| {attack} | {sum(f.succeeded for f in found)} of {SECRETS} | {middle} |")
     return rows
 
 
@@ -146,6 +160,13 @@ def page() -> str:
         "In the modes exact and simulatable the existence of a code can be seen from whether *all but that code* is "
         'answered: which records a condition selects is declared public. With `history = "user"` users are judged apart, '
         "and collusion is not covered.",
+        "## The analysis mode is a matter of chance\n\nWhich records a universe loses depends on the secret, and two universes "
+        "may lose alike; the mode promises only that this is rare. The target here is far larger than any firm of its "
+        f"region, which is the hard case. Over {SECRETS} secrets:",
+        "\n".join(chance_rows()),
+        "Padding gets exactly what a single pair gets (collusion): pads lie in other strata, and what the target's stratum "
+        "loses does not change. For magnitudes of which single firms hold much, use `exact` with a dominance rule, or "
+        "`camouflage`.",
         "## Regression attacks\n\nWhoever may transform predictors needs no rare code. With z = 1/(|x − x̂| + ε) the target "
         "(size x̂) is an outlier that pulls the line through its own value; an indicator of everything known about the "
         "target does the same exactly. Here no transforms are offered in queries; the tables show what they would give on "

@@ -102,3 +102,12 @@ def test_twins_are_refused_with_the_same_bytes(mode: str, tmp_path: Path) -> Non
         elif isinstance(two, Answer):
             assert [row.hidden for row in one.rows] == [row.hidden for row in two.rows]
     assert refused > 10
+
+
+def test_pads_gain_nothing_in_the_analysis_mode() -> None:
+    """Over several secrets padding gets what a single pair gets, and only seldom comes near the value."""
+    scenario = SCENARIO.with_mode("analysis")
+    found = [(run_attack("padding", scenario, secret=k), run_attack("collusion", scenario, secret=k)) for k in range(8)]
+    for padded, pair in found:
+        assert padded.recovered_error == pytest.approx(pair.recovered_error, abs=1e-9)
+    assert sum(padded.succeeded for padded, _ in found) <= 2

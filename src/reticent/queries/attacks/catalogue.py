@@ -118,8 +118,8 @@ def run_catalogue(
     return AttackReport(tuple(found))
 
 
-def run_attack(attack: str, scenario: Scenario) -> Finding:
-    """Run one attack against a fresh copy (and its twin) in the policy's mode."""
+def run_attack(attack: str, scenario: Scenario, *, secret: int = 7) -> Finding:
+    """Run one attack against a fresh copy (and its twin) in the policy's mode; the copies have a secret of their own."""
     mode = scenario.policy.mode
     with tempfile.TemporaryDirectory() as folder:
         opened: list[ProtectedDatabase] = []
@@ -130,7 +130,7 @@ def run_attack(attack: str, scenario: Scenario) -> Finding:
             def ask(text: str, user: str) -> Any:
                 if not made:  # opened when first asked: most attacks never need the twin
                     ledger = Path(folder) / f"{len(opened)}.ledger"
-                    made.append(ProtectedDatabase(of.data, policy=of.policy, secret=7, ledger=ledger))
+                    made.append(ProtectedDatabase(of.data, policy=of.policy, secret=secret, ledger=ledger))
                     opened.append(made[0])
                 return made[0].ask(text, user=user)
 
