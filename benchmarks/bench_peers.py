@@ -1,7 +1,8 @@
 """pyCANON beside ours, where it does the same job on the same data in the same process.
 
 It is not a dependency: install it beside the project (`pip install --no-deps pycanon`) before running this area; without it
-there are no entries. (ANJANA 1.x refuses the text columns of pandas 3, so it cannot be run in the same process.) Data are generated keys of a census-like file with a sensitive code.
+there are no entries. (ANJANA 1.x refuses the text columns of pandas 3, so it cannot be run in the same process.)
+Data are generated keys of a census-like file with a sensitive code.
 """
 
 import importlib.util
