@@ -36,6 +36,18 @@ class FileRun:
     risk_after: FileRisk
     loss: LossReport
 
+    def __repr__(self) -> str:
+        return repr(self.result)
+
+    def _repr_html_(self) -> str:
+        """The whole confidential report, in a frame of its own so that its style stays inside."""
+        from html import escape
+
+        from reticent.report.file_report import confidential_report
+
+        page = escape(confidential_report(self), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:700px;border:1px solid #ccc"></iframe>'
+
 
 def protect_file(
     data: Microdata,

@@ -12,7 +12,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.published import MaskedFile
 from reticent.data.results import FileResult
 from reticent.data.schema import Kind, Role
-from reticent.microdata.loss.rows import distribution_rows
+from reticent.microdata.loss.rows import correlation_rows, distribution_rows, table_rows
 from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, number, render_page
 from reticent.report.plots import before_after_bars, distribution_panels, heat_map, histogram_pair
 
@@ -73,6 +73,7 @@ def confidential_report(run: RunView) -> str:
         Section("What each step did", _steps(result)),
         Section("What it cost", _loss(result)),
         Section("Distributions before and after", _distributions(run)),
+        Section("Associations before and after", _associations(run)),
     ]
     subtitle = f"{number(result.file.n_records)} records, {len(result.steps)} steps"
     kept = [section for section in sections if section.blocks]
@@ -247,6 +248,29 @@ def _distributions(run: RunView) -> tuple[Block, ...]:
         Picture(distribution_panels(panels[i : i + 2]), "Share of records, before (grey) and after (blue).")
         for i in range(0, min(len(panels), 8), 2)
     )
+
+
+def _associations(run: RunView) -> tuple[Block, ...]:
+    """Correlations of the numbers, and the cells of one two-way table of codes that changed most."""
+    before, after = run.before, run.after
+    common = [n for n in after.schema.names if n in before.schema and after.schema[n].role not in HIDDEN]
+    numeric = tuple(n for n in common if before.schema[n].kind is after.schema[n].kind is Kind.NUMERIC)
+    blocks: list[Block] = []
+    if len(numeric) > 1:
+        pairs = correlation_rows(before, after, numeric)
+        rows = tuple((f"{p.first}, {p.second}", round(p.before, 4), round(p.after, 4)) for p in pairs[:SHOWN])
+        blocks.append(Rows(("correlation of", "before", "after"), rows))
+    coded = [
+        n for n in common if before.schema[n].kind is not Kind.NUMERIC and after.schema[n].kind is not Kind.NUMERIC
+    ]
+    if len(coded) > 1 and before.n_records == after.n_records:
+        cells = table_rows(before, after, coded[0], coded[1])
+        worst = sorted(cells, key=lambda cell: -abs(cell.after - cell.before))[:SHOWN]
+        rows = tuple((cell.label, cell.before, cell.after) for cell in worst)
+        blocks.append(
+            Rows((f"{coded[0]} × {coded[1]}", "records before", "records after"), rows, "The most changed cells.")
+        )
+    return tuple(blocks)
 
 
 def public_report(file: MaskedFile) -> str:
