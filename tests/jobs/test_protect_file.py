@@ -58,6 +58,23 @@ def test_everything_is_written_and_identifiers_are_gone(project: Path) -> None:
     assert "quantile" not in public
 
 
+def test_recoding_after_suppression_is_judged_with_the_values_that_were_blanked(project: Path) -> None:
+    """The attacker knows the blanked values, recoded like the rest: nothing is unsafe only because others were blanked."""
+    steps = """[[step]]
+method = "local-suppression"
+combinations = { dimension = 2, threshold = 1 }
+[[step]]
+method = "recode"
+variable = "region"
+level = 1
+"""
+    text = PLAN.replace("secret = 7", "secret = 7\n[risk]\ndimension = 2").replace("[output]", steps + "[output]")
+    (project / "plan.toml").write_text(text, encoding="utf-8")
+    run = run_file_plan(project / "plan.toml")
+    assert run.result.risk_after["unsafe combinations"] == 0
+    assert run.result.loss["suppressed values"]
+
+
 def test_notebooks_show_the_whole_report(project: Path) -> None:
     shown = run_file_plan(project / "plan.toml")._repr_html_()
     assert shown.startswith("<iframe")

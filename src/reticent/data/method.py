@@ -66,9 +66,14 @@ class MaskingMethod(Protocol):
 
 
 class Method:
-    """Defaults for masking methods: nothing needed, schema unchanged, nothing promised."""
+    """Defaults for masking methods: nothing needed, schema unchanged, nothing promised.
+
+    `blanks_only` says that a method does nothing but make values missing: the attacker then compares what is published
+    with the values as they were before.
+    """
 
     name: ClassVar[str]
+    blanks_only: ClassVar[bool] = False
 
     def check(self, schema: Schema) -> None:
         """Nothing is needed."""

@@ -10,7 +10,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
 from reticent.data.results import StepRecord
 from reticent.data.schema import Kind
-from reticent.microdata.risk.attacked import attacked_combinations, truth_behind
+from reticent.microdata.risk.attacked import attacked_combinations
 from reticent.microdata.risk.combinations import CombinationTable, KeyCombinations, unsafe_combinations
 from reticent.microdata.risk.household import HouseholdRisk, household_risk
 from reticent.microdata.risk.individual import IndividualRisk, individual_risk
@@ -68,10 +68,11 @@ class FileRisk:
         return facts
 
 
-def measure_risk(data: Microdata, settings: RiskSection, *, original: Microdata | None = None) -> FileRisk:
+def measure_risk(data: Microdata, settings: RiskSection, *, truth: Microdata | None = None) -> FileRisk:
     """Measure a file; without keys there is nothing an intruder could match on, and only the size is told.
 
-    For a masked file give the `original`: the attacker counts the true records that fit what is published.
+    For a masked file give the `truth`, the same records without the blanks: the attacker counts the true records that
+    fit what is published.
     """
     wanted = settings.keys or data.schema.keys
     keys = tuple(name for name in wanted if name in data.schema)
@@ -83,11 +84,7 @@ def measure_risk(data: Microdata, settings: RiskSection, *, original: Microdata 
     individual = individual_risk(data.patterns(keys).group, data.weights())
     household = data.household()
     few = len(keys) <= MOST_KEYS  # both look at all sets of keys
-    if original is None:
-        table, truth = unsafe_combinations(data, chosen), None
-    else:
-        truth = truth_behind(original, data, keys)
-        table = attacked_combinations(data, truth, chosen)
+    table = unsafe_combinations(data, chosen) if truth is None else attacked_combinations(data, truth, chosen)
     return FileRisk(
         keys,
         data.n_records,

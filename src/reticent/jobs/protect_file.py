@@ -84,9 +84,9 @@ def run_steps(
     settings = risk or RiskSection()
     progress(0.0, "risk before")
     before = measure_risk(data, settings)
-    masked, records, ended = _apply_all(data, steps, source, part(progress, 0.2, 0.7), rules=rules)
+    masked, truth, records, ended = _apply_all(data, steps, source, part(progress, 0.2, 0.7), rules=rules)
     progress(0.75, "attack")
-    after = measure_risk(masked, settings, original=data)
+    after = measure_risk(masked, settings, truth=truth)
     progress(0.9, "loss")
     report = compare(data, masked)
     result = FileResult(
@@ -116,8 +116,10 @@ def _apply_all(
     progress: Progress,
     *,
     rules: Sequence[EditRule] = (),
-) -> tuple[Microdata, list[StepRecord], list[str]]:
+) -> tuple[Microdata, Microdata, list[StepRecord], list[str]]:
+    """The masked data, and the same without the blanks: what an attacker who knows the records would compare with."""
     records: list[StepRecord] = []
+    truth, hides = data, False
     ended: list[str] = []
     times_seen: dict[str, int] = {}
     for number, step in enumerate(steps):
@@ -127,7 +129,12 @@ def _apply_all(
         within(0.0, step.name)
         started = time.perf_counter()
         # named by method and occurrence: another method added before it does not change its draws
-        applied = step.apply(data, secret=secret.child(f"{step.name}:{occurrence}"), progress=within)
+        own = secret.child(f"{step.name}:{occurrence}")
+        applied = step.apply(data, secret=own, progress=within)
+        if not getattr(step, "blanks_only", False):
+            truth = step.apply(truth, secret=own, progress=silent).data if hides else applied.data
+        else:
+            hides = True
         kept = _check_promises(step, data, applied.data)
         lost = check_step(step.name, applied.data, rules)
         rules = [rule for rule in rules if rule.text not in lost]
@@ -137,7 +144,7 @@ def _apply_all(
             StepRecord(step.name, parameters, applied.changed, applied.facts, kept, time.perf_counter() - started)
         )
         data = applied.data
-    return data, records, ended
+    return data, truth, records, ended
 
 
 def _check_promises(step: MaskingMethod, before: Microdata, after: Microdata) -> tuple[str, ...]:

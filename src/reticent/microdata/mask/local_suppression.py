@@ -39,6 +39,7 @@ class LocalSuppression(Method):
     """
 
     name: ClassVar[str] = "local-suppression"
+    blanks_only: ClassVar[bool] = True
     k: int | None = field(default=None, metadata={"min": 2, "help": "records that each combination must fit"})
     keys: tuple[str, ...] = field(default=(), metadata={"help": "key variables (default: the keys of the schema)"})
     combinations: KeyCombinations | None = field(default=None, metadata={"help": "combinations and their thresholds"})

@@ -8,39 +8,11 @@ other records in it were suppressed; the attacker does not know who they are, an
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.data.microdata import Microdata
 from reticent.kernels.grouping import group_columns
 from reticent.microdata.risk.combinations import Combination, CombinationCount, CombinationTable, KeyCombinations
 from reticent.microdata.risk.semantics import aligned_codes
-
-
-def truth_behind(original: Microdata, published: Microdata, keys: Iterable[str]) -> Microdata:
-    """The true records in the codes of the published file: what was coarsened is coarsened, what was blanked is there.
-
-    A key whose published codes are a function of the true ones was recoded: its blanks get the code they would have had.
-    Any other key was perturbed: its published values stand for themselves.
-    """
-    truth = published
-    if original.n_records != published.n_records or not np.array_equal(original.record_ids(), published.record_ids()):
-        return truth
-    for name in keys:
-        if name not in original.schema:
-            continue
-        image = _image(original.codes((name,))[:, 0], published.codes((name,))[:, 0], len(original.categories(name)))
-        if image is not None:
-            codes = np.append(image, -1)[original.codes((name,))[:, 0]].astype(np.int32)
-            truth = truth.with_codes(name, codes, published.categories(name))
-    return truth
-
-
-def _image(true: NDArray[np.int32], published: NDArray[np.int32], n_codes: int) -> NDArray[np.int32] | None:
-    """The published code of each true code, None if a true code was published as two different ones."""
-    seen = (true >= 0) & (published >= 0)
-    image = np.full(n_codes, -1, dtype=np.int32)
-    image[true[seen]] = published[seen]
-    return image if bool((image[true[seen]] == published[seen]).all()) else None
 
 
 def attacked_combinations(
