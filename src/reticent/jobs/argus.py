@@ -32,7 +32,8 @@ from reticent.tabulation.linked import link
 from reticent.tabulation.tabulate import tabulate
 
 NAMES = {"GH": "hypercube", "MOD": "modular", "OPT": "optimal", "NET": "network", "RND": "round", "CTA": "adjust"}
-STAND_IN = "heuristic"
+USED = {"GH": 1, "MOD": 2, "OPT": 2, "NET": 1, "RND": 4, "CTA": 1}
+"""How many of the numbers of a call mean something here; the log says so when there are more."""
 COSTS = {"-1": "frequency", "-2": "unity", "-3": "distance"}
 MINUTE = 60.0
 
@@ -275,9 +276,10 @@ class _Run:
     def _method(self, call: Call) -> tuple[TableMethod, float]:
         """Our method for one of tau-ARGUS, with its time limit in seconds."""
         name, numbers = NAMES[call.name], call.numbers
-        if name not in TABLE_METHODS:
-            self.say(f"{call.name}: {name} is not there; {STAND_IN} stands in.")
-            name = STAND_IN
+        if len(numbers) > USED[call.name]:
+            self.say(
+                f"{call.name}: the options after the first {USED[call.name]} are not used; singletons are always guarded."
+            )
         options: dict[str, object] = {}
         limit = 10 * MINUTE
         if call.name == "RND":
