@@ -158,6 +158,13 @@ def test_recodes_a_priori_and_requests(folder: Path) -> None:
     assert not any(line.startswith("SUPPRESS") for line in result.log)
 
 
+def test_options_without_meaning_here_are_told(folder: Path) -> None:
+    result = run(folder, HEAD + "<READMICRODATA>\n<SUPPRESS> MOD(1,5,1,1,1)\n")
+    assert any(line.startswith("MOD: the options after the first 2 are not used") for line in result.log)
+    plain = run(folder, HEAD + "<READMICRODATA>\n<SUPPRESS> MOD(1,5)\n")
+    assert not any("not used" in line for line in plain.log)
+
+
 def test_rounding_and_adjustment(folder: Path) -> None:
     text = HEAD + "<READMICRODATA>\n<SUPPRESS> RND(1,10,1,1)\n" + '<WRITETABLE> (1,2,AS+,"round.txt")\n'
     text += '<SUPPRESS> CTA(1)\n<WRITETABLE> (1,2,AS+,"cta.txt")\n'
