@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from reticent.queries.database import ProtectedDatabase
     from reticent.queries.language import ask_for
     from reticent.queries.policy import Policy
+    from reticent.queries.terms import Term
     from reticent.tables.rules import PQ, Dominance, PPercent, Threshold
     from reticent.tabulation.tabulate import tabulate
 
@@ -54,6 +55,7 @@ _EXPORTS: dict[str, str] = {
     "Role": "reticent.data.schema",
     "Schema": "reticent.data.schema",
     "TableSpec": "reticent.data.table",
+    "Term": "reticent.queries.terms",
     "Threshold": "reticent.tables.rules",
     "Variable": "reticent.data.schema",
     "ask_for": "reticent.queries.language",
@@ -96,6 +98,7 @@ __all__ = [
     "Role",
     "Schema",
     "TableSpec",
+    "Term",
     "Threshold",
     "Variable",
     "__version__",

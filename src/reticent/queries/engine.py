@@ -16,7 +16,8 @@ from reticent.base.randomness import Secret
 from reticent.ledger.chain import Entry, LedgerError
 from reticent.ledger.ledger import Ledger, Turn
 from reticent.queries.canonical import CutpointError, Levels, OrderError, Universe
-from reticent.queries.language import STATISTICS, Query, Statistic, walk
+from reticent.queries.design import check_model
+from reticent.queries.language import REGRESSIONS, STATISTICS, Query, Statistic, walk
 from reticent.queries.modes import Cell, Decision, Mode, Request, Setting, mode_factory
 from reticent.queries.parse import parse
 from reticent.queries.policy import Policy
@@ -88,17 +89,17 @@ class Engine:
                 Code.NOT_ALLOWED, f"{statistic.name.upper()} is not answered by this database.", f"It answers {known}."
             )
         for position, name in enumerate(statistic.variables):
-            also = self.policy.filters if statistic.name in ("linreg", "logreg") and position else ()
+            also = self.policy.filters if statistic.name in REGRESSIONS and position else ()
             if statistic.name == "km" and position == 0:
                 if name not in self.policy.filters:
                     return self._unknown(name, self.policy.filters, "the time of KM")
             elif name not in (*self.policy.responses, *also):
                 return self._unknown(name, (*self.policy.responses, *also), f"{statistic.name.upper()}")
-        return self._check_labels(statistic)
+        return self._check_labels(statistic) or check_model(statistic, self.universe.current, self.policy)
 
     def _check_labels(self, statistic: Statistic) -> Refusal | None:
         """Codes that only records know must not become labels of an answer."""
-        for name in statistic.variables if statistic.name in ("linreg", "logreg", "km") else ():
+        for name in statistic.variables if statistic.name in (*REGRESSIONS, "km") else ():
             levels = self.universe.current.levels.get(name)
             numeric = levels is not None and levels.numbers is not None and statistic.name != "km"
             if levels is not None and not levels.shown and not numeric:

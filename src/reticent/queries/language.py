@@ -6,15 +6,16 @@ only records for which the whole condition is true are selected.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from reticent.base.checks import check_between, check_choice, check_unique
 from reticent.base.errors import ParameterError
+from reticent.queries.terms import MAX_PREDICTORS, Model, Term
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
-MAX_PREDICTORS = 20
+REGRESSIONS = ("linreg", "logreg")
 
 # name -> (fewest variables, most variables, takes a parameter)
 STATISTICS: dict[str, tuple[int, int, bool]] = {
@@ -27,6 +28,7 @@ STATISTICS: dict[str, tuple[int, int, bool]] = {
     "max": (1, 1, False),
     "median": (1, 1, False),
     "quantile": (1, 1, True),
+    "ratio": (2, 2, False),
     "corr": (2, 2, False),
     "linreg": (2, MAX_PREDICTORS + 1, False),
     "logreg": (2, MAX_PREDICTORS + 1, False),
@@ -106,11 +108,16 @@ EVERYONE = Constant(True)
 
 @dataclass(frozen=True)
 class Statistic:
-    """One statistic of the selected records, e.g. `Statistic("sum", ("income",))`."""
+    """One statistic of the selected records, e.g. `Statistic("sum", ("income",))`; `statistic_of` takes terms too.
+
+    A regression with transforms or interactions has a `model`; its variables are the response and the predictors. The
+    predictors of a regression, and the two variables of a correlation, are kept in the order of their names.
+    """
 
     name: str
     variables: tuple[str, ...] = ()
     parameter: float | None = None
+    model: Model | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.name, tuple(STATISTICS), name="statistic", owner="Query")
@@ -124,10 +131,44 @@ class Statistic:
         if self.parameter is not None:
             check_between(self.parameter, 0, 1, name="share", owner=self.name)
         check_unique(self.variables, name=f"the list of variables of {self.name}", owner="Query")
+        self._order()
+
+    def _order(self) -> None:
+        """Bring what has no order into one, and leave out a model that says no more than the variables."""
+        if self.name == "corr":
+            object.__setattr__(self, "variables", tuple(sorted(self.variables)))
+        if self.name in REGRESSIONS:
+            object.__setattr__(self, "variables", (self.variables[0], *sorted(self.variables[1:])))
+        if self.model is None:
+            return
+        if self.name not in REGRESSIONS or self.variables != (self.model.response.variable, *self.model.predictors):
+            raise ParameterError("Query: a model belongs to a regression of its own variables.")
+        if self.model.plain:
+            object.__setattr__(self, "model", None)
+
+    @property
+    def regression(self) -> Model:
+        """The model of a regression."""
+        if self.model is not None:
+            return self.model
+        return Model(Term.of(self.variables[0]).factors[0], tuple(map(Term.of, self.variables[1:])))
 
     def __str__(self) -> str:
-        inside = ", ".join(self.variables) or "*"
+        inside = ", ".join(self.variables) or "*" if self.model is None else str(self.model)
         return f"{self.name}({inside}{'' if self.parameter is None else f', {self.parameter:g}'})"
+
+
+def statistic_of(name: str, parts: Sequence[str | Term], parameter: float | None = None) -> Statistic:
+    """A statistic of variables or, for a regression, of a response and terms."""
+    terms = [Term.of(part) if isinstance(part, str) else part for part in parts]
+    if name not in REGRESSIONS:
+        if any(len(term.factors) > 1 or term.factors[0].transform for term in terms):
+            raise ParameterError(f"Query: {name} takes plain variables; only a regression has terms.")
+        return Statistic(name, tuple(term.factors[0].variable for term in terms), parameter)
+    if len(terms) < 2 or len(terms[0].factors) > 1:
+        raise ParameterError(f"Query: {name} takes a response that is one variable, and at least one predictor.")
+    model = Model(terms[0].factors[0], tuple(terms[1:]))
+    return Statistic(name, (model.response.variable, *model.predictors), parameter, model)
 
 
 @dataclass(frozen=True)
@@ -175,10 +216,10 @@ def variables_of(condition: Condition) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ask_for:  # noqa: N801 - reads as a sentence: ask_for("sum", "income").where(...).by("region")
-    """Build a query in Python.
+    """Build a query in Python. A regression takes terms: `ask_for("linreg", ("y", "x", Term.square("x")))`.
 
     >>> ask_for("sum", "income").where("region", "=", "north").where("age", ">=", 30).by("sex", totals=True).query()
-    Query(statistics=(Statistic(name='sum', variables=('income',), parameter=None),), \
+    Query(statistics=(Statistic(name='sum', variables=('income',), parameter=None, model=None),), \
 where=And(parts=(Compare(variable='region', operator='=', value='north'), \
 Compare(variable='age', operator='>=', value=30))), by=('sex',), totals=True)
     """
@@ -205,19 +246,19 @@ Compare(variable='age', operator='>=', value=30))), by=('sex',), totals=True)
         """One row for each combination of these variables."""
         return self._changed(groups=names, totals=totals)
 
-    def also(self, statistic: str, *variables: str, parameter: float | None = None) -> "ask_for":
+    def also(self, statistic: str, *variables: str | Term, parameter: float | None = None) -> "ask_for":
         """Ask for one more statistic of the same records."""
-        return self._changed(others=(*self.others, Statistic(statistic, variables, parameter)))
+        return self._changed(others=(*self.others, statistic_of(statistic, variables, parameter)))
 
     def query(self) -> Query:
         """The query as data."""
-        names = (self.variables,) if isinstance(self.variables, str) else tuple(self.variables)
+        parts = (self.variables,) if isinstance(self.variables, str | Term) else tuple(self.variables)
         where: Condition = EVERYONE
         if len(self.conditions) == 1:
             where = self.conditions[0]
         elif self.conditions:
             where = And(self.conditions)
-        first = Statistic(self.statistic, names, self.parameter)
+        first = statistic_of(self.statistic, parts, self.parameter)
         return Query((first, *self.others), where, self.groups, self.totals)
 
     def _changed(self, **facts: Any) -> "ask_for":

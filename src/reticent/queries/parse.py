@@ -4,7 +4,9 @@ The text is parsed by sqlglot and never executed. Everything not listed here is 
 
     SELECT item, … FROM data [WHERE condition] [GROUP BY variable, … [WITH TOTALS]]
     item:  COUNT(*) · COUNT(x) · SUM(x) · AVG(x) · VARIANCE(x) · STDDEV(x) · MIN(x) · MAX(x) · MEDIAN(x) ·
-           QUANTILE(x, share) · CORR(x, y) · LINREG(y, x, …) · LOGREG(y, x, …) · KM(time, event) · a grouping variable
+           QUANTILE(x, share) · SUM(x) / SUM(y) · CORR(x, y) · LINREG(y, term, …) · LOGREG(y, term, …) ·
+           KM(time, event) · a grouping variable
+    term:  x · SQUARE(x) · SQRT(x) · LN(x) · products of two or three of these
     condition: comparisons of a variable with a constant, IN, BETWEEN, IS [NOT] NULL, AND, OR, NOT, TRUE, FALSE
 """
 
@@ -28,10 +30,12 @@ from reticent.queries.language import (
     Or,
     Query,
     Statistic,
+    statistic_of,
     walk,
 )
 from reticent.queries.policy import Limits
 from reticent.queries.refusals import Code, Refusal
+from reticent.queries.terms import Factor, Term
 
 SHOWN = 120
 
@@ -214,7 +218,7 @@ ONE_VARIABLE: dict[type[exp.Expression], str] = {
     exp.Variance: "variance",
 }
 BY_NAME = {"LINREG": "linreg", "LOGREG": "logreg", "KM": "km"}
-KNOWN = "COUNT, SUM, AVG, VARIANCE, STDDEV, MIN, MAX, MEDIAN, QUANTILE, CORR, LINREG, LOGREG, KM"
+KNOWN = "COUNT, SUM, AVG, VARIANCE, STDDEV, MIN, MAX, MEDIAN, QUANTILE, SUM / SUM, CORR, LINREG, LOGREG, KM"
 
 
 def _statistic(node: exp.Expression, scope: _Scope) -> Statistic:
@@ -237,9 +241,55 @@ def _statistic(node: exp.Expression, scope: _Scope) -> Statistic:
     if kind is exp.Corr:
         _only(node, ("this", "expression"))
         return Statistic("corr", (scope.name(node.this), scope.name(node.expression)))
+    if kind is exp.Div:
+        return _ratio(node, scope)
     if kind is exp.Anonymous and str(node.this).upper() in BY_NAME:
-        return Statistic(BY_NAME[str(node.this).upper()], tuple(scope.name(part) for part in node.expressions))
+        return statistic_of(BY_NAME[str(node.this).upper()], [_term(part, scope) for part in node.expressions])
     raise _refuse(Code.UNSUPPORTED, "SELECT has something that is not a known statistic.", f"Known are {KNOWN}.")
+
+
+def _ratio(node: exp.Expression, scope: _Scope) -> Statistic:
+    """SUM(x) / SUM(y), nothing else."""
+    parts = [_open(node.this), _open(node.expression)]
+    if not all(type(part) is exp.Sum for part in parts):
+        raise _refuse(Code.UNSUPPORTED, "Only two sums can be divided.", "Write SUM(x) / SUM(y), or AVG(x).")
+    for part in parts:
+        _only(part, ("this",))
+    return Statistic("ratio", (scope.name(parts[0].this), scope.name(parts[1].this)))
+
+
+FUNCTIONS: dict[type[exp.Expression], str] = {exp.Sqrt: "root", exp.Ln: "log", exp.Log: "log"}
+FUNCTIONS_BY_NAME = {"SQUARE": "square", "ROOT": "root"}
+TERMS = "Use variables, SQUARE(x), SQRT(x), LN(x), and products of two or three of them."
+
+
+def _term(node: exp.Expression, scope: _Scope) -> Term:
+    """One term of a regression."""
+    factors = [_factor(part, scope) for part in _chain(node, exp.Mul)]
+    return Term(tuple(factors))
+
+
+def _factor(node: exp.Expression, scope: _Scope) -> Factor:
+    if isinstance(node, exp.Column):
+        return Factor(scope.name(node))
+    kind = type(node)
+    if kind in FUNCTIONS:
+        _only_terms(node, ("this",))
+        return Factor(scope.name(node.this), FUNCTIONS[kind])
+    if kind is exp.Pow:
+        _only_terms(node, ("this", "expression"))
+        exponent = _open(node.expression)
+        if isinstance(exponent, exp.Literal) and not exponent.is_string and _number(exponent) == 2:
+            return Factor(scope.name(node.this), "square")
+    word = str(node.this).upper() if kind is exp.Anonymous else ""
+    if word in FUNCTIONS_BY_NAME and len(node.expressions) == 1:
+        return Factor(scope.name(node.expressions[0]), FUNCTIONS_BY_NAME[word])
+    raise _refuse(Code.UNSUPPORTED, "A regression has something that is not an allowed term.", TERMS)
+
+
+def _only_terms(node: exp.Expression, allowed: tuple[str, ...]) -> None:
+    if any(value and key not in allowed for key, value in node.args.items()):
+        raise _refuse(Code.UNSUPPORTED, "A regression has something that is not an allowed term.", TERMS)
 
 
 def _only(node: exp.Expression, allowed: tuple[str, ...]) -> None:

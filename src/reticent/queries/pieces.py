@@ -5,6 +5,7 @@ auditor treats all of these as released. A piece is one such sum: a product of r
 possibly times numbers that everybody knows (numeric filters), over a set of records.
 """
 
+import math
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 
@@ -15,7 +16,9 @@ from reticent.base.errors import ParameterError
 from reticent.queries.audit.rowspace import LinearRow
 from reticent.queries.canonical import COUNT, RecordSet, Universe
 from reticent.queries.columns import fixed_point
+from reticent.queries.design import Column, Part, columns_of, lower_bound
 from reticent.queries.language import Statistic
+from reticent.queries.terms import Factor, Model, transformed
 
 Mask = NDArray[np.bool_]
 MOST_LEVELS = 256
@@ -27,12 +30,16 @@ class Piece:
 
     responses: tuple[str, ...]
     records: RecordSet
-    known: tuple[str, ...] = ()
+    known: tuple[Factor, ...] = ()
 
     @property
     def attribute(self) -> tuple[str, ...]:
         """The responses of the system of equations that the piece belongs to."""
         return self.responses or (COUNT,)
+
+    @property
+    def _known_names(self) -> str:
+        return " and ".join(map(str, self.known))
 
     def row(self, universe: Universe) -> LinearRow:
         """The piece as a row over the columns of its system."""
@@ -41,33 +48,25 @@ class Piece:
         if not self.known:
             return LinearRow.of(mask)
         factors = np.ones(universe.versions[self.records.version].n_atoms, dtype=object)
-        for name in self.known:
-            factors = factors * _known_integers(universe, self.records.version, name)
+        for factor in self.known:
+            factors = factors * _known_integers(universe, self.records.version, factor)
         at_columns = np.append(factors, 0)[columns.atom_of[self.records.version]]
         levels = sorted({int(value) for value in at_columns[mask]} - {0})
         if len(levels) > MOST_LEVELS:
-            raise ParameterError(f"{' and '.join(self.known)} have too many different values here; use cutpoints.")
+            raise ParameterError(f"{self._known_names} have too many different values here; use cutpoints.")
         if any(abs(level) >= 2**62 for level in levels):
-            raise ParameterError(f"{' and '.join(self.known)} have values too large to be audited.")
-        return LinearRow(tuple((level, mask & (at_columns == level)) for level in levels))
+            raise ParameterError(f"{self._known_names} have values too large to be audited.")
+        common = math.gcd(*levels) or 1  # a multiple of a row tells the same
+        return LinearRow(tuple((level // common, mask & (at_columns == level)) for level in levels))
 
 
-def _known_integers(universe: Universe, version: int, name: str) -> NDArray[np.object_]:
-    """A numeric filter at each atom of a version as whole numbers on a common scale (missing: 0)."""
+def _known_integers(universe: Universe, version: int, factor: Factor) -> NDArray[np.object_]:
+    """A numeric filter or its transform at each atom of a version as whole numbers on a common scale (missing: 0)."""
     here = universe.versions[version]
-    numbers = here.levels[name].numbers
+    numbers = here.levels[factor.variable].numbers
     assert numbers is not None
-    whole = fixed_point(numbers).integers.astype(object)
-    return np.append(whole, 0)[here.codes[name]]
-
-
-@dataclass(frozen=True)
-class Factor:
-    """One column of a regression's design: an indicator of a code (`level`), or a number."""
-
-    name: str
-    level: int | None = None
-    known: bool = False
+    whole = fixed_point(transformed(numbers, factor.transform, lower_bound(universe.policy, factor)))
+    return np.append(whole.integers.astype(object), 0)[here.codes[factor.variable]]
 
 
 def restrict(universe: Universe, records: RecordSet, mask: Mask) -> RecordSet:
@@ -82,28 +81,6 @@ def complete(universe: Universe, records: RecordSet, names: tuple[str, ...]) -> 
     for name in names:
         mask &= version.present[name] if name in version.present else version.codes[name] >= 0
     return universe.record_set(mask, version=records.version)
-
-
-def design(universe: Universe, records: RecordSet, names: tuple[str, ...]) -> tuple[Factor, ...]:
-    """The columns of a regression on some predictors: numbers, and indicators of all codes but the most common one."""
-    version = universe.versions[records.version]
-    sizes = np.bincount(version.atom, minlength=version.n_atoms)
-    factors: list[Factor] = []
-    for name in names:
-        levels = version.levels.get(name)
-        if levels is None:
-            factors.append(Factor(name))
-        elif levels.numbers is not None:
-            factors.append(Factor(name, known=True))
-        else:
-            codes = version.codes[name]
-            inside = records.atoms & (codes >= 0)
-            counts = np.bincount(codes[inside], weights=sizes[inside], minlength=len(levels))
-            if set(np.flatnonzero(counts).tolist()) - set(levels.shown):
-                raise ParameterError(f"{name!r} has codes that its code list lacks; they cannot be shown.")
-            reference = int(np.argmax(counts))
-            factors += [Factor(name, int(code)) for code in np.flatnonzero(counts) if code != reference]
-    return tuple(factors)
 
 
 def pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tuple[Piece, ...]:
@@ -122,15 +99,15 @@ def _with_known(universe: Universe, piece: Piece) -> Piece:
     levels = universe.versions[piece.records.version].levels
     known = [name for name in piece.responses if name in levels and levels[name].numbers is not None]
     hidden = tuple(name for name in piece.responses if name not in known)
-    return Piece(hidden, piece.records, tuple(sorted((*piece.known, *known))))
+    return Piece(hidden, piece.records, tuple(sorted((*piece.known, *map(Factor, known)))))
 
 
 def _own_pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tuple[Piece, ...]:
     names = statistic.variables
     if statistic.name == "count":
         return (Piece((), complete(universe, records, names)),)
-    if statistic.name == "sum":
-        return (Piece(names, records),)
+    if statistic.name in ("sum", "ratio"):  # a ratio tells less than its two sums
+        return tuple(Piece((name,), records) for name in names)
     inside = complete(universe, records, names)
     if statistic.name == "avg":
         return (Piece(names, inside), Piece((), inside))
@@ -141,37 +118,40 @@ def _own_pieces(statistic: Statistic, universe: Universe, records: RecordSet) ->
         products = ((first,), (second,), (first, first), (second, second), (first, second))
         return (Piece((), inside), *(Piece(product, inside) for product in products))
     if statistic.name in ("linreg", "logreg"):
-        return _normal_equations(universe, inside, names)
+        return _normal_equations(universe, inside, statistic.regression)
     if statistic.name == "km":
         return _life_table(universe, inside, names)
     raise ParameterError(f"{statistic.name} shows single values; it is not a sum over records.")
 
 
-def _normal_equations(universe: Universe, records: RecordSet, names: tuple[str, ...]) -> tuple[Piece, ...]:
+def _normal_equations(universe: Universe, records: RecordSet, model: Model) -> tuple[Piece, ...]:
     """X'X, X'y and y'y, with the intercept, as sums over subsets."""
-    factors = (Factor("", None), *design(universe, records, names[1:]), Factor(names[0]))
-    found = []
-    for one, other in combinations_with_replacement(factors, 2):
-        piece = _product(universe, records, (one, other))
-        if piece is not None and piece not in found:
-            found.append(piece)
+    response: Column = (Part(model.response.variable, transform=model.response.transform),)
+    columns = ((), *columns_of(universe, records, model), response)
+    found: dict[Piece, None] = {}
+    for one, other in combinations_with_replacement(columns, 2):
+        piece = _product(universe, records, (*one, *other))
+        if piece is not None:
+            found[piece] = None
     return tuple(found)
 
 
-def _product(universe: Universe, records: RecordSet, factors: tuple[Factor, ...]) -> Piece | None:
+def _product(universe: Universe, records: RecordSet, parts: Column) -> Piece | None:
     version = universe.versions[records.version]
     mask = np.ones(version.n_atoms, dtype=bool)
     responses, known = [], []
     chosen: dict[str, int] = {}
-    for factor in factors:
-        if factor.level is not None:
-            if chosen.setdefault(factor.name, factor.level) != factor.level:
+    for part in parts:
+        if part.level is not None:
+            if chosen.setdefault(part.name, part.level) != part.level:
                 return None  # two codes of one variable never occur together
-            mask &= version.codes[factor.name] == factor.level
-        elif factor.known:
-            known.append(factor.name)
-        elif factor.name:
-            responses.append(factor.name)
+            mask &= version.codes[part.name] == part.level
+        elif part.known:
+            known.append(part.factor)
+        elif part.transform:
+            raise ParameterError(f"a transform of the confidential {part.name!r} cannot be audited.")
+        else:
+            responses.append(part.name)
     return Piece(tuple(sorted(responses)), restrict(universe, records, mask), tuple(sorted(known)))
 
 

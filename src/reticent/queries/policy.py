@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from reticent.base.checks import check_choice
 from reticent.base.errors import ParameterError, PlanError
 from reticent.data.parameters import build
 from reticent.data.schema import Kind, Schema
+from reticent.queries.terms import MAX_PREDICTORS, MOST_FACTORS, TRANSFORMS
 
 MAX_TEXT = 20_000
 MAX_NESTING = 20
@@ -39,6 +41,17 @@ class Limits:
     constants: int = field(default=500, metadata={"min": 1, "help": "most constants in one query"})
     cells: int = field(default=2_000, metadata={"min": 1, "help": "most groups of one GROUP BY"})
     queries: int = field(default=0, metadata={"min": 0, "help": "most queries of one user; 0 is no limit"})
+    predictors: int = field(
+        default=MAX_PREDICTORS,
+        metadata={"min": 1, "max": MAX_PREDICTORS, "help": "most predictors of a regression, interactions not counted"},
+    )
+    factors: int = field(
+        default=MOST_FACTORS,
+        metadata={"min": 1, "max": MOST_FACTORS, "help": "most variables of an interaction; 1 allows none"},
+    )
+    columns: int = field(
+        default=100, metadata={"min": 1, "help": "most columns of a regression, one for each code and product"}
+    )
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,7 @@ class Policy:
     unions: int = field(default=2, metadata={"min": 1, "max": 2, "help": "most classes in an inferred sensitive set"})
     leverage: float = field(default=0.5, metadata={"min": 0, "max": 1, "help": "largest leverage in a regression"})
     r_squared: float = field(default=0.99, metadata={"min": 0, "max": 1, "help": "largest R² of a regression"})
+    transforms: tuple[str, ...] = TRANSFORMS
     responses: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
     cutpoints: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
@@ -75,6 +89,8 @@ class Policy:
             raise ParameterError(f"{OWNER}: dominance must be two numbers [n, k]: the n largest above k percent.")
         if self.dominance and not 0 < self.dominance[1] <= 100:
             raise ParameterError(f"{OWNER}: k of the dominance rule must be above 0 and at most 100.")
+        for name in self.transforms:
+            check_choice(name, TRANSFORMS, name="transforms", owner=OWNER)
         for name, points in self.cutpoints.items():
             if list(points) != sorted(set(points)) or not points:
                 raise ParameterError(f"{OWNER}: cutpoints of {name!r} must be increasing numbers.")

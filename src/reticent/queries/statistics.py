@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.queries.canonical import COUNT, RecordSet, Universe
+from reticent.queries.design import columns_of, factor_values, label_of, values_of
+from reticent.queries.fitting import independent, least_squares, logistic, triangle
 from reticent.queries.language import Statistic
-from reticent.queries.pieces import Factor, complete, design
-
-ITERATIONS = 50
-TOLERANCE = 1e-10
+from reticent.queries.pieces import complete
 
 
 def evaluate(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
     """A number, or a mapping of named results; None where the statistic does not exist (no records, no variance)."""
-    return _TABLE[statistic.name](statistic, universe, complete(universe, records, statistic.variables))
+    inside = records if statistic.name == "ratio" else complete(universe, records, statistic.variables)
+    return _TABLE[statistic.name](statistic, universe, inside)
 
 
 def exact_sum(universe: Universe, records: RecordSet, *names: str) -> Fraction:
@@ -82,66 +82,40 @@ def _quantile(statistic: Statistic, universe: Universe, records: RecordSet) -> A
 
 
 def design_matrix(
-    universe: Universe, records: RecordSet, names: tuple[str, ...]
+    universe: Universe, records: RecordSet, statistic: Statistic
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
-    """X (with intercept), y and the names of X's columns, for the complete records."""
-    version = universe.versions[records.version]
-    factors = design(universe, records, names[1:])
+    """X (with intercept), y and the names of X's columns, for records that are complete."""
+    version, model = universe.versions[records.version], statistic.regression
+    columns = columns_of(universe, records, model)
     rows = universe.records(records)
-    columns, labels = [np.ones(len(rows))], ["(intercept)"]
-    for factor in factors:
-        columns.append(_factor_column(universe, records, factor, rows))
-        label = "" if factor.level is None else f"[{version.levels[factor.name].texts[factor.level]}]"
-        labels.append(factor.name + label)
-    return np.column_stack(columns), _values(universe, records, names[0]), tuple(labels)
-
-
-def _factor_column(
-    universe: Universe, records: RecordSet, factor: Factor, rows: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    version = universe.versions[records.version]
-    if factor.level is None:
-        return np.asarray(version.data.numbers((factor.name,))[rows, 0], dtype=np.float64)
-    return np.asarray(version.codes[factor.name][version.atom[rows]] == factor.level, dtype=np.float64)
-
-
-def leverage(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The diagonal of the hat matrix: how far a record can pull its own fitted value."""
-    basis, triangle = np.linalg.qr(x)
-    keep = np.abs(np.diag(triangle)) > TOLERANCE * max(float(np.abs(triangle).max(initial=0.0)), 1.0)
-    return np.asarray((basis[:, keep] ** 2).sum(axis=1), dtype=np.float64)
+    x = np.ones((len(rows), len(columns) + 1))
+    for place, column in enumerate(columns, start=1):
+        x[:, place] = values_of(universe, records.version, column, rows)
+    labels = ("(intercept)", *(label_of(version, column) for column in columns))
+    return x, factor_values(universe, records.version, model.response, rows), labels
 
 
 def _linreg(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
-    x, y, labels = design_matrix(universe, records, statistic.variables)
-    n, k = x.shape
-    if n <= k or np.linalg.matrix_rank(x) < k:
+    x, y, labels = design_matrix(universe, records, statistic)
+    fit = least_squares(x, y)
+    if fit is None:
         return None
-    beta = np.asarray(np.linalg.lstsq(x, y, rcond=None)[0], dtype=np.float64)
-    residual = y - x @ beta
-    variance = float(residual @ residual) / (n - k)
-    spread = float(((y - y.mean()) ** 2).sum())
-    errors = np.sqrt(variance * np.diag(np.linalg.inv(x.T @ x)))
-    fit = 1.0 - float(residual @ residual) / spread if spread else 1.0
-    return _named(labels, beta, errors) | {"n": n, "r_squared": fit}
+    return _named(labels, fit.beta, fit.errors) | {"n": len(y), "r_squared": fit.r_squared}
 
 
 def _logreg(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
-    x, y, labels = design_matrix(universe, records, statistic.variables)
+    x, y, labels = design_matrix(universe, records, statistic)
     n, k = x.shape
-    if n <= k or np.linalg.matrix_rank(x) < k or not bool(np.isin(y, (0.0, 1.0)).all()):
+    if n <= k or len(independent(triangle(x))) < k or not bool(np.isin(y, (0.0, 1.0)).all()):
         return None
-    beta: NDArray[np.float64] = np.zeros(k)
-    for _ in range(ITERATIONS):
-        p = 1.0 / (1.0 + np.exp(-np.clip(x @ beta, -30.0, 30.0)))
-        information = (x * (p * (1 - p))[:, None]).T @ x
-        if np.linalg.matrix_rank(information) < k:
-            return None  # the codes separate zeros from ones
-        step = np.linalg.solve(information, x.T @ (y - p))
-        beta = np.asarray(beta + step, dtype=np.float64)
-        if float(np.abs(step).max()) < TOLERANCE:
-            return _named(labels, beta, np.sqrt(np.diag(np.linalg.inv(information)))) | {"n": n}
-    return None
+    found = logistic(x, y)
+    return None if found is None else _named(labels, found[0], found[1]) | {"n": n}
+
+
+def _ratio(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
+    """Σa / Σb, each over the records that have it; None where the divisor is 0."""
+    top, bottom = (exact_sum(universe, records, name) for name in statistic.variables)
+    return float(top / bottom) if bottom else None
 
 
 def _named(labels: tuple[str, ...], beta: NDArray[np.float64], errors: NDArray[np.float64]) -> dict[str, Any]:
@@ -178,6 +152,7 @@ _TABLE: dict[str, Callable[[Statistic, Universe, RecordSet], Any]] = {
     "max": _quantile,
     "median": _quantile,
     "quantile": _quantile,
+    "ratio": _ratio,
     "corr": _corr,
     "linreg": _linreg,
     "logreg": _logreg,

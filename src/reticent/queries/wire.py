@@ -5,12 +5,13 @@ from typing import Any
 
 from reticent.base.errors import DataError
 from reticent.queries.language import And, Compare, Condition, Constant, In, IsMissing, Not, Or, Query, Statistic
+from reticent.queries.terms import Factor, Model, Term
 
 
 def query_to_json(query: Query) -> dict[str, Any]:
     """A query as plain values."""
     return {
-        "statistics": [[s.name, list(s.variables), s.parameter] for s in query.statistics],
+        "statistics": [_statistic_to_json(statistic) for statistic in query.statistics],
         "where": _condition_to_json(query.where),
         "by": list(query.by),
         "totals": query.totals,
@@ -19,8 +20,29 @@ def query_to_json(query: Query) -> dict[str, Any]:
 
 def query_from_json(plain: Mapping[str, Any]) -> Query:
     """The query that `query_to_json` wrote."""
-    statistics = tuple(Statistic(name, tuple(variables), share) for name, variables, share in plain["statistics"])
+    statistics = tuple(_statistic_from_json(listed) for listed in plain["statistics"])
     return Query(statistics, _condition_from_json(plain["where"]), tuple(plain["by"]), bool(plain["totals"]))
+
+
+def _statistic_to_json(statistic: Statistic) -> list[Any]:
+    listed: list[Any] = [statistic.name, list(statistic.variables), statistic.parameter]
+    if statistic.model is None:
+        return listed
+    terms = [[[f.variable, f.transform] for f in term.factors] for term in statistic.model.terms]
+    return [*listed, [[statistic.model.response.variable, statistic.model.response.transform], terms]]
+
+
+def _statistic_from_json(listed: list[Any]) -> Statistic:
+    name, variables, share, *rest = listed
+    model = None
+    if rest:
+        response, terms = rest[0]
+        model = Model(Factor(*response), tuple(Term(tuple(Factor(*f) for f in factors)) for factors in terms))
+    statistic = Statistic(name, tuple(variables), share, model)
+    if list(statistic.variables) != list(variables):
+        # what was released is noted by its place in the order of variables, so another order cannot be replayed
+        raise DataError("ledger: it holds a statistic whose variables are not in the order of this version.")
+    return statistic
 
 
 def _condition_to_json(condition: Condition) -> list[Any]:

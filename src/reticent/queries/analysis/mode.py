@@ -14,11 +14,12 @@ from reticent.queries.analysis.regression import (
     RegressionRules,
     absorb_sparse,
     fit_regression,
-    logistic,
+    saturated,
     synthetic_residuals,
 )
 from reticent.queries.analysis.universes import has_small_marginal, too_small
 from reticent.queries.canonical import RecordSet
+from reticent.queries.fitting import leverage, logistic
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Cell, Decision, Request, Setting
 from reticent.queries.pieces import complete
@@ -61,7 +62,7 @@ class AnalysisMode:
         "a value that outweighs the dropped records (and more so its square) shows in differences of answers",
     )
     statistics: ClassVar[frozenset[str]] = frozenset(
-        {"count", "sum", "avg", "variance", "stddev", "median", "quantile", "corr", "linreg", "logreg"}
+        {"count", "sum", "avg", "variance", "stddev", "median", "quantile", "ratio", "corr", "linreg", "logreg"}
     )
 
     def decide(self, request: Request) -> Decision:
@@ -125,10 +126,13 @@ class AnalysisMode:
         if statistic.name in ("linreg", "logreg"):
             return self._regression(statistic, full, rows)
         data = self.setting.universe.versions[records.version].data
+        if statistic.name == "ratio":
+            top, bottom = np.nansum(data.numbers(statistic.variables)[kept], axis=0)
+            return float(top / bottom) if bottom else "a ratio by nothing"
         return _SIMPLE[statistic.name](statistic, data.numbers(statistic.variables)[rows])
 
     def _regression(self, statistic: Statistic, full: RecordSet, rows: Integers) -> Any:
-        design, response, labels = design_matrix(self.setting.universe, full, statistic.variables)
+        design, response, labels = design_matrix(self.setting.universe, full, statistic)
         kept = np.isin(self.setting.universe.records(full), rows)
         policy = self.setting.policy
         rules = RegressionRules(self.options.category, policy.r_squared, policy.leverage)
@@ -154,6 +158,10 @@ class AnalysisMode:
             return "a response that is not two codes, or has too few of one"
         if len(response) < design.shape[1] + rules.least:
             return "too few records for the model"
+        if saturated(design):
+            return "fully interacted model of indicators only"
+        if float(leverage(design).max()) > rules.leverage:
+            return "a record has too much leverage"
         found = logistic(design, response)
         if found is None:
             return "the codes separate the response"

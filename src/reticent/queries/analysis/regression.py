@@ -1,17 +1,17 @@
 """Regression on a subsample, with the rules that keep it from telling about single records."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.randomness import Secret
-from reticent.queries.statistics import leverage
+from reticent.queries.fitting import least_squares
 
 Floats = NDArray[np.float64]
 MOST_POINTS = 5000
 CLIP = 4.0
+MOST_SMOOTHED, MOST_BINS = 50_000, 4096
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,19 @@ class Fit:
 
 
 def absorb_sparse(design: Floats, labels: tuple[str, ...], least: int) -> tuple[Floats, tuple[str, ...]]:
-    """Indicators of fewer than `least` records (or of all but so few) go into the reference category."""
-    keep = []
-    for column in range(design.shape[1]):
+    """Leave out columns in which fewer than `least` records differ from all others.
+
+    An indicator of so few records (or of all but so few) goes into the reference category this way, and with it its
+    products with other columns; a number that nearly all have alike is no better than such an indicator.
+    """
+    keep = [True]
+    for column in range(1, design.shape[1]):
         values = design[:, column]
-        indicator = column > 0 and bool(np.isin(values, (0.0, 1.0)).all())
-        ones = int(values.sum()) if indicator else 0
-        keep.append(not indicator or least <= ones <= len(values) - least)
+        # a value that more than half have is the median
+        common = np.partition(values, len(values) // 2)[len(values) // 2] if len(values) else 0.0
+        keep.append(int((values != common).sum()) >= least)
+    if all(keep):
+        return design, labels
     return design[:, keep], tuple(label for label, kept in zip(labels, keep) if kept)
 
 
@@ -53,25 +59,36 @@ def fit_regression(design: Floats, labels: tuple[str, ...], response: Floats, ru
     """Fit, or the name of the rule that forbids it."""
     design, labels = absorb_sparse(design, labels, rules.least)
     n, k = design.shape
-    if n < k + rules.least or np.linalg.matrix_rank(design) < k:
+    found = least_squares(design, response) if n >= k + rules.least else None
+    if found is None:
         return "too few records for the model, or predictors that repeat each other"
-    patterns = np.unique(design, axis=0)
-    dummies = bool(np.isin(design[:, 1:], (0.0, 1.0)).all()) and k > 2
-    if dummies and len(patterns) <= k:
+    if saturated(design):
         return "fully interacted model of indicators only"
-    if float(leverage(design).max()) > rules.leverage:
+    if float(found.leverage.max()) > rules.leverage:
         return "a record has too much leverage"
-    beta = np.asarray(np.linalg.lstsq(design, response, rcond=None)[0], dtype=np.float64)
-    residual = response - design @ beta
-    spread = float(((response - response.mean()) ** 2).sum())
-    left = float(residual @ residual)
-    fit = 1.0 - left / spread if spread > 0 else 1.0
-    if fit > rules.r_squared:
+    if found.r_squared > rules.r_squared:
         return "R squared too close to one"
+    residual = response - design @ found.beta
     if _predicts_a_subset(design, residual, response, rules):
         return "a subset is predicted too well"
-    errors = np.sqrt(left / (n - k) * np.diag(np.linalg.inv(design.T @ design)))
-    return Fit(labels, beta, errors, n, fit, (spread - left, left), residual, design)
+    sums = (found.spread - found.left, found.left)
+    return Fit(labels, found.beta, found.errors, n, found.r_squared, sums, residual, design)
+
+
+def saturated(design: Floats) -> bool:
+    """Whether all predictors are indicators, and the model has a coefficient for each combination that occurs."""
+    k = design.shape[1]
+    if k <= 2 or not bool(((design == 0.0) | (design == 1.0)).all()):
+        return False
+    number = np.zeros(len(design), dtype=np.int64)
+    n_patterns = 1
+    for column in range(1, k):
+        # renumbered at each step, so that the numbers stay below twice the number of records
+        _, number = np.unique(2 * number + (design[:, column] == 1.0), return_inverse=True)
+        n_patterns = int(number.max()) + 1
+        if n_patterns > k:
+            return False
+    return bool(n_patterns <= k)
 
 
 def _predicts_a_subset(design: Floats, residual: Floats, response: Floats, rules: RegressionRules) -> bool:
@@ -133,24 +150,15 @@ def _smooth(x: Floats, t: Floats) -> Floats:
     """A kernel smoother with a wide window: enough to show a bend, too stiff to follow single records."""
     width = max(float(x.std()) * 0.5, 1e-12)
     knots = np.linspace(x[0], x[-1], 50)
-    weights = np.exp(-0.5 * ((knots[:, None] - x[None, :]) / width) ** 2)
-    return np.asarray(np.interp(x, knots, weights @ t / weights.sum(axis=1)), dtype=np.float64)
+    centre, total, count = _binned(x, t) if len(x) > MOST_SMOOTHED else (x, t, np.ones(len(x)))
+    weights = np.exp(-0.5 * ((knots[:, None] - centre[None, :]) / width) ** 2)
+    return np.asarray(np.interp(x, knots, weights @ total / (weights @ count)), dtype=np.float64)
 
 
-def logistic(design: Floats, response: Floats) -> tuple[Floats, Floats, float] | None:
-    """Coefficients, standard errors and deviance of a logistic regression; None if it does not converge."""
-    beta: Floats = np.zeros(design.shape[1])
-    for _ in range(50):
-        p = 1.0 / (1.0 + np.exp(-np.clip(design @ beta, -30.0, 30.0)))
-        information = (design * (p * (1 - p))[:, None]).T @ design
-        if np.linalg.matrix_rank(information) < len(beta):
-            return None
-        step = np.linalg.solve(information, design.T @ (response - p))
-        beta = np.asarray(beta + step, dtype=np.float64)
-        if float(np.abs(step).max()) < 1e-10:
-            likelihood = np.where(response == 1, np.log(p), np.log1p(-p)).sum()
-            deviance = -2.0 * float(likelihood)
-            if not math.isfinite(deviance):
-                return None
-            return beta, np.sqrt(np.diag(np.linalg.inv(information))), deviance
-    return None
+def _binned(x: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
+    """Bins far narrower than the smoother's window: their centres, the sums of t in them, and their counts."""
+    edges = np.linspace(x[0], x[-1], MOST_BINS + 1)
+    place = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, MOST_BINS - 1)
+    total = np.bincount(place, weights=t, minlength=MOST_BINS).astype(np.float64)
+    count = np.bincount(place, minlength=MOST_BINS).astype(np.float64)
+    return np.asarray((edges[:-1] + edges[1:]) / 2, dtype=np.float64), total, count

@@ -11,15 +11,16 @@ from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
+from reticent.queries.fitting import leverage
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.pieces import Piece, complete, pieces
 from reticent.queries.refusals import RISK, Answer, Row, StaffReason
 from reticent.queries.rules import SetRules
-from reticent.queries.statistics import design_matrix, evaluate, leverage
+from reticent.queries.statistics import design_matrix, evaluate
 
 HIDDEN = "Values that could expose somebody are hidden."
-LINEAR = frozenset({"count", "sum", "avg", "variance", "stddev", "corr", "linreg", "logreg", "km"})
+LINEAR = frozenset({"count", "sum", "avg", "variance", "stddev", "ratio", "corr", "linreg", "logreg", "km"})
 
 
 @dataclass
@@ -113,7 +114,7 @@ class AuditedMode:
     def _regression_rules(self, statistic: Statistic, records: RecordSet) -> StaffReason | None:
         """A record with high leverage, or a fit that is too good, shows values although no sum does."""
         inside = complete(self.setting.universe, records, statistic.variables)
-        x, _, _ = design_matrix(self.setting.universe, inside, statistic.variables)
+        x, _, _ = design_matrix(self.setting.universe, inside, statistic)
         policy = self.setting.policy
         if len(x) == 0 or float(leverage(x).max()) > policy.leverage:
             return StaffReason("leverage", "one record decides its own fitted value")
@@ -166,8 +167,8 @@ class SimulatableMode(AuditedMode):
 
     name: ClassVar[str] = "simulatable"
     by_value: ClassVar[bool] = False
-    # a correlation may not exist and a model may not fit: that would tell something about values
-    statistics: ClassVar[frozenset[str]] = LINEAR - {"corr", "linreg", "logreg"}
+    # a ratio or correlation may not exist and a model may not fit: that would tell something about values
+    statistics: ClassVar[frozenset[str]] = LINEAR - {"ratio", "corr", "linreg", "logreg"}
     guarantee: ClassVar[str] = (
         "Answers are exact. From all answers to all users together no total follows, by linear algebra, for a class of "
         "records (or two classes, or a named family's set) that has too few respondents. A refusal depends only on which "

@@ -14,6 +14,7 @@ from reticent.queries.camouflage.intervals import (
     Interval,
     outward,
     quantile_interval,
+    ratio_interval,
     regression_intervals,
     sum_interval,
     variance_interval,
@@ -60,7 +61,7 @@ class CamouflageMode:
         "which values are missing",
     )
     statistics: ClassVar[frozenset[str]] = frozenset(
-        {"count", "sum", "avg", "variance", "stddev", "min", "max", "median", "quantile", "linreg"}
+        {"count", "sum", "avg", "variance", "stddev", "min", "max", "median", "quantile", "ratio", "linreg"}
     )
 
     def decide(self, request: Request) -> Decision:
@@ -82,6 +83,8 @@ class CamouflageMode:
         response = statistic.variables[0]
         if statistic.name in ("sum", "avg"):
             return self._linear(statistic.name, response, records)
+        if statistic.name == "ratio":
+            return self._ratio(statistic, records)
         rows, hull = self._rows(response, records), self.hulls[response]
         if statistic.name == "count":
             return len(rows)
@@ -106,6 +109,14 @@ class CamouflageMode:
         low, high = interval
         return outward((low, high) if name == "sum" else (low / n, high / n), self.options.unit)
 
+    def _ratio(self, statistic: Statistic, records: RecordSet) -> Any:
+        """A ratio of two sums, from the intervals of both; None if there are no values or the divisor may be 0."""
+        ends = [self._linear("sum", name, records) for name in statistic.variables]
+        if None in ends:
+            return None
+        interval = ratio_interval(ends[0], ends[1])
+        return None if interval is None else outward(interval, self.options.unit)
+
     def _rows(self, response: str, records: RecordSet) -> NDArray[np.int64]:
         """Positions in the hull of the records of a set that have a value."""
         at = self.positions[response][self.setting.universe.records(records)]
@@ -116,7 +127,7 @@ class CamouflageMode:
         known = set(self.setting.policy.filters)
         if not set(statistic.variables[1:]) <= known:
             return None
-        design, _, labels = design_matrix(universe, _complete(universe, records, statistic), statistic.variables)
+        design, _, labels = design_matrix(universe, _complete(universe, records, statistic), statistic)
         rows = self._rows(statistic.variables[0], _complete(universe, records, statistic))
         if len(rows) <= design.shape[1] or np.linalg.matrix_rank(design) < design.shape[1]:
             return None

@@ -1,0 +1,111 @@
+"""Least squares and logistic regression on plain arrays, a block of records at a time.
+
+The triangle R of a QR decomposition is built from blocks (R of stacked block triangles), so that a million records are
+read once by matrix routines and no second matrix of their size is held; nothing is squared, so no digits are lost.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+
+Floats = NDArray[np.float64]
+BLOCK = 65_536
+TOLERANCE = 1e-10
+ITERATIONS = 50
+STEEPEST = 30.0
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """A fit: coefficients, their standard errors, the sums of squares left and in all (about the mean)."""
+
+    beta: Floats
+    errors: Floats
+    left: float
+    spread: float
+    leverage: Floats
+
+    @property
+    def r_squared(self) -> float:
+        """The share of the spread that is explained."""
+        return 1.0 - self.left / self.spread if self.spread > 0 else 1.0
+
+
+def triangle(x: Floats) -> Floats:
+    """R of the QR decomposition of x, by blocks of records."""
+    found: Floats = np.zeros((0, x.shape[1]))
+    for start in range(0, len(x), BLOCK):
+        found = np.asarray(np.linalg.qr(np.vstack([found, x[start : start + BLOCK]]), mode="r"), dtype=np.float64)
+    return found
+
+
+def independent(r: Floats) -> NDArray[np.intp]:
+    """Columns that do not repeat others, judged with all columns at the same length."""
+    lengths = np.sqrt((r**2).sum(axis=0))
+    if not bool(np.isfinite(lengths).all()):
+        return np.zeros(0, dtype=np.intp)
+    scaled = r[:, lengths > 0] / lengths[lengths > 0]
+    if scaled.size == 0:
+        return np.zeros(0, dtype=np.intp)
+    _, small, order = qr(scaled, mode="economic", pivoting=True)
+    rank = int((np.abs(np.diag(small)) > TOLERANCE).sum())
+    return np.sort(np.flatnonzero(lengths > 0)[order[:rank]])
+
+
+def leverage(x: Floats, r: Floats | None = None) -> Floats:
+    """The diagonal of the hat matrix: how far a record can pull its own fitted value."""
+    whole = triangle(x) if r is None else r
+    keep = independent(whole)
+    small = np.linalg.qr(whole[:, keep], mode="r")
+    found: Floats = np.zeros(len(x))
+    for start in range(0, len(x), BLOCK):
+        block = x[start : start + BLOCK][:, keep]
+        found[start : start + BLOCK] = (solve_triangular(small, block.T, trans="T") ** 2).sum(axis=0)
+    return found
+
+
+def least_squares(x: Floats, y: Floats) -> LeastSquares | None:
+    """Fit y by x; None with too few records, or columns that repeat each other."""
+    n, k = x.shape
+    if n <= k or not bool(np.isfinite(y).all()):
+        return None
+    whole = triangle(np.column_stack([x, y]))
+    r = whole[:k, :k]
+    if len(independent(r)) < k:
+        return None
+    beta = np.asarray(solve_triangular(r, whole[:k, k]), dtype=np.float64)
+    left = float(whole[k, k] ** 2)
+    inverse = solve_triangular(r, np.eye(k))
+    errors = np.sqrt(left / (n - k) * (inverse**2).sum(axis=1))
+    spread = float(((y - y.mean()) ** 2).sum())
+    return LeastSquares(beta, np.asarray(errors, dtype=np.float64), left, spread, leverage(x, r))
+
+
+def logistic(x: Floats, y: Floats) -> tuple[Floats, Floats, float] | None:
+    """Coefficients, standard errors and deviance of a logistic regression; None if it does not exist."""
+    beta: Floats = np.zeros(x.shape[1])
+    for _ in range(ITERATIONS):
+        p = 1.0 / (1.0 + np.exp(-np.clip(x @ beta, -STEEPEST, STEEPEST)))
+        information = _weighted_square(x, p * (1 - p))
+        if np.linalg.matrix_rank(information) < len(beta):
+            return None  # the codes separate zeros from ones
+        step = np.linalg.solve(information, x.T @ (y - p))
+        beta = np.asarray(beta + step, dtype=np.float64)
+        if float(np.abs(step).max()) < TOLERANCE:
+            deviance = -2.0 * float(np.where(y == 1, np.log(p), np.log1p(-p)).sum())
+            if not math.isfinite(deviance):
+                return None
+            return beta, np.asarray(np.sqrt(np.diag(np.linalg.inv(information))), dtype=np.float64), deviance
+    return None
+
+
+def _weighted_square(x: Floats, weights: Floats) -> Floats:
+    """X'WX by blocks."""
+    total: Floats = np.zeros((x.shape[1], x.shape[1]))
+    for start in range(0, len(x), BLOCK):
+        block = x[start : start + BLOCK]
+        total += block.T @ (block * weights[start : start + BLOCK, None])
+    return total
