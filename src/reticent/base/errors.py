@@ -4,6 +4,7 @@
     ├── ParameterError            a parameter outside what is allowed            exit 2
     ├── PlanError                 a plan, schema or policy file that cannot run  exit 2
     ├── DataError                 data or metadata that do not fit               exit 3
+    │   └── AdditivityError       totals that are not the sums of their parts    exit 3
     ├── InfeasibleError           no result can satisfy the demands              exit 4
     ├── NotProtectedError         the attacker found exposed cells or records    exit 5
     ├── SolverError               the solver failed or returned nonsense         exit 6
@@ -43,14 +44,26 @@ class DataError(ReticentError, ValueError):
         self.variables = variables
 
 
+class AdditivityError(DataError):
+    """Totals of a finished table are not the sums of their parts; `violations` has one line for every one of them.
+
+    A line names the total, along which dimension its parts stand, and the difference. It is for the table's owner.
+    """
+
+    def __init__(self, message: str, *, violations: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.violations = violations
+
+
 class InfeasibleError(ReticentError):
-    """No result satisfies the demands; `cells` are those that cannot be protected."""
+    """No result satisfies the demands; `cells` cannot be protected, `blocking` ones would help but may not be hidden."""
 
     exit_code = 4
 
-    def __init__(self, message: str, *, cells: tuple[int, ...] = ()) -> None:
+    def __init__(self, message: str, *, cells: tuple[int, ...] = (), blocking: tuple[int, ...] = ()) -> None:
         super().__init__(message)
         self.cells = cells
+        self.blocking = blocking
 
 
 class NotProtectedError(ReticentError):

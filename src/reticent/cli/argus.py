@@ -28,6 +28,6 @@ def run(
         result = run_batch(batch, data=data, output=output, accept_exposed=accept_exposed, progress=progress)
     console = Console()
     for line in result.log:
-        console.print(line, markup=False, highlight=False)
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     for path in result.files:
-        console.print(f"[dim]     written[/dim]  {path}")
+        console.print(f"[dim]     written[/dim]  {path}", soft_wrap=True)

@@ -6,7 +6,7 @@ import sys
 import typer
 
 from reticent import __version__
-from reticent.base.errors import ReticentError
+from reticent.base.errors import AdditivityError, ReticentError
 
 # Each module in reticent.cli has `register(app)`, which adds its commands.
 COMMAND_MODULES: tuple[str, ...] = (
@@ -64,6 +64,9 @@ def run() -> None:
             raise
         sentence, code = _told(err)
         typer.echo(f"reticent: {sentence}", err=True)
+        if isinstance(err, AdditivityError):  # whoever must correct them needs all of them
+            for line in err.violations:
+                typer.echo(f"  {line}", err=True)
     except KeyboardInterrupt:
         sentence, code = STOPPED
         typer.echo(f"reticent: {sentence}", err=True)

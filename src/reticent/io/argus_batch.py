@@ -1,5 +1,6 @@
 """Batch files of tau-ARGUS (`.arb`): every command as data, with the line it stands in."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,13 +12,17 @@ from reticent.io.argus_text import Notes, read_text
 
 _COMMAND = re.compile(r"^\s*<([A-Za-z]+)>\s*(.*?)\s*$")
 _CALL = re.compile(r"^\s*([A-Za-z]+)\s*\(([^()]*)\)\s*(.*)$")
-PLAIN = (
-    "SILENT", "GOINTERACTIVE", "CLEAR", "READMICRODATA", "READTABLE", "SOLVER", "VERSIONINFO", "LOGBOOK", "COMMENT",
-    "OPENMICRODATA", "OPENTABLEDATA", "OPENMETADATA", "COVER", "ANCO", "JJ",
-)  # fmt: skip
+BARE = ("SILENT", "GOINTERACTIVE", "CLEAR", "READMICRODATA")
+FREE = ("COMMENT", "COVER", "ANCO", "JJ")
+WITH_FILE = ("LOGBOOK", "VERSIONINFO", "OPENMICRODATA", "OPENTABLEDATA", "OPENMETADATA")
+MODES = ("0", "1", "1T", "1F", "2")
+SOLVERS = ("CPLEX", "XPRESS", "FREE")
+COST_CODES = {"-1": "frequency", "-2": "unity", "-3": "distance"}
 RULES = {
     "P": (1, 3), "NK": (2, 2), "FREQ": (2, 2), "ZERO": (1, 1), "REQ": (4, 4), "WGT": (1, 1), "MIS": (1, 1), "MAN": (1, 1),
 }  # fmt: skip
+FLAGS = ("WGT", "MIS")
+WHOLE = {"NK": (0,), "FREQ": (0,), "REQ": (2,)}
 METHODS = {"GH": (1, 4), "MOD": (1, 8), "OPT": (1, 2), "NET": (1, 1), "RND": (2, 7), "CTA": (1, 1), "CKM": (1, 1)}
 OPTIONS = ("AS", "SE", "FL", "QU", "HL", "SO", "AR", "HI", "TR", "AO", "AD", "AC")
 
@@ -69,55 +74,112 @@ def read_batch(path: Path) -> list[Command]:
         if not found:
             raise PlanError(f"{where}: a command starts with its name in angle brackets, e.g. <READTABLE>.")
         name, rest = found.group(1).upper(), found.group(2)
-        if name in PLAIN:
-            commands.append(Command(name, rest, where, files=_quoted(rest)))
-        elif name in _PARSERS:
-            commands.append(_PARSERS[name](name, rest, where))
-        else:
-            raise PlanError(f"{where}: unknown command <{name}>.{did_you_mean(name, (*PLAIN, *_PARSERS))}")
+        if name not in _PARSERS:
+            raise PlanError(f"{where}: unknown command <{name}>.{did_you_mean(name, tuple(_PARSERS))}")
+        commands.append(_PARSERS[name](name, rest, where))
     if not commands:
         raise PlanError(f"{path.name}: the batch file has no command.")
     return commands
 
 
-def _quoted(text: str) -> tuple[str, ...]:
-    found = tuple(re.findall(r'"([^"]*)"', text))
-    return found or ((text.strip(),) if text.strip() else ())
+def _free(name: str, text: str, where: str) -> Command:
+    return Command(name, text, where)
+
+
+def _bare(name: str, text: str, where: str) -> Command:
+    if text:
+        raise PlanError(f"{where}: <{name}> stands alone, but {text!r} follows it.")
+    return Command(name, text, where)
+
+
+def _with_file(name: str, text: str, where: str) -> Command:
+    found = re.fullmatch(r'"([^"]+)"|([^"]+)', text.strip())
+    if not found:
+        raise PlanError(f'{where}: <{name}> needs one file name, e.g. "file.txt".')
+    return Command(name, text, where, files=((found.group(1) or found.group(2)).strip(),))
+
+
+def _solver(name: str, text: str, where: str) -> Command:
+    chosen = text.split(",")[0].strip().strip('"').upper()
+    if chosen not in SOLVERS:
+        raise PlanError(
+            f"{where}: <SOLVER> must be {', '.join(SOLVERS)}, got {chosen!r}.{did_you_mean(chosen, SOLVERS)}"
+        )
+    return Command(name, chosen, where)
+
+
+def _read_mode(name: str, text: str, where: str) -> Command:
+    mode = text.strip().upper() or "0"
+    if mode not in MODES:
+        raise PlanError(f"{where}: <READTABLE> takes 0, 1, 1T, 1F or 2, got {mode!r}.")
+    return Command(name, mode, where)
 
 
 def _numbers(text: str, where: str) -> tuple[float, ...]:
+    if not text.strip():
+        return ()
     try:
-        return tuple(float(part) for part in text.split(",") if part.strip())
+        numbers = tuple(float(part) for part in text.split(","))
     except ValueError:
         raise PlanError(f"{where}: {text.strip()!r} must be numbers with commas between them.") from None
+    if not all(math.isfinite(number) for number in numbers):
+        raise PlanError(f"{where}: {text.strip()!r} must be finite numbers.")
+    return numbers
 
 
 def _specify(name: str, text: str, where: str) -> Command:
-    parts = text.split("|")
-    explanatory = tuple(re.findall(r'"([^"]*)"', parts[0]))
-    if not explanatory or len(parts) < 2:
-        raise PlanError(f'{where}: <SPECIFYTABLE> needs "variables"|"response", e.g. "Size""Region"|"Var2".')
-    response = parts[1].strip().strip('"')
-    shadow = parts[2].strip().strip('"') if len(parts) > 2 else ""
-    cost, power = "", None
-    if len(parts) > 3 and parts[3].strip():
-        pieces = [piece.strip() for piece in parts[3].split(",")]
-        cost = pieces[0].strip('"')
-        if len(pieces) > 1 and pieces[1]:
-            power = _numbers(pieces[1], where)[0]
-    if len(parts) > 4 and parts[4].strip():
-        power = _numbers(parts[4].strip().strip('"'), where)[0]
+    parts = [part.strip() for part in text.split("|")]
+    quoted = re.fullmatch(r'(?:"[^"]+"[\s,]*)+', parts[0])
+    if not quoted or not 2 <= len(parts) <= 5 or any(part.count('"') % 2 for part in parts):
+        raise PlanError(
+            f'{where}: <SPECIFYTABLE> needs "variables"|"response"|"shadow"|"cost",λ, e.g. "Size""Region"|"Var2".'
+        )
+    explanatory = tuple(re.findall(r'"([^"]+)"', parts[0]))
+    response, shadow, cost = (part.strip('"').strip() for part in (parts[1], *_two(parts, 2)))
+    power: float | None = None
+    if "," in _two(parts, 2)[1]:
+        cost, given = (piece.strip().strip('"') for piece in parts[3].split(",", 1))
+        power = _power(given, where)
+    if len(parts) > 4 and parts[4]:
+        power = _power(parts[4].strip('"'), where)
+    if re.fullmatch(r"-\d+", cost) and cost not in COST_CODES:
+        raise PlanError(
+            f"{where}: the cost must be a variable, -1 (frequency), -2 (unity) or -3 (distance), got {cost}."
+        )
     made = Specification(
         explanatory, None if response.lower() in ("<freq>", "") else response, shadow or None, cost or None, power
     )
     return Command(name, text, where, specification=made)
 
 
+def _two(parts: list[str], start: int) -> tuple[str, str]:
+    first, second, *_ = [*parts[start:], "", ""]
+    return first, second
+
+
+def _power(text: str, where: str) -> float | None:
+    numbers = _numbers(text, where)
+    if not numbers:
+        return None
+    if len(numbers) > 1 or numbers[0] < 0:
+        raise PlanError(f"{where}: λ must be one number that is not negative (0: the logarithm), got {text!r}.")
+    return numbers[0]
+
+
 def _rules(name: str, text: str, where: str) -> Command:
-    calls = []
-    for part in text.split("|"):
-        if part.strip():
-            calls.append(_call(part, RULES, where))
+    calls = [_call(part, RULES, where) for part in text.split("|") if part.strip()]
+    for call in calls:
+        if call.rest:
+            raise PlanError(f"{where}: {call.rest!r} after {call.name} is not understood; rules are separated by |.")
+        if min(call.numbers) < 0:
+            raise PlanError(f"{where}: the numbers of {call.name} must not be negative.")
+        whole = [call.numbers[at] for at in WHOLE.get(call.name, ())]
+        if call.name == "P" and len(call.numbers) > 1:
+            whole.append(call.numbers[-1])
+        if any(number != int(number) for number in whole):
+            raise PlanError(f"{where}: the number of respondents in {call.name} must be a whole number.")
+        if call.name in FLAGS and call.numbers[0] not in (0, 1):
+            raise PlanError(f"{where}: {call.name} must be 0 or 1, got {call.numbers[0]:g}.")
     return Command(name, text, where, calls=tuple(calls))
 
 
@@ -137,17 +199,24 @@ def _call(text: str, known: dict[str, tuple[int, int]], where: str) -> Call:
 
 
 def _suppress(name: str, text: str, where: str) -> Command:
-    return Command(name, text, where, calls=(_call(text, METHODS, where),))
+    call = _call(text, METHODS, where)
+    if call.rest and call.name != "CKM":
+        raise PlanError(f"{where}: {call.rest!r} after {call.name}(…) is not understood.")
+    if call.numbers[0] < 0 or call.numbers[0] != int(call.numbers[0]):
+        raise PlanError(f"{where}: the first number of {call.name} is a table, 1, 2, … or 0 for linked tables.")
+    return Command(name, text, where, calls=(call,))
 
 
 def _apriori(name: str, text: str, where: str) -> Command:
-    found = re.match(r'^\s*"([^"]*)"\s*,\s*(\d+)\s*,\s*"([^"]*)"\s*(.*)$', text)
+    found = re.match(r'^\s*"([^"]+)"\s*,\s*(\d+)\s*,\s*"([^"]*)"\s*(?:,(.*))?$', text)
     if not found or len(found.group(3)) != 1:
         raise PlanError(f'{where}: <APRIORI> needs "file", table number, "separator" and perhaps two numbers 0 or 1.')
-    flags = _numbers(found.group(4).lstrip(", "), where)
+    flags = _numbers(found.group(4) or "", where)
+    if len(flags) > 2 or any(flag not in (0, 1) for flag in flags):
+        raise PlanError(f"{where}: ignore error and expand trivial levels of <APRIORI> are each 0 or 1.")
     return Command(
-        name, text, where, files=(found.group(1), found.group(3)), numbers=(float(found.group(2)), *flags)
-    )  # fmt: skip
+        "APRIORI", text, where, files=(found.group(1), found.group(3)), numbers=(float(found.group(2)), *flags)
+    )
 
 
 def _recode(name: str, text: str, where: str) -> Command:
@@ -166,10 +235,13 @@ def _write(name: str, text: str, where: str) -> Command:
     if not found:
         raise PlanError(f'{where}: <WRITETABLE> needs (table, type, options, "file"), e.g. (1, 3, AS+FL+, "out.txt").')
     options = []
-    for word, sign in re.findall(r"([A-Za-z]{2})\s*([+-])", found.group(3)):
-        if word.upper() not in OPTIONS:
-            raise PlanError(f"{where}: unknown option {word!r}; it must be one of {', '.join(OPTIONS)}.")
-        options.append((word.upper(), sign == "+"))
+    for word in re.findall(r"[A-Za-z]+\s*[+-]?|[+-]", found.group(3)):
+        option, sign = word[:-1].strip().upper(), word[-1]
+        if sign not in "+-":
+            raise PlanError(f"{where}: option {word.strip()!r} must be followed by + or -.")
+        if option not in OPTIONS:
+            raise PlanError(f"{where}: unknown option {option!r}; it must be one of {', '.join(OPTIONS)}.")
+        options.append((option, sign == "+"))
     if not 1 <= int(found.group(2)) <= 7:
         raise PlanError(f"{where}: the type of the output must be 1 to 7, got {found.group(2)}.")
     return Command(
@@ -179,10 +251,16 @@ def _write(name: str, text: str, where: str) -> Command:
 
 
 _PARSERS: dict[str, Callable[[str, str, str], Command]] = {
+    **dict.fromkeys(BARE, _bare),
+    **dict.fromkeys(FREE, _free),
+    **dict.fromkeys(WITH_FILE, _with_file),
+    "SOLVER": _solver,
+    "READTABLE": _read_mode,
     "SPECIFYTABLE": _specify,
     "SAFETYRULE": _rules,
     "SUPPRESS": _suppress,
     "APRIORI": _apriori,
+    "APRIORY": _apriori,
     "RECODE": _recode,
     "WRITETABLE": _write,
 }

@@ -29,12 +29,17 @@ class Layout:
 
 @dataclass(frozen=True)
 class ArgusMetadata:
-    """What an `.rda` file says: schema, layout, request codes, and what was repaired."""
+    """What an `.rda` file says: schema, layout, request codes, what was repaired, and what tables need.
+
+    `totals` are the codes of totals, `distances` the costs of hiding a cell 1, 2, 3, 4, 5 codes from an unsafe one.
+    """
 
     schema: Schema
     layout: Layout
     requests: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    totals: dict[str, str] = field(default_factory=dict)
+    distances: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 @dataclass
@@ -49,6 +54,7 @@ class Block:
     total: str = TOTAL
     tree_file: str | None = None
     requests: tuple[str, ...] = ()
+    distance: tuple[float, ...] = ()
     recodable: bool = False
     seen: set[str] = field(default_factory=set)
 
@@ -79,7 +85,9 @@ def read_rda(path: Path) -> ArgusMetadata:
         schema = Schema(variables)
     except DataError as err:
         raise DataError(f"{path.name}: {str(err).removeprefix('Schema: ')}", variables=err.variables) from None
-    return ArgusMetadata(schema, layout, requests, tuple(notes))
+    totals = {block.facts["name"]: block.total for block in blocks}
+    distances = {block.facts["name"]: block.distance for block in blocks if block.distance}
+    return ArgusMetadata(schema, layout, requests, tuple(notes), totals, distances)
 
 
 def _header(lines: Sequence[Line], path: Path) -> tuple[Layout, list[Line]]:
@@ -186,6 +194,24 @@ def _requests(block: Block, line: Line) -> None:
     block.requests = line.tokens[1:]
 
 
+def _distance(block: Block, line: Line) -> None:
+    try:
+        block.distance = read_distance(line.tokens[1:])
+    except ValueError as err:
+        raise block.fail(line, str(err)) from None
+
+
+def read_distance(words: Sequence[str]) -> tuple[float, ...]:
+    """The numbers of <DISTANCE>: what a cell costs 1, 2, 3, 4, and 5 or more codes away from an unsafe one."""
+    try:
+        numbers = tuple(float(word) for word in words)
+    except ValueError:
+        numbers = ()
+    if not 1 <= len(numbers) <= 5 or not all(0 <= number < float("inf") for number in numbers):
+        raise ValueError("<DISTANCE> needs five numbers that are not negative.")
+    return (*numbers, *(numbers[-1] for _ in range(5 - len(numbers))))
+
+
 def _pass_over(block: Block, line: Line) -> None:
     """Known keywords that say nothing about the schema."""
 
@@ -209,7 +235,7 @@ _KEYWORDS: dict[str, Callable[[Block, Line], None]] = {
     "TRUNCABLE": _truncable, "NUMERIC": _fact("kind", Kind.NUMERIC), "DECIMALS": _decimals,
     "WEIGHT": _fact("role", Role.WEIGHT), "HOUSE_ID": _fact("role", Role.HOUSEHOLD_ID),
     "HOUSEHOLD": _fact("household", True), "SUPPRESSPRIORITY": _priority, "SUPPRESSWEIGHT": _priority,
-    "RELATED": _pass_over, "TOTCODE": _set("total"), "DISTANCE": _pass_over, "HIERARCHICAL": _pass_over,
+    "RELATED": _pass_over, "TOTCODE": _set("total"), "DISTANCE": _distance, "HIERARCHICAL": _pass_over,
     "HIERLEVELS": _digits, "HIERCODELIST": _set("tree_file"), "HIERLEADSTRING": _set("lead"),
     "HOLDING": _fact("role", Role.ENTITY), "REQUEST": _requests, "RECORDKEY": _pass_over,
 }  # fmt: skip

@@ -7,13 +7,14 @@ from reticent.base.errors import DataError
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.table_plan import FinishedOptions
 from reticent.io.argus_codes import read_hrc
+from reticent.io.argus_rda import read_distance
 from reticent.io.argus_text import Line, Notes, find_file, lines_of, read_text
 
 _ROLES = {
     "FREQUENCY": "count", "MAXSCORE": "top", "STATUS": "status", "LOWERPL": "lower", "UPPERPL": "upper",
     "COST": "cost", "COSTVAR": "cost", "SHADOW": "shadow", "HOLDING": "holding",
 }  # fmt: skip
-_PASSED = ("RECODEABLE", "RECODABLE", "HIERARCHICAL", "DISTANCE", "CODELIST", "DECIMALS")
+_PASSED = ("RECODEABLE", "RECODABLE", "HIERARCHICAL", "CODELIST", "DECIMALS")
 
 
 @dataclass
@@ -27,6 +28,7 @@ class Column:
     tree_file: str | None = None
     lead: str = "@"
     digits: tuple[int, ...] = ()
+    distance: tuple[float, ...] = ()
     line: int = 0
 
 
@@ -77,8 +79,8 @@ class TableMetadata:
             path = find_file(self.path.parent, column.tree_file, self.notes)
             return (read_hrc(path, lead=column.lead, total=column.total, notes=self.notes),)
         if column.digits:
-            leaves = [code for code in codes if len(code) == sum(column.digits)]
-            return (Hierarchy.from_digits(leaves, column.digits, total=column.total),)
+            listed = [code for code in codes if code not in (column.total, "", column.missing)]
+            return (Hierarchy.from_digits(listed, column.digits, total=column.total),)
         return ()
 
 
@@ -122,6 +124,13 @@ def _keywords(column: Column, line: Line, path: Path, notes: Notes) -> None:
         elif name == "HIERLEADSTRING":
             column.lead = rest[0]
         elif name == "HIERLEVELS":
-            column.digits = tuple(int(token) for token in rest if token.isdigit())
+            if not rest or not all(token.isdigit() for token in rest):
+                raise DataError(f"{path.name}: line {line.number} ({column.name}): <HIERLEVELS> needs whole numbers.")
+            column.digits = tuple(int(token) for token in rest if int(token))
+        elif name == "DISTANCE":
+            try:
+                column.distance = read_distance(rest)
+            except ValueError as err:
+                raise DataError(f"{path.name}: line {line.number} ({column.name}): {err}") from None
         elif name not in _PASSED:
             notes.add(f"{path.name}: unknown keyword <{name}> is passed over.")

@@ -1,6 +1,6 @@
 """Read a finished table: a CSV file with one row a cell, totals included."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from reticent.tables.apriori import Entry
 from reticent.tabulation.finished import CellColumns
 
 ABSENT = ("", "-", ".")
+Trees = tuple[Hierarchy, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +35,19 @@ def read_finished(
     names: Sequence[str],
     options: FinishedOptions,
     *,
-    trees: Sequence[tuple[Hierarchy, ...]],
+    trees: Sequence[Trees | Callable[[tuple[str, ...]], Trees]],
     totals: Sequence[str],
     response: str | None,
     header: Sequence[str] | None = None,
     missing: Sequence[str | None] = (),
+    shadow: str | None = None,
+    others: Sequence[str] = (),
 ) -> FinishedFile:
-    """Read the cells; `header` are the column names where the file has none."""
+    """Read the cells; `header` are the column names where the file has none. Trees may be made from the codes."""
     notes = Notes()
     frame = read_delimited(path, separator=options.separator, names=header, notes=notes)
-    wanted = [*names, options.value, *options.top]
-    wanted += [n for n in (options.count, options.status, options.cost) if n is not None]
+    wanted = [*names, options.value, *options.top, *others]
+    wanted += [n for n in (options.count, options.status, options.cost, shadow) if n is not None]
     wanted += [n for n in (options.lower_protection, options.upper_protection) if n is not None]
     for name in wanted:
         if name not in frame.columns:
@@ -54,13 +57,19 @@ def read_finished(
                 variables=(name,),
             )
     codes = tuple(tuple(_code(text) for text in frame[name].to_list()) for name in names)
+    rows = _Rows(frame, path, 1 if header is not None else 2)
+    grown = tuple(
+        tree(tuple(dict.fromkeys(listed))) if callable(tree) else tree
+        for tree, listed in zip(trees, codes, strict=True)
+    )
     columns = CellColumns(
-        tuple(names), codes, tuple(trees), tuple(totals), _numbers(frame, options.value, path),
-        None if options.count is None else _whole(_numbers(frame, options.count, path), options.count, path),
-        np.column_stack([_numbers(frame, name, path) for name in options.top]) if options.top else None,
-        response, tuple(missing),
+        tuple(names), codes, grown, tuple(totals), rows.numbers(options.value),
+        None if options.count is None else _whole(rows.numbers(options.count), options.count, path),
+        np.column_stack([rows.numbers(name) for name in options.top]) if options.top else None,
+        response, tuple(missing), None if shadow is None else (shadow, rows.numbers(shadow)),
+        tuple((name, rows.numbers(name)) for name in others),
     )  # fmt: skip
-    entries = tuple(_entries(frame, codes, options, path, first_line=1 if header is not None else 2))
+    entries = tuple(_entries(rows, codes, options))
     return FinishedFile(columns, entries, tuple(notes))
 
 
@@ -68,15 +77,27 @@ def _code(text: str | None) -> str:
     return "" if text is None else text.strip()
 
 
-def _numbers(frame: pl.DataFrame, name: str, path: Path) -> NDArray[np.float64]:
-    text = frame[name].cast(pl.String).fill_null("").str.strip_chars().str.replace(",", ".", literal=True)
-    values = text.cast(pl.Float64, strict=False)
-    bad = values.is_null() & ~text.is_in(list(ABSENT))
-    if bool(bad.any()):
-        raise DataError(
-            f"{path.name}: column {name!r} has {int(bad.sum())} entries that are no numbers.", variables=(name,)
-        )
-    return np.array(values.fill_null(0.0).to_numpy(), dtype=np.float64)
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows of the file as text, and where the first of them stands."""
+
+    frame: pl.DataFrame
+    path: Path
+    first_line: int
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A column as numbers; a point or a comma before the decimals, absent ones are 0."""
+        text = self.frame[name].cast(pl.String).fill_null("").str.strip_chars().str.replace(",", ".", literal=True)
+        values = text.cast(pl.Float64, strict=False)
+        bad = values.is_null() & ~text.is_in(list(ABSENT))
+        if bool(bad.any()):
+            first = int(bad.arg_max() or 0) + self.first_line
+            raise DataError(
+                f"{self.path.name}, line {first}: column {name!r} has {int(bad.sum())} entries that are no numbers, "
+                "this is the first.",
+                variables=(name,),
+            )
+        return np.array(values.fill_null(0.0).to_numpy(), dtype=np.float64)
 
 
 def _whole(values: NDArray[np.float64], name: str, path: Path) -> NDArray[np.int64]:
@@ -85,9 +106,8 @@ def _whole(values: NDArray[np.float64], name: str, path: Path) -> NDArray[np.int
     return values.astype(np.int64)
 
 
-def _entries(
-    frame: pl.DataFrame, codes: tuple[tuple[str, ...], ...], options: FinishedOptions, path: Path, *, first_line: int
-) -> list[Entry]:
+def _entries(rows: _Rows, codes: tuple[tuple[str, ...], ...], options: FinishedOptions) -> list[Entry]:
+    frame, path, first_line = rows.frame, rows.path, rows.first_line
     cells = list(zip(*codes))
     entries: list[Entry] = []
 
@@ -109,11 +129,11 @@ def _entries(
                 )
     if options.lower_protection is not None or options.upper_protection is not None:
         zeros = np.zeros(frame.height)
-        low = zeros if options.lower_protection is None else _numbers(frame, options.lower_protection, path)
-        high = zeros if options.upper_protection is None else _numbers(frame, options.upper_protection, path)
+        low = zeros if options.lower_protection is None else rows.numbers(options.lower_protection)
+        high = zeros if options.upper_protection is None else rows.numbers(options.upper_protection)
         for row in range(frame.height):
             add(row, "PL", float(low[row]), float(high[row]))
     if options.cost is not None:
-        for row, cost in enumerate(_numbers(frame, options.cost, path).tolist()):
+        for row, cost in enumerate(rows.numbers(options.cost).tolist()):
             add(row, "C", cost)
     return entries

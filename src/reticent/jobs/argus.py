@@ -1,17 +1,24 @@
 """Runs batch files of tau-ARGUS unchanged: the same commands in the same order, our methods and our attacker behind."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from reticent import __version__
-from reticent.base.errors import DataError, NotProtectedError, PlanError, ReticentError
+from reticent.base.errors import (
+    AdditivityError,
+    DataError,
+    InfeasibleError,
+    NotProtectedError,
+    PlanError,
+    ReticentError,
+)
 from reticent.base.progress import Progress, part, silent
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import build
-from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.data.table_plan import BoundsOptions
-from reticent.io.argus_batch import Call, Command, Specification, read_batch
+from reticent.io.argus_batch import COST_CODES, Command, read_batch
 from reticent.io.argus_grc import read_grc
 from reticent.io.argus_hst import read_hst
 from reticent.io.argus_rda import read_rda
@@ -20,44 +27,24 @@ from reticent.io.argus_text import Notes, find_file
 from reticent.io.atomic import write_text
 from reticent.io.finished import read_finished
 from reticent.io.read import load_microdata
+from reticent.jobs.argus_methods import Choice, choose
 from reticent.jobs.argus_output import write_argus_table
 from reticent.jobs.argus_recode import recode
+from reticent.jobs.argus_tables import (
+    BatchMetadata,
+    TableJob,
+    exact_name,
+    judge_jobs,
+    rules_of_calls,
+    tables_of,
+    with_attacker,
+)
 from reticent.jobs.protect_table import ProtectedTable, run_tables
-from reticent.tables.apriori import Entry, Knowledge, apply_entries
-from reticent.tables.methods import TABLE_METHODS, PrimaryOnly, TableMethod
-from reticent.tables.protection import judge_cells
-from reticent.tables.rules import PQ, Dominance, Manual, PPercent, Request, Rule, Threshold, Unit, Zero
+from reticent.tables.apriori import EntryGroup
+from reticent.tables.methods import PrimaryOnly
 from reticent.tabulation.finished import finished_table
-from reticent.tabulation.linked import link
-from reticent.tabulation.tabulate import tabulate
 
-NAMES = {"GH": "hypercube", "MOD": "modular", "OPT": "optimal", "NET": "network", "RND": "round", "CTA": "adjust"}
-USED = {"GH": 1, "MOD": 2, "OPT": 2, "NET": 1, "RND": 4, "CTA": 1}
-"""How many of the numbers of a call mean something here; the log says so when there are more."""
-COSTS = {"-1": "frequency", "-2": "unity", "-3": "distance"}
-MINUTE = 60.0
-
-
-@dataclass
-class _Job:
-    """One <SPECIFYTABLE> and all that was said about it."""
-
-    specification: Specification
-    where: str
-    calls: tuple[Call, ...] = ()
-    levels: dict[str, int] = field(default_factory=dict)
-    data: Microdata | None = None
-    finished: Table | None = None
-    declared: tuple[Entry, ...] = ()
-    entries: list[Entry] = field(default_factory=list)
-    ignore_errors: bool = False
-    expand: bool = True
-    result: ProtectedTable | None = None
-    number: int = 0
-
-    def flag(self, name: str) -> bool:
-        """Whether WGT(1) or MIS(1) was given."""
-        return any(call.name == name and call.numbers[0] > 0 for call in self.calls)
+__all__ = ["BatchResult", "rules_of_calls", "run_batch"]
 
 
 @dataclass(frozen=True)
@@ -108,14 +95,16 @@ class _Run:
         self.notes = Notes()
         self.log: list[str] = []
         self.files: list[Path] = []
+        self.logbook: str | None = None
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget data, metadata and tables; the log and what was written stay."""
         self.microdata_file: str | None = None
         self.table_files: list[str] = []
         self.metadata: list[str] = []
-        self.jobs: list[_Job] = []
+        self.jobs: list[TableJob] = []
         self.microdata: Microdata | None = None
-        self.requests: dict[str, tuple[str, ...]] = {}
-        self.table_metadata: list[TableMetadata] = []
-        self.logbook: str | None = None
 
     def say(self, line: str) -> None:
         """Add a line to the log."""
@@ -124,10 +113,10 @@ class _Run:
     def describe(self) -> None:
         """Say what the tables that were not protected look like."""
         for number, job in enumerate(self.jobs, start=1):
-            if job.result is None and (job.data is not None or job.finished is not None):
-                table = self._table(job)
-                unsafe = int(self._knowledge([job], [table], self._rules(job)).verdict.primary.sum())
-                self.say(f"Table {number}: {table!r}, {unsafe} unsafe.".replace("<", "").replace(">", ""))
+            if job.result is None and job.is_read:
+                tables = tables_of([job])
+                unsafe = int(judge_jobs([job], tables)[1].verdict.primary.sum())
+                self.say(f"Table {number}: {tables[0]!r}, {unsafe} unsafe.".replace("<", "").replace(">", ""))
 
     def finish(self) -> BatchResult:
         """Write the log and give everything back."""
@@ -148,14 +137,15 @@ class _Run:
         if name == "GOINTERACTIVE":
             self.say("GOINTERACTIVE: there is no window; the batch ends here.")
             return True
-        if name == "CLEAR":
-            self.__init__(self.folder, self.output, self.accept_exposed)  # type: ignore[misc]
-            return False
         if name in ("COVER", "ANCO", "JJ"):
             raise PlanError(f"{command.where}: <{name}> is internal to tau-ARGUS and cannot stand in a batch file.")
         action = getattr(self, f"_do_{name.lower()}")
         action(command, progress)
         return False
+
+    def _do_clear(self, command: Command, progress: Progress) -> None:
+        self.clear()
+        self.say("CLEAR: data, metadata and tables are forgotten.")
 
     def _do_logbook(self, command: Command, progress: Progress) -> None:
         self.logbook = _file(command)
@@ -169,17 +159,23 @@ class _Run:
         self.say(f"SOLVER {command.text}: the built-in solver is used; no licence is needed.")
 
     def _do_openmicrodata(self, command: Command, progress: Progress) -> None:
-        self.microdata_file, self.table_files = _file(command), []
+        if self.jobs or self.table_files:
+            raise PlanError(f"{command.where}: <OPENMICRODATA> comes before all tables; use <CLEAR> to start again.")
+        self.microdata_file = _file(command)
 
     def _do_opentabledata(self, command: Command, progress: Progress) -> None:
+        if self.microdata_file is not None:
+            raise PlanError(f"{command.where}: tables come from microdata or from table files; use <CLEAR> between.")
         self.table_files.append(_file(command))
 
     def _do_openmetadata(self, command: Command, progress: Progress) -> None:
+        if self.microdata_file is None and not self.table_files:
+            raise PlanError(f"{command.where}: <OPENMETADATA> needs <OPENMICRODATA> or <OPENTABLEDATA> before it.")
         self.metadata.append(_file(command))
 
     def _do_specifytable(self, command: Command, progress: Progress) -> None:
         assert command.specification is not None
-        self.jobs.append(_Job(command.specification, command.where))
+        self.jobs.append(TableJob(command.specification, command.where))
 
     def _do_safetyrule(self, command: Command, progress: Progress) -> None:
         if not self.jobs:
@@ -193,55 +189,88 @@ class _Run:
         if not self.jobs:
             raise PlanError(f"{command.where}: <READMICRODATA> needs a <SPECIFYTABLE> before it.")
         rda = find_file(self.folder, self.metadata[-1], self.notes)
-        self.requests = read_rda(rda).requests
+        described = read_rda(rda)
         loaded = load_microdata(self.microdata_file, rda, folder=self.folder)
         for line in loaded.notes:
             self.notes.add(line)
         self.microdata = loaded.data
         for job in self.jobs:
             job.data = loaded.data
+            job.metadata = BatchMetadata(described.requests, described.totals, described.distances)
+            self._speak_of_cost(job)
         self.say(f"READMICRODATA: {loaded.data.n_records} records.")
 
     def _do_readtable(self, command: Command, progress: Progress) -> None:
         if not self.table_files or not self.metadata:
             raise PlanError(f"{command.where}: <READTABLE> needs <OPENTABLEDATA> and <OPENMETADATA> before it.")
-        mode = command.text.strip().upper() or "0"
-        if mode not in ("0", "1", "1T", "1F", "2"):
-            raise PlanError(f"{command.where}: <READTABLE> takes 0, 1, 1T, 1F or 2, got {mode!r}.")
-        if len(self.jobs) < len(self.table_files):
+        if len(self.jobs) != len(self.table_files):
             raise PlanError(
                 f"{command.where}: {len(self.table_files)} tables are opened, but {len(self.jobs)} specified."
             )
-        for number, (job, name) in enumerate(zip(self.jobs, self.table_files, strict=False)):
+        for number, (job, name) in enumerate(zip(self.jobs, self.table_files, strict=True)):
             rda = find_file(self.folder, self.metadata[min(number, len(self.metadata) - 1)], self.notes)
-            self._read_table(job, find_file(self.folder, name, self.notes), read_table_rda(rda), mode)
+            self._read_table(job, find_file(self.folder, name, self.notes), read_table_rda(rda), command.text)
 
-    def _read_table(self, job: _Job, path: Path, metadata: TableMetadata, mode: str) -> None:
+    def _read_table(self, job: TableJob, path: Path, metadata: TableMetadata, mode: str) -> None:
         wanted = job.specification
         response = wanted.response or next(iter(metadata.names("count")), None)
         if response is None:
             raise DataError(f"{job.where}: the table has no frequency column to count by.")
         columns = [metadata.column(name) for name in wanted.explanatory]
+        shadow = metadata.column(wanted.shadow).name if wanted.shadow else next(iter(metadata.names("shadow")), None)
+        priced = wanted.cost or next(iter(metadata.names("cost")), None)
+        if priced is not None and priced not in COST_CODES:
+            priced = metadata.column(priced).name
         found = read_finished(
-            path, [column.name for column in columns], metadata.options(response),
-            trees=[metadata.trees(column.name) for column in columns], totals=[column.total for column in columns],
-            response=response, header=metadata.all_names, missing=[column.missing for column in columns],
+            path, [column.name for column in columns], replace(metadata.options(response), cost=None),
+            trees=[partial(metadata.trees, column.name) for column in columns],
+            totals=[column.total for column in columns], response=metadata.column(response).name,
+            header=metadata.all_names, missing=[column.missing for column in columns], shadow=shadow,
+            others=() if priced is None or priced in COST_CODES else (priced,),
         )  # fmt: skip
-        tolerance = float("inf") if mode == "2" else None
-        job.finished = finished_table(found.columns, tolerance=tolerance, complete=mode.startswith("1"))
-        keep = not (mode.startswith("1") and mode != "1T")
-        job.declared = found.entries if keep or mode == "1" else ()
+        job.specification = replace(wanted, cost=priced)
+        job.metadata = BatchMetadata(distances={c.name: c.distance for c in columns if c.distance})
+        self._speak_of_cost(job)
+        try:
+            job.finished = finished_table(
+                found.columns, tolerance=float("inf") if mode == "2" else None, complete=mode.startswith("1")
+            )
+        except AdditivityError as err:
+            for line in err.violations:
+                self.say(f"not additive: {line}")
+            err.args = (f"{path.name}: {err}", *err.args[1:])
+            raise
+        inner = {tuple(job.finished.cell_codes(int(cell))) for cell in job.finished.is_inner.nonzero()[0]}
+        # the file's totals lose what it declares about them only if that is asked for
+        entries = tuple(entry for entry in found.entries if mode != "1F" or entry.codes in inner)
+        job.groups.append(EntryGroup(entries, expand_trivial=False, declared=True))
         for line in (*found.notes, *metadata.notes, *job.finished.notes):
             self.notes.add(line)
         self.say(f"READTABLE: {job.finished.n_cells} cells from {path.name}.")
 
+    def _speak_of_cost(self, job: TableJob) -> None:
+        if job.specification.cost != "-3":
+            return
+        names = {name.lower() for name in job.metadata.distances}
+        if not names.intersection(name.lower() for name in job.specification.explanatory):
+            self.say("-3: no variable of the table has <DISTANCE>; a cell costs more the higher it stands.")
+            job.metadata = replace(job.metadata, distances={})
+        elif job.specification.power is not None:
+            self.say("-3: costs by distance are the numbers of <DISTANCE>; λ does not change them.")
+
     def _do_apriori(self, command: Command, progress: Progress) -> None:
         job = self._job(int(command.numbers[0]), command)
-        flags = command.numbers[1:]
-        job.ignore_errors = bool(flags and flags[0])
-        job.expand = len(flags) < 2 or bool(flags[1])
+        if not job.is_read:
+            raise PlanError(f"{command.where}: <APRIORI> needs <READMICRODATA> or <READTABLE> before it.")
+        ignore, expand = (bool(flag) for flag in (*command.numbers[1:], 0, 0)[:2])
         path = find_file(self.folder, command.files[0], self.notes)
-        job.entries += read_hst(path, len(job.specification.explanatory), separator=command.files[1], notes=self.notes)
+        entries = read_hst(
+            path, len(job.specification.explanatory), separator=command.files[1], notes=self.notes, ignore_errors=ignore
+        )
+        job.groups.append(EntryGroup(tuple(entries), ignore, expand))
+        self._forget(job)
+        judge_jobs([job], tables_of([job]))  # so that a wrong line is told with this command
+        self.say(f"APRIORI: {len(entries)} lines of {path.name} for table {int(command.numbers[0])}.")
 
     def _do_recode(self, command: Command, progress: Progress) -> None:
         job = self._job(int(command.numbers[0]), command)
@@ -249,12 +278,20 @@ class _Run:
             raise PlanError(
                 f"{command.where}: <RECODE> works on microdata that have been read; use <READMICRODATA> first."
             )
-        name = _exact(command.variable, job.data.schema.names)
+        if job.protected:
+            raise PlanError(f"{command.where}: <RECODE> comes before <SUPPRESS>; this table is protected already.")
+        name = exact_name(command.variable, job.data.schema.names)
+        if name.lower() not in (known.lower() for known in job.specification.explanatory):
+            raise PlanError(f"{command.where}: table {int(command.numbers[0])} has no variable {command.variable!r}.")
         if len(command.numbers) > 1:
             job.levels[name] = int(command.numbers[1])
         else:
             path = find_file(self.folder, command.files[0], self.notes)
-            job.data = recode(job.data, name, read_grc(path, self.notes))
+            recoding = read_grc(path, self.notes)
+            job.data = recode(job.data, name, recoding)
+            if not recoding.is_tree:
+                job.mapped[name] = (*job.mapped.get(name, ()), *recoding.lines())
+        job.result = None
         self.say(f"RECODE: {name} in table {int(command.numbers[0])}.")
 
     def _do_suppress(self, command: Command, progress: Progress) -> None:
@@ -266,155 +303,82 @@ class _Run:
             )
         if number == 0 and call.name not in ("GH", "MOD"):
             raise PlanError(f"{command.where}: linked tables (0) are protected by GH or MOD.")
+        if number == 0 and not self.jobs:
+            raise PlanError(f"{command.where}: there is no table; use <SPECIFYTABLE> first.")
         jobs = self.jobs if number == 0 else [self._job(number, command)]
-        method, limit = self._method(call)
-        result = self._protect(jobs, method, limit, progress)
+        choice = choose(call, command.where)
+        for line in choice.said:
+            self.say(line)
+        result = self._protect(jobs, choice, progress)
         for at, job in enumerate(jobs):
-            job.result, job.number = result, at
-        self.say(f"SUPPRESS {call.name}: {result!r}"[:-1].replace("<", "") + f", method {result.method}.")
-
-    def _method(self, call: Call) -> tuple[TableMethod, float]:
-        """Our method for one of tau-ARGUS, with its time limit in seconds."""
-        name, numbers = NAMES[call.name], call.numbers
-        if len(numbers) > USED[call.name]:
+            job.result, job.number, job.singletons, job.protected = result, at, choice.singletons, True
+        linked = f", {len(jobs)} linked tables as one system" if len(jobs) > 1 else ""
+        self.say(f"SUPPRESS {call.name}: {result!r}"[:-1].replace("<", "") + f", method {result.method}{linked}.")
+        if not choice.singletons and result.insiders:
             self.say(
-                f"{call.name}: the options after the first {USED[call.name]} are not used; singletons are always guarded."
+                f"SUPPRESS {call.name}: singletons are not guarded, as the line says; {len(result.insiders)} respondents "
+                "alone in a cell can work out another unsafe cell."
             )
-        options: dict[str, object] = {}
-        limit = 10 * MINUTE
-        if call.name == "RND":
-            options = {"base": numbers[1], "steps": int(numbers[2]) if len(numbers) > 2 else 0}
-            limit = numbers[3] * MINUTE if len(numbers) > 3 and numbers[3] > 0 else limit
-        elif call.name in ("OPT", "MOD") and len(numbers) > 1 and numbers[1] > 0:
-            limit = numbers[1] * MINUTE
-        method: TableMethod = build(TABLE_METHODS[name], options, owner=f"{call.name}")
-        return method, limit
 
-    def _protect(self, jobs: Sequence[_Job], method: TableMethod, limit: float, progress: Progress) -> ProtectedTable:
-        tables = [self._table(job) for job in jobs]
-        rules = tuple(dict.fromkeys(rule for job in jobs for rule in self._rules(job)))
-        knowledge = self._knowledge(jobs, tables, rules)
-        return run_tables(
-            tables, rules=rules, method=method, bounds=BoundsOptions(), cost=_cost(jobs[0], tables[0]),
-            knowledge=knowledge, time_limit=limit, secret=0, progress=progress,
-        )  # fmt: skip
+    def _protect(self, jobs: Sequence[TableJob], choice: Choice, progress: Progress) -> ProtectedTable:
+        system, knowledge = judge_jobs(jobs, tables_of(jobs))
+        if choice.percent is not None:
+            knowledge, short = with_attacker(knowledge, system.table, choice.percent)
+            self.say(f"The attacker is taken to know every cell within {choice.percent:g} per cent.")
+            if short:
+                self.say(f"{short} unsafe cells need wider protection than that; for them the level counts.")
+        for line in knowledge.notes:
+            self.notes.add(line)
+        try:
+            return run_tables(
+                system.parts, rules=knowledge.verdict.rules, method=choice.method, bounds=BoundsOptions(), cost="unity",
+                knowledge=knowledge, time_limit=choice.time_limit, secret=0, progress=progress,
+            )  # fmt: skip
+        except InfeasibleError as err:
+            if not err.cells:
+                raise
+            raise _named(err, system.table.name_of) from err
 
-    def _table(self, job: _Job) -> Table:
-        if job.finished is not None:
-            return replace(job.finished, missing_safe=job.flag("MIS"))
-        if job.data is None:
-            raise PlanError(
-                f"{job.where}: the data of this table have not been read; use <READMICRODATA> or <READTABLE>."
-            )
-        data, wanted = job.data, job.specification
-        names = data.schema.names
-        request = next(iter(self.requests), None) if any(call.name == "REQ" for call in job.calls) else None
-        rules = self._rules(job)
-        spec = TableSpec(
-            tuple(
-                DimensionSpec(_exact(name, names), level=job.levels.get(_exact(name, names)))
-                for name in wanted.explanatory
-            ),
-            response=None if wanted.response is None else _exact(wanted.response, names),
-            shadow=None if wanted.shadow is None else _exact(wanted.shadow, names),
-            cost=_exact(wanted.cost, names) if wanted.cost and wanted.cost not in COSTS else None,
-            weighted=job.flag("WGT") and data.schema.weight is not None,
-            missing_safe=job.flag("MIS"),
-            request=request,
-            request_codes=self.requests.get(request or "", ()) or ("1", "2"),
-            top=max([2, *(rule.needs_top for rule in rules)]),
-            by_record=any(rule.unit == "record" for rule in rules),
-        )
-        return tabulate(data, spec)
-
-    def _rules(self, job: _Job) -> tuple[Rule, ...]:
-        holdings = job.data is not None and job.data.schema.entity is not None
-        return rules_of_calls(job.calls, holdings=holdings)
-
-    def _knowledge(self, jobs: Sequence[_Job], tables: Sequence[Table], rules: Sequence[Rule]) -> Knowledge:
-        system = link(tables)
-        names = system.table.names
-        entries = []
-        for job, table in zip(jobs, tables, strict=True):
-            for entry in (*job.declared, *job.entries):
-                given = dict(zip(table.names, entry.codes, strict=True))
-                entries.append(replace(entry, codes=tuple(given.get(name, "") for name in names)))
-        return apply_entries(
-            system.table, system.relations, judge_cells(system.table, rules), entries,
-            ignore_errors=any(job.ignore_errors for job in jobs), expand_trivial=all(job.expand for job in jobs),
-        )  # fmt: skip
+    def _forget(self, job: TableJob) -> None:
+        """What was done with a table no longer holds, also for those linked with it."""
+        for other in self.jobs:
+            if other is job or (job.result is not None and other.result is job.result):
+                other.result, other.protected = None, False
 
     def _do_writetable(self, command: Command, progress: Progress) -> None:
         job = self._job(int(command.numbers[0]), command)
         if job.result is None:
-            job.result, job.number = self._protect([job], PrimaryOnly(), MINUTE, progress), 0
+            job.result, job.number = self._protect([job], Choice(PrimaryOnly()), progress), 0
+        result = job.result
         kind, options = int(command.numbers[1]), dict(command.options)
         confidential = kind in (5, 6) or (kind in (2, 3) and options.get("AS", False)) or kind == 4
-        if job.result.exposed and not confidential and not self.accept_exposed:
+        exposed = len(result.exposed) if job.singletons else len(result.audit.exposed_cells)
+        if exposed and not confidential and not self.accept_exposed:
             raise NotProtectedError(
-                f"{command.where}: the attacker recovers {len(job.result.exposed)} cells too closely, so the table was "
-                "not written. Add a <SUPPRESS>, or run with --accept-exposed.",
-                exposed=len(job.result.exposed),
+                f"{command.where}: the attacker recovers {exposed} cells too closely, so the table was not written. "
+                "Add a <SUPPRESS>, or run with --accept-exposed.",
+                exposed=exposed,
             )
-        written = write_argus_table(job.result, job.number, kind, options, self.output / Path(_file(command)).name)
+        written = write_argus_table(result, job.number, kind, options, self.output / Path(_file(command)).name)
         self.files += written
         words = "confidential, it has the values of hidden cells" if confidential else "publishable"
         self.say(f"WRITETABLE: {written[0].name} ({words}).")
 
-    def _job(self, number: int, command: Command) -> _Job:
+    def _job(self, number: int, command: Command) -> TableJob:
         if not 1 <= number <= len(self.jobs):
             raise PlanError(f"{command.where}: there is no table {number}; {len(self.jobs)} are specified.")
         return self.jobs[number - 1]
 
 
-def rules_of_calls(calls: Sequence[Call], *, holdings: bool) -> tuple[Rule, ...]:
-    """The safety rules of a batch line: the first two P and NK are for records, the next two for holdings."""
-    rules: list[Rule] = []
-    seen: dict[str, int] = {}
-    weighted = any(call.name == "WGT" and call.numbers[0] > 0 for call in calls)
-    for call in calls:
-        place = seen[call.name] = seen.get(call.name, 0) + 1
-        by_holding = place > (2 if call.name in ("P", "NK") else 1)
-        unit: Unit = "respondent" if by_holding or not holdings else "record"
-        rule = _rule(call, unit, weighted)
-        if rule is not None:
-            rules.append(rule)
-    return tuple(rules)
+def _named(err: InfeasibleError, name: Callable[[int], str]) -> InfeasibleError:
+    """The error with cells by their codes, as the owner of the table knows them, instead of their numbers."""
 
+    def codes(found: re.Match[str]) -> str:
+        return found.group(1) + ", ".join(name(int(cell)) for cell in found.group(2).split(", "))
 
-def _rule(call: Call, unit: Unit, weighted: bool) -> Rule | None:
-    numbers = call.numbers
-    if call.name == "P" and numbers[0] > 0:
-        if len(numbers) == 3:
-            return PQ(p=numbers[0], q=numbers[1], coalition=int(numbers[2]), unit=unit)
-        return PPercent(p=numbers[0], coalition=int(numbers[1]) if len(numbers) > 1 else 1, unit=unit)
-    if call.name == "NK" and numbers[0] > 0 and numbers[1] > 0:
-        return Dominance(n=int(numbers[0]), k=numbers[1], unit=unit)
-    if call.name == "FREQ" and numbers[0] > 0:
-        return Threshold(minimum=int(numbers[0]), protection=numbers[1], weighted=weighted, unit=unit)
-    if call.name == "ZERO":
-        return Zero(range=numbers[0], unit=unit)
-    if call.name == "REQ" and any(numbers[:3]):
-        return Request(
-            percent1=numbers[0], percent2=numbers[1], minimum=int(numbers[2]), protection=numbers[3], unit=unit
-        )
-    return Manual(protection=numbers[0]) if call.name == "MAN" else None
-
-
-def _cost(job: _Job, table: Table) -> str:
-    given, power = job.specification.cost, job.specification.power
-    name = COSTS.get(given or "", given or "value")
-    if name not in table.respondents.measures and given is not None and name not in COSTS.values():
-        name = next((m for m in table.respondents.measures if m.lower() == name.lower()), "value")
-    return name if power is None or power == 1 else f"{name}^{power:g}"
-
-
-def _exact(name: str, names: Sequence[str]) -> str:
-    """The name as the metadata write it; ARGUS does not mind upper and lower case."""
-    return next((known for known in names if known.lower() == name.lower()), name)
+    text = re.sub(r"(\bcells |hidden: )(\d+(?:, \d+)*)", codes, str(err))
+    return InfeasibleError(text, cells=err.cells, blocking=err.blocking)
 
 
 def _file(command: Command) -> str:
-    if not command.files:
-        raise PlanError(f"{command.where}: <{command.name}> needs a file name.")
     return command.files[0].replace("\\", "/")

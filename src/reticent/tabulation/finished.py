@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import DataError
+from reticent.base.errors import AdditivityError, DataError
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.relations import Relations
 from reticent.data.table import Dimension, Measure, Respondents, Table
 from reticent.tabulation.cells import Cells, Lists, roll_up
 from reticent.tabulation.dimensions import dimension_of_trees
@@ -15,12 +16,17 @@ from reticent.tabulation.equations import relations_of
 from reticent.tabulation.tabulate import decimals_of
 
 Floats = NDArray[np.float64]
-LISTED = 10
+LISTED = 3
+"""So many totals stand in the message of an error; the error itself carries all of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class CellColumns:
-    """The columns of a finished table: codes a dimension, values, and what else is known of each cell."""
+    """The columns of a finished table: codes a dimension, values, and what else is known of each cell.
+
+    With a `shadow` (and its name) the rules look at it, and `top` are the largest contributions to it. `others` are
+    further numbers of each cell, as costs.
+    """
 
     names: tuple[str, ...]
     codes: tuple[Sequence[str], ...]
@@ -31,6 +37,8 @@ class CellColumns:
     top: Floats | None = None
     response: str | None = None
     missing: tuple[str | None, ...] = ()
+    shadow: tuple[str, Floats] | None = None
+    others: tuple[tuple[str, Floats], ...] = ()
 
 
 def finished_table(columns: CellColumns, *, tolerance: float | None = None, complete: bool = False) -> Table:
@@ -82,55 +90,75 @@ def _first_twice(codes: NDArray[np.int32]) -> int | None:
 
 def _table(columns: CellColumns, dimensions: tuple[Dimension, ...], codes: NDArray[np.int32]) -> Table:
     n = len(columns.values)
-    name = columns.response or "value"
-    top = columns.top if columns.top is not None else np.zeros((n, 0))
     values = np.asarray(columns.values, dtype=np.float64)
     if not np.isfinite(values).all():
         raise DataError(f"table: {int((~np.isfinite(values)).sum())} cells have no value; each cell needs one.")
-    units = np.where(top > 0, np.arange(n)[:, None] * max(top.shape[1], 1) + np.arange(top.shape[1]), -1)
+    none = np.zeros((n, 0))
+    top = none if columns.top is None else columns.top
+    name = columns.response or "value"
+    named = {name: (values, top)}
+    if columns.shadow is not None and columns.shadow[0] != name:
+        named = {name: (values, none), columns.shadow[0]: (columns.shadow[1], top)}
+    named |= {other: (numbers, none) for other, numbers in columns.others if other not in named}
+    measures = {each: _measure(each, numbers, largest) for each, (numbers, largest) in named.items()}
     counts = columns.counts if columns.counts is not None else np.where(values != 0, 1, 0)
-    decimals = decimals_of(values)
-    measure = Measure(
-        name, values, np.abs(values), np.minimum(values, 0.0), np.maximum(values, 0.0), top, units.astype(np.int64), None,
-        6 if decimals is None else decimals,
-    )  # fmt: skip
-    view = Respondents(counts, counts.astype(np.float64), {name: measure}, counts, {name: measure})
+    view = Respondents(counts, counts.astype(np.float64), measures, counts, measures)
     return Table(
-        dimensions, codes, values, view, columns.response, decimals=6 if decimals is None else decimals,
-        counted=columns.counts is not None,
+        dimensions, codes, values, view, columns.response, None if columns.shadow is None else columns.shadow[0],
+        decimals=measures[name].decimals, counted=columns.counts is not None,
+    )  # fmt: skip
+
+
+def _measure(name: str, values: Floats, top: Floats) -> Measure:
+    """A measure of numbers that nobody saw the records of; each of the largest contributions is somebody else."""
+    n, k = top.shape
+    units = np.where(top > 0, np.arange(n)[:, None] * max(k, 1) + np.arange(k), -1)
+    decimals = decimals_of(values)
+    return Measure(
+        name, values, np.abs(values), np.minimum(values, 0.0), np.maximum(values, 0.0), top, units.astype(np.int64),
+        None, 6 if decimals is None else decimals,
     )  # fmt: skip
 
 
 def _completed(table: Table) -> Table:
     """All totals added up from the inner cells."""
     inner = table.take(np.flatnonzero(table.is_inner))
-    name, measure = next(iter(inner.respondents.measures.items()))
-    sums = np.column_stack((measure.totals, measure.magnitudes, measure.minimum, measure.maximum))
-    k = measure.top.shape[1]
-    # lists need at least one place; it is cut off again
-    top = measure.top if k else np.zeros((inner.n_cells, 1))
-    units = measure.top_units if k else np.full((inner.n_cells, 1), -1, dtype=np.int64)
+    if inner.n_cells == 0:
+        raise DataError("table: there is no inner cell from which totals could be added up.")
     counts = np.column_stack((inner.respondents.counts, inner.respondents.counts)).astype(np.float64)
     cells = roll_up(
         Cells(
             tuple(np.ascontiguousarray(inner.codes[:, at]) for at in range(inner.codes.shape[1])),
             counts,
-            {name: Lists(sums, top, units, np.zeros((0, top.shape[1])))},
+            {name: _lists(measure) for name, measure in inner.respondents.measures.items()},
         ),
         inner.dimensions,
     )
-    rolled = cells.lists[name].measure(name, scale=1.0, weight_scale=1.0, decimals=measure.decimals)
-    rolled = replace(rolled, top=rolled.top[:, :k], top_units=rolled.top_units[:, :k])
+    measures = {}
+    for name, measure in inner.respondents.measures.items():
+        rolled = cells.lists[name].measure(name, scale=1.0, weight_scale=1.0, decimals=measure.decimals)
+        k = measure.top.shape[1]
+        measures[name] = replace(rolled, top=rolled.top[:, :k], top_units=rolled.top_units[:, :k])
     total = cells.counts[:, 0].astype(np.int64)
-    view = Respondents(total, cells.counts[:, 1], {name: rolled}, total, {name: rolled})
-    rounded = np.round(rolled.totals, table.decimals) if table.decimals < 6 else rolled.totals
+    view = Respondents(total, cells.counts[:, 1], measures, total, measures)
+    values = measures[table.response or "value"].totals
+    rounded = np.round(values, table.decimals) if table.decimals < 6 else values
     return replace(
         inner, codes=np.column_stack(cells.columns).astype(np.int32), values=rounded, respondents=view
     )  # fmt: skip
 
 
+def _lists(measure: Measure) -> Lists:
+    """A measure as lists to be added up; lists need at least one place, which is cut off again."""
+    n, k = measure.top.shape
+    sums = np.column_stack((measure.totals, measure.magnitudes, measure.minimum, measure.maximum))
+    top = measure.top if k else np.zeros((n, 1))
+    units = measure.top_units if k else np.full((n, 1), -1, dtype=np.int64)
+    return Lists(sums, top, units, np.zeros((0, top.shape[1])))
+
+
 def check_additive(table: Table, *, tolerance: float | None = None) -> Table:
-    """The table, with a note on what rounding explains; an error that lists every total that is further off."""
+    """The table, with a note on what rounding explains; an error that carries every total that is further off."""
     relations = relations_of(table)
     off = np.abs(relations.residuals(table.values))
     terms = np.diff(relations.indptr)
@@ -138,17 +166,7 @@ def check_additive(table: Table, *, tolerance: float | None = None) -> Table:
     allowed = terms * 0.5 * 10.0**-table.decimals if tolerance is None else np.full(len(terms), tolerance)
     wrong = np.flatnonzero(off > allowed + noise)
     if len(wrong):
-        named = []
-        for row in wrong[:LISTED].tolist():
-            cells, coefs = relations.row(row)
-            parent = int(cells[coefs < 0][0])
-            named.append(f"{table.name_of(parent)} (off by {off[row]:.{table.decimals}f})")
-        more = f" and {len(wrong) - LISTED} more" if len(wrong) > LISTED else ""
-        limit = "what rounding explains" if tolerance is None else f"the tolerance {tolerance:g}"
-        raise DataError(
-            f"table: {len(wrong)} totals differ from the sum of their parts by more than {limit}: "
-            f"{', '.join(named)}{more}. Correct them or raise the tolerance."
-        )
+        raise _not_additive(table, relations, wrong, tolerance)
     inexact = np.flatnonzero(off > noise)
     if len(inexact) == 0:
         return table
@@ -157,3 +175,28 @@ def check_additive(table: Table, *, tolerance: float | None = None) -> Table:
         "this was accepted as rounding."
     )
     return replace(table, notes=(*table.notes, note))
+
+
+def _not_additive(
+    table: Table, relations: Relations, wrong: NDArray[np.int64], tolerance: float | None
+) -> AdditivityError:  # fmt: skip
+    """The error for totals that are not the sums of their parts: all of them, the first in words."""
+    off = relations.residuals(table.values)
+    named, lines = [], []
+    for row in wrong.tolist():
+        cells, coefs = relations.row(row)
+        parent = int(cells[coefs < 0][0])
+        parts = table.codes[cells[coefs > 0]]
+        along = [d.name for at, d in enumerate(table.dimensions) if (parts[:, at] != table.codes[parent, at]).any()]
+        named.append(f"{table.name_of(parent)} (off by {abs(off[row]):.{table.decimals}f})")
+        lines.append(
+            f"{table.name_of(parent)}: the sum of its {len(parts)} parts along {' and '.join(along)} is "
+            f"{'larger' if off[row] > 0 else 'smaller'} by {abs(off[row]):.{table.decimals}f}"
+        )
+    more = f" and {len(wrong) - LISTED} more" if len(wrong) > LISTED else ""
+    limit = "what rounding explains" if tolerance is None else f"the tolerance {tolerance:g}"
+    return AdditivityError(
+        f"table: {len(wrong)} totals differ from the sum of their parts by more than {limit}: "
+        f"{', '.join(named[:LISTED])}{more}. Correct them or raise the tolerance.",
+        violations=tuple(lines),
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reticent.base.errors import DataError
+from reticent.base.errors import AdditivityError, DataError
 from reticent.jobs.protect_table import ProtectedTable, audit_plan
 
 COSTS = """activity,size,value,status
@@ -110,12 +110,20 @@ def test_the_investments_table(tmp_path: Path, bounds: str, expected: tuple[floa
 
 
 def test_totals_that_do_not_add_up_are_listed(tmp_path: Path) -> None:
+    """The message names the first, the error carries every one: codes, along which dimension, how far off."""
     wrong = INVESTMENTS.replace("I,Total,80", "I,Total,87").replace("Total,B,101", "Total,B,111")
-    with pytest.raises(DataError) as err:
+    with pytest.raises(AdditivityError) as err:
         audited(tmp_path, wrong, dimensions='["region", "sector"]')
     text = str(err.value)
-    assert "I × Total (off by 7)" in text
+    assert "4 totals differ from the sum of their parts by more than what rounding explains" in text
     assert "Total × B (off by 10)" in text
+    assert "and 1 more" in text
+    assert sorted(err.value.violations) == [
+        "I × Total: the sum of its 3 parts along sector is smaller by 7",
+        "Total × B: the sum of its 3 parts along region is smaller by 10",
+        "Total × Total: the sum of its 3 parts along region is larger by 7",
+        "Total × Total: the sum of its 3 parts along sector is larger by 10",
+    ]
     with pytest.raises(DataError, match="more than the tolerance 0:"):
         audited(tmp_path, COSTS, more=", tolerance = 0")
 
@@ -131,7 +139,7 @@ def test_totals_can_be_added_up(tmp_path: Path) -> None:
     "old, new, words",
     [
         ("I,A,20,s", "I,A,20,q", "cells.csv, line 2: unknown status 'q'"),
-        ("I,A,20,s", "I,A,abc,s", "column 'value' has 1 entries that are no numbers"),
+        ("I,A,20,s", "I,A,abc,s", "cells.csv, line 2: column 'value' has 1 entries that are no numbers"),
         ("I,A,20,s", "II,A,20,s", "the cell II × A stands twice"),
         ("region,sector", "regoin,sector", "there is no column 'region'. Did you mean 'regoin'?"),
     ],

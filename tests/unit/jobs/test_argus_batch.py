@@ -159,10 +159,14 @@ def test_recodes_a_priori_and_requests(folder: Path) -> None:
 
 
 def test_options_without_meaning_here_are_told(folder: Path) -> None:
-    result = run(folder, HEAD + "<READMICRODATA>\n<SUPPRESS> MOD(1,5,1,1,1)\n")
-    assert any(line.startswith("MOD: the options after the first 2 are not used") for line in result.log)
-    plain = run(folder, HEAD + "<READMICRODATA>\n<SUPPRESS> MOD(1,5)\n")
-    assert not any("not used" in line for line in plain.log)
+    result = run(folder, HEAD + "<READMICRODATA>\n<SUPPRESS> MOD(1,5,1,1,1,20000,0.9)\n")
+    said = [line for line in result.log if line.startswith("MOD: ")]
+    assert any("minutes are for the whole table" in line for line in said)
+    assert any("every respondent alone in a cell is an attacker" in line for line in said)
+    assert any("not scaled" in line for line in said)
+    assert any("margins are not needed" in line for line in said)
+    plain = run(folder, HEAD + "<READMICRODATA>\n<SUPPRESS> MOD(1)\n")
+    assert not any(line.startswith("MOD: ") for line in plain.log)
 
 
 def test_rounding_and_adjustment(folder: Path) -> None:

@@ -38,4 +38,5 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
         f"Suppression: {len(lost)} primary cells cannot be protected (cells {primaries}); cells that would help but may "
         f"not be hidden: {cells}. Unfreeze one of them or lower the levels.",
         cells=tuple(int(c) for c in lost),
+        blocking=tuple(sorted(blocking)),
     )

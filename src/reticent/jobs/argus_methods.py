@@ -1,0 +1,158 @@
+"""What a <SUPPRESS> line asks for: our method, its limits, and one sentence for each option that steers nothing here."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.base.errors import PlanError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.parameters import build
+from reticent.io.argus_batch import Call
+from reticent.tables.methods import TABLE_METHODS, TableMethod
+from reticent.tables.outcome import Outcome
+from reticent.tables.perturb.rounding import check_base, round_controlled
+from reticent.tables.problem import SuppressionProblem
+
+NAMES = {"GH": "hypercube", "MOD": "modular", "OPT": "optimal", "NET": "network", "CTA": "adjust"}
+MINUTE = 60.0
+DEFAULT_MINUTES = 10.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method with its time limit; what the attacker knows (per cent, None: nothing); whether singles are guarded."""
+
+    method: TableMethod
+    time_limit: float = DEFAULT_MINUTES * MINUTE
+    percent: float | None = None
+    singletons: bool = True
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NearestRounding:
+    """Controlled rounding with the least sum of distances, as RND asks; it draws nothing."""
+
+    name: ClassVar[str] = "round"
+    base: float
+    steps: int = field(default=0, metadata={"min": 0, "max": 20})
+    unit_cost: bool = True
+
+    def __post_init__(self) -> None:
+        check_base(self.base)
+
+    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+        """Round, and state what anybody who knows base and steps can conclude."""
+        weights = None
+        if not self.unit_cost:
+            mean = float(problem.cost.mean()) if problem.n_cells else 1.0
+            weights = np.maximum(problem.cost / mean, 1e-6) if mean > 0 else None
+        found = round_controlled(
+            problem.values, problem.relations, self.base, steps=self.steps, weights=weights, time_limit=time_limit,
+            progress=progress,
+        )  # fmt: skip
+        reach = (found.steps + 1) * self.base - problem.unit
+        return Outcome(
+            np.zeros(problem.n_cells, dtype=bool),
+            found.distance,
+            found.bound,
+            found.status,
+            found.values,
+            np.maximum(found.values - reach, problem.lower_bound),
+            np.minimum(found.values + reach, problem.upper_bound),
+            found.summary(),
+        )
+
+
+def choose(call: Call, where: str) -> Choice:
+    """The method that a call names, with every number of it used or spoken about."""
+    return {"GH": _hypercube, "MOD": _modular, "OPT": _optimal, "RND": _rounding}.get(call.name, _plain)(call, where)
+
+
+def _plain(call: Call, where: str) -> Choice:
+    return Choice(_method(call.name))
+
+
+def _method(name: str, **options: object) -> TableMethod:
+    made: TableMethod = build(TABLE_METHODS[NAMES[name]], options, owner=name)
+    return made
+
+
+def _at(call: Call, position: int) -> float | None:
+    return call.numbers[position] if position < len(call.numbers) else None
+
+
+def _minutes(call: Call, position: int, where: str) -> float:
+    given = _at(call, position)
+    if given is not None and given <= 0:
+        raise PlanError(f"{where}: the time limit of {call.name} must be more than 0 minutes, got {given:g}.")
+    return (DEFAULT_MINUTES if given is None else given) * MINUTE
+
+
+def _switch(call: Call, position: int, name: str, where: str, *, allowed: tuple[int, ...] = (0, 1)) -> int | None:
+    given = _at(call, position)
+    if given is not None and given not in allowed:
+        words = " or ".join(str(number) for number in allowed)
+        raise PlanError(f"{where}: {name} of {call.name} must be {words}, got {given:g}.")
+    return None if given is None else int(given)
+
+
+def _optimal(call: Call, where: str) -> Choice:
+    return Choice(_method("OPT"), _minutes(call, 1, where))
+
+
+def _hypercube(call: Call, where: str) -> Choice:
+    percent = _at(call, 1)
+    if percent is not None and percent <= 0:
+        raise PlanError(f"{where}: the a-priori bounds of GH must be more than 0 per cent, got {percent:g}.")
+    said = []
+    if _switch(call, 2, "the size", where, allowed=(0, 1, 2)) is not None:
+        said.append("GH: the size is not needed; subtables of any size are taken.")
+    singletons = _switch(call, 3, "the singleton option", where) != 0
+    return Choice(
+        _method("GH", singletons=singletons),
+        percent=None if percent in (None, 100) else percent,
+        singletons=singletons,
+        said=tuple(said),
+    )
+
+
+def _modular(call: Call, where: str) -> Choice:
+    limit = _minutes(call, 1, where)
+    names = ("single-single", "single-multiple", "minimum frequency")
+    flags = [_switch(call, 2 + at, f"the {name} option", where) for at, name in enumerate(names)]
+    given = [flag for flag in flags if flag is not None]
+    singletons = not given or any(given)
+    said = ["MOD: the minutes are for the whole table, not for each subtable."] if len(call.numbers) > 1 else []
+    if given and singletons and not all(given[:2]):
+        said.append("MOD: single-single and single-multiple are guarded together; one of them switches both on.")
+    if flags[2] == 1:
+        said.append(
+            "MOD: for the minimum frequency option no sums of small cells are added; every respondent alone in a cell "
+            "is an attacker instead."
+        )
+    scaled, lower, upper = (_at(call, at) for at in (5, 6, 7))
+    if scaled is not None:
+        if scaled <= 0:
+            raise PlanError(f"{where}: the largest scaled cost of MOD must be above 0, got {scaled:g}.")
+        said.append("MOD: costs are used as they are, not scaled to whole numbers.")
+    if lower is not None or upper is not None:
+        said.append("MOD: margins are not needed; every level is attacked with all relations, without interim levels.")
+    return Choice(_method("MOD", singletons=singletons), limit, singletons=singletons, said=tuple(said))
+
+
+def _rounding(call: Call, where: str) -> Choice:
+    steps = _at(call, 2) or 0.0
+    if steps < 0 or steps != int(steps):
+        raise PlanError(f"{where}: the steps of RND must be a whole number that is not negative, got {steps:g}.")
+    limit = _minutes(call, 3, where)
+    said = []
+    if _switch(call, 4, "partitions", where) is not None:
+        said.append("RND: partitions are not needed; tables beyond one program are decomposed without being asked.")
+    if _switch(call, 5, "the stop rule", where, allowed=(0, 1, 2, 3)) not in (None, 2):
+        said.append("RND: whatever the stop rule, the best rounding within the time limit is taken, with its bound.")
+    unit_cost = _switch(call, 6, "the unit cost option", where) != 0
+    method = build(NearestRounding, {"base": call.numbers[1], "steps": int(steps), "unit_cost": unit_cost}, owner="RND")
+    return Choice(method, limit, said=tuple(said))

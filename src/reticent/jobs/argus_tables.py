@@ -1,0 +1,313 @@
+"""Tables of a batch run: from what was said about them to cells, verdicts, costs and what the attacker knows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError, PlanError
+from reticent.data.cells import CellStatus
+from reticent.data.microdata import Microdata
+from reticent.data.table import DimensionSpec, Table, TableSpec
+from reticent.data.table_plan import BoundsOptions
+from reticent.io.argus_batch import COST_CODES, Call, Specification
+from reticent.jobs.protect_table import ProtectedTable
+from reticent.tables.apriori import EntryGroup, Knowledge, apply_groups
+from reticent.tables.inputs import bounds_of, cost_of
+from reticent.tables.nearness import distance_cost
+from reticent.tables.protection import Verdict, judge_cells
+from reticent.tables.rules import PQ, Dominance, Manual, PPercent, Request, Rule, Threshold, Unit, Zero
+from reticent.tabulation.linked import System, link
+from reticent.tabulation.tabulate import tabulate
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BatchMetadata:
+    """What the metadata say beside the schema: request codes, codes of totals, costs by distance."""
+
+    requests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    totals: Mapping[str, str] = field(default_factory=dict)
+    distances: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+@dataclass
+class TableJob:
+    """One <SPECIFYTABLE> and all that was said about it."""
+
+    specification: Specification
+    where: str
+    calls: tuple[Call, ...] = ()
+    metadata: BatchMetadata = field(default_factory=BatchMetadata)
+    levels: dict[str, int] = field(default_factory=dict)
+    mapped: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    data: Microdata | None = None
+    finished: Table | None = None
+    groups: list[EntryGroup] = field(default_factory=list)
+    result: ProtectedTable | None = None
+    number: int = 0
+    singletons: bool = True
+    protected: bool = False
+
+    def flag(self, name: str) -> bool:
+        """Whether WGT(1) or MIS(1) was given."""
+        return any(call.name == name and call.numbers[0] > 0 for call in self.calls)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that judge this table."""
+        holdings = self.data is not None and self.data.schema.entity is not None
+        return rules_of_calls(self.calls, holdings=holdings)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its data are there."""
+        return self.data is not None or self.finished is not None
+
+
+def exact_name(name: str, names: Sequence[str]) -> str:
+    """The name as the metadata write it; ARGUS does not mind upper and lower case."""
+    return next((known for known in names if known.lower() == name.lower()), name)
+
+
+def tables_of(jobs: Sequence[TableJob]) -> list[Table]:
+    """The cells of one table, or of tables that will be linked: these need the same numbers of every cell."""
+    for job in jobs:
+        if not job.is_read:
+            raise PlanError(
+                f"{job.where}: the data of this table have not been read; use <READMICRODATA> or <READTABLE>."
+            )
+    if len(jobs) > 1:
+        _check_linkable(jobs)
+    rules = [rule for job in jobs for rule in job.rules]
+    needs = _Needs(
+        top=max([2, *(rule.needs_top for rule in rules)]),
+        by_record=any(rule.unit == "record" for rule in rules),
+        request=any(isinstance(rule, Request) for rule in rules),
+        measures=tuple(dict.fromkeys(name for job in jobs for name in _measures(job))),
+    )
+    return [_tabulated(job, needs) if job.finished is None else _with_flags(job) for job in jobs]
+
+
+@dataclass(frozen=True)
+class _Needs:
+    """What all linked tables must know of their cells."""
+
+    top: int
+    by_record: bool
+    request: bool
+    measures: tuple[str, ...]
+
+
+def _measures(job: TableJob) -> tuple[str, ...]:
+    if job.data is None:
+        return ()
+    wanted, names = job.specification, job.data.schema.names
+    cost = None if wanted.cost in COST_CODES else wanted.cost
+    return tuple(exact_name(name, names) for name in (wanted.shadow, cost) if name is not None)
+
+
+def _tabulated(job: TableJob, needs: _Needs) -> Table:
+    assert job.data is not None
+    data, wanted = job.data, job.specification
+    names = data.schema.names
+    request = next(iter(job.metadata.requests), None) if needs.request else None
+    if needs.request and request is None:
+        raise PlanError(f"{job.where}: the rule REQ needs a variable with <REQUEST> in the metadata; there is none.")
+    if job.flag("WGT") and data.schema.weight is None:
+        raise PlanError(f"{job.where}: WGT(1) needs a variable with <WEIGHT> in the metadata; there is none.")
+    dimensions = []
+    for name in wanted.explanatory:
+        known = exact_name(name, names)
+        total = job.metadata.totals.get(known, "Total")
+        dimensions.append(DimensionSpec(known, level=job.levels.get(known), total=total))
+    spec = TableSpec(
+        tuple(dimensions),
+        response=None if wanted.response is None else exact_name(wanted.response, names),
+        shadow=None if wanted.shadow is None else exact_name(wanted.shadow, names),
+        cost=exact_name(wanted.cost, names) if wanted.cost and wanted.cost not in COST_CODES else None,
+        others=needs.measures,
+        weighted=job.flag("WGT"),
+        missing_safe=job.flag("MIS"),
+        request=request,
+        request_codes=job.metadata.requests.get(request or "", ()) or ("1", "2"),
+        top=needs.top,
+        by_record=needs.by_record,
+    )
+    return tabulate(data, spec)
+
+
+def _with_flags(job: TableJob) -> Table:
+    assert job.finished is not None
+    if job.flag("WGT"):
+        raise PlanError(f"{job.where}: WGT(1) needs records; a finished table has its weights inside.")
+    return replace(job.finished, missing_safe=job.flag("MIS"))
+
+
+def _check_linkable(jobs: Sequence[TableJob]) -> None:
+    """A code must stand for the same records in all tables: a recoded variable must be recoded in all of them alike."""
+    if len({job.finished is None for job in jobs}) > 1:
+        raise PlanError(f"{jobs[0].where}: linked tables come from microdata or from table files, not from both.")
+    for name in dict.fromkeys(name for job in jobs for name in job.mapped):
+        having = [job for job in jobs if name.lower() in (each.lower() for each in job.specification.explanatory)]
+        if len({job.mapped.get(name) for job in having}) > 1:
+            raise PlanError(
+                f"{having[0].where}: {name!r} is recoded in one of the linked tables and not in the same way in another, "
+                "so a code would stand for different records. Recode it alike in all of them."
+            )
+
+
+def _alike(tables: Sequence[Table]) -> list[Table]:
+    """Finished tables with the same measures and lists of the same length, so that their cells can stand in one system.
+
+    Each table is judged by what it has itself; what is filled in here is not looked at.
+    """
+    if len(tables) > 1 and len({table.counted for table in tables}) > 1:
+        raise DataError("linked tables: either all tables have a frequency column, or none has.")
+    names = tuple(dict.fromkeys(name for table in tables for name in table.respondents.measures))
+    width = {
+        name: max(t.respondents.measures[name].top.shape[1] for t in tables if name in t.respondents.measures)
+        for name in names
+    }
+    alike = []
+    for table in tables:
+        view = table.respondents
+        if set(view.measures) == set(names) and all(view.measures[n].top.shape[1] == width[n] for n in names):
+            alike.append(table)
+            continue
+        if view.measures is not view.judged:
+            raise DataError("linked tables: all tables must have the same shadow and cost variables.")
+        own = next(iter(view.measures.values()))
+        measures = {}
+        for name in names:
+            measure = view.measures.get(name) or replace(
+                own, name=name, top=own.top[:, :0], top_units=own.top_units[:, :0]
+            )
+            lacking = width[name] - measure.top.shape[1]
+            measures[name] = replace(
+                measure,
+                top=np.pad(measure.top, ((0, 0), (0, lacking))),
+                top_units=np.pad(measure.top_units, ((0, 0), (0, lacking)), constant_values=-1),
+            )
+        alike.append(replace(table, respondents=replace(view, measures=measures, judged=measures)))
+    return alike
+
+
+def judge_jobs(jobs: Sequence[TableJob], tables: Sequence[Table]) -> tuple[System, Knowledge]:
+    """One system of all the cells: each table judged by its own rules, then what is known beforehand."""
+    system = link(_alike(tables))
+    verdict = _merged(system, [judge_cells(table, job.rules) for job, table in zip(jobs, tables, strict=True)])
+    groups = []
+    for job, table in zip(jobs, tables, strict=True):
+        for group in job.groups:
+            moved = []
+            for entry in group.entries:
+                given = dict(zip(table.names, entry.codes, strict=True))
+                moved.append(replace(entry, codes=tuple(given.get(name, "") for name in system.table.names)))
+            groups.append(replace(group, entries=tuple(moved)))
+    # what a table file declares comes before what any a-priori file says
+    groups.sort(key=lambda group: not group.declared)
+    knowledge = apply_groups(system.table, system.relations, verdict, groups)
+    return system, replace(knowledge, cost=_costs(jobs, system, knowledge))
+
+
+def _merged(system: System, verdicts: Sequence[Verdict]) -> Verdict:
+    """A cell is unsafe if it is in any of the tables, by the first rule and with the largest levels."""
+    if len(verdicts) == 1:
+        return verdicts[0]
+    rules = tuple(sorted(dict.fromkeys(rule for v in verdicts for rule in v.rules), key=lambda rule: rule.rank))
+    n = system.table.n_cells
+    reason = np.full(n, len(rules), dtype=np.int64)
+    empty = np.ones(n, dtype=bool)
+    lower, upper = np.zeros(n), np.zeros(n)
+    for verdict, members in zip(verdicts, system.members, strict=True):
+        place = np.array([*(rules.index(rule) for rule in verdict.rules), len(rules)])
+        np.minimum.at(reason, members, place[verdict.reason])
+        empty[members[verdict.status != CellStatus.EMPTY]] = False
+        np.maximum.at(lower, members, verdict.lower_protection)
+        np.maximum.at(upper, members, verdict.upper_protection)
+    unsafe = reason < len(rules)
+    status = np.where(unsafe, CellStatus.PRIMARY, np.where(empty, CellStatus.EMPTY, CellStatus.SAFE))
+    return Verdict(
+        status.astype(np.int8), np.where(unsafe, reason, -1).astype(np.int16), rules, lower, upper
+    )  # fmt: skip
+
+
+def _costs(jobs: Sequence[TableJob], system: System, knowledge: Knowledge) -> Floats:
+    """What hiding each cell costs: as its first table says, unless it was given for the cell itself."""
+    cost = np.full(system.table.n_cells, np.nan)
+    for job, table, members in zip(jobs, system.parts, system.members, strict=True):
+        own = _cost(job, table, system, knowledge, members)
+        cost[members] = np.where(np.isnan(cost[members]), own, cost[members])
+    return np.where(np.isnan(knowledge.cost), cost, knowledge.cost)
+
+
+def _cost(job: TableJob, table: Table, system: System, knowledge: Knowledge, members: NDArray[np.int64]) -> Floats:
+    given, power = job.specification.cost, job.specification.power
+    if given == "-3" and job.metadata.distances:
+        return distance_cost(system.table, knowledge.verdict.primary, job.metadata.distances)[members]
+    measures = table.respondents.measures
+    name = COST_CODES.get(given or "", given or "value")
+    if given is not None and given not in COST_CODES:
+        name = exact_name(given, tuple(measures))
+        if name not in measures:
+            raise PlanError(f"{job.where}: the cost variable {given!r} is not there; known: {', '.join(measures)}.")
+    return cost_of(table, name if power is None or power == 1 else f"{name}^{power:g}")
+
+
+def with_attacker(knowledge: Knowledge, table: Table, percent: float) -> tuple[Knowledge, int]:
+    """The attacker knows every cell within some per cent; how many unsafe cells need more room than that, and get it.
+
+    A cell that is unsafe must be kept at least its protection levels away, so knowledge inside them is none. A share
+    of 0 would be the value itself; about zeros nothing more is known than of any cell.
+    """
+    verdict = knowledge.verdict
+    least, most = bounds_of(table, BoundsOptions())
+    reach = np.abs(table.values) * percent / 100.0
+    down = np.where(verdict.primary, np.maximum(reach, verdict.lower_protection), reach)
+    up = np.where(verdict.primary, np.maximum(reach, verdict.upper_protection), reach)
+    zero = table.values == 0
+    low = np.where(zero, least, np.maximum(table.values - down, least))
+    high = np.where(zero, np.maximum(most, up), table.values + up)
+    known = replace(
+        knowledge,
+        lower_bound=np.where(np.isnan(knowledge.lower_bound), low, knowledge.lower_bound),
+        upper_bound=np.where(np.isnan(knowledge.upper_bound), high, knowledge.upper_bound),
+    )
+    return known, int((verdict.primary & ~zero & (np.maximum(down, up) > reach)).sum())
+
+
+def rules_of_calls(calls: Sequence[Call], *, holdings: bool) -> tuple[Rule, ...]:
+    """The safety rules of a batch line: the first two P and NK are for records, the next two for holdings."""
+    rules: list[Rule] = []
+    seen: dict[str, int] = {}
+    weighted = any(call.name == "WGT" and call.numbers[0] > 0 for call in calls)
+    for call in calls:
+        place = seen[call.name] = seen.get(call.name, 0) + 1
+        by_holding = place > (2 if call.name in ("P", "NK") else 1)
+        unit: Unit = "respondent" if by_holding or not holdings else "record"
+        rule = _rule(call, unit, weighted)
+        if rule is not None:
+            rules.append(rule)
+    return tuple(rules)
+
+
+def _rule(call: Call, unit: Unit, weighted: bool) -> Rule | None:
+    numbers = call.numbers
+    if call.name == "P" and numbers[0] > 0:
+        if len(numbers) == 3:
+            return PQ(p=numbers[0], q=numbers[1], coalition=int(numbers[2]), unit=unit)
+        return PPercent(p=numbers[0], coalition=int(numbers[1]) if len(numbers) > 1 else 1, unit=unit)
+    if call.name == "NK" and numbers[0] > 0 and numbers[1] > 0:
+        return Dominance(n=int(numbers[0]), k=numbers[1], unit=unit)
+    if call.name == "FREQ" and numbers[0] > 0:
+        return Threshold(minimum=int(numbers[0]), protection=numbers[1], weighted=weighted, unit=unit)
+    if call.name == "ZERO":
+        return Zero(range=numbers[0], unit=unit)
+    if call.name == "REQ" and any(numbers[:3]):
+        return Request(
+            percent1=numbers[0], percent2=numbers[1], minimum=int(numbers[2]), protection=numbers[3], unit=unit
+        )
+    return Manual(protection=numbers[0]) if call.name == "MAN" else None
