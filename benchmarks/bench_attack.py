@@ -1,8 +1,14 @@
-"""The attacker: exact intervals of all hidden cells of a two-dimensional table, beside scipy's linprog on the same programs."""
+"""The attacker: exact intervals beside scipy's linprog on the same programs, and several workers beside one.
+
+The business table needs mag_100k.csv of `benchdata.py` in RETICENT_BENCHDATA; without it that entry is left out.
+"""
+
+import os
 
 import numpy as np
 from scipy.optimize import linprog
 
+from benchmarks.bench_suppression import business_table
 from benchmarks.harness import Entry
 from reticent.data.relations import Relations
 from reticent.tables.attack.audit import audit
@@ -44,11 +50,47 @@ def _rates(table: tuple[SuppressionProblem, np.ndarray], programs: int) -> str:
     return f"{int(table[1].sum())} hidden cells: {programs} programs ours, {2 * int(table[1].sum())} linprog"
 
 
+def _half_hidden(size: int) -> tuple[SuppressionProblem, np.ndarray]:
+    """A business table with three quarters of its inner cells hidden: groups large enough to keep the solver busy."""
+    problem = business_table(size, 0.2)
+    inner = np.ones(problem.n_cells, dtype=bool)
+    inner[problem.relations.cells[problem.relations.coefs < 0]] = False
+    drawn = np.random.default_rng(0).random(problem.n_cells) < 0.75
+    return problem, problem.primary | (inner & drawn)
+
+
+def _alone(table: tuple[SuppressionProblem, np.ndarray]) -> int:
+    return audit(*table, workers=1).programs
+
+
+def _programs(table: tuple[SuppressionProblem, np.ndarray], programs: int) -> str:
+    return f"{int(table[1].sum())} hidden cells, {programs} programs"
+
+
 def entries() -> list[Entry]:
-    """Growing tables."""
-    return [
+    """Growing tables; then all cores against one."""
+    found = [
         Entry(
             "exact intervals, 8 % of a two-dimensional table hidden", (20, 40, 80), _table, _ours, _linprog,
             "scipy linprog, the same intervals", size_unit="rows and columns", quality=_rates, repeat=2,
-        )
+        ),
+        Entry(
+            "exact intervals, all cores", (80, 120), _table, _ours, _alone, "the same with one worker",
+            size_unit="rows and columns", quality=_programs, repeat=2,
+        ),
     ]  # fmt: skip
+    if os.environ.get("RETICENT_BENCHDATA"):
+        found.append(
+            Entry(
+                "exact intervals of a business table, all cores",
+                (9_982, 100_010),
+                _half_hidden,
+                _ours,
+                _alone,
+                "the same with one worker",
+                size_unit="cells",
+                quality=_programs,
+                repeat=1,
+            )  # fmt: skip
+        )
+    return found

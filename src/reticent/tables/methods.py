@@ -25,7 +25,7 @@ from reticent.tables.suppression import SUPPRESSION_METHODS
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-MAX_INTERVALS = 4_000
+MAX_INTERVALS = 30_000
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from reticent.base.checks import check_choice
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.tables.attack.certify import certify
-from reticent.tables.attack.programs import MovementProgram
+from reticent.tables.attack.ends import movement_ends
 from reticent.tables.attack.reduce import Reduced, reduce
 from reticent.tables.problem import SuppressionProblem
 
@@ -56,45 +56,27 @@ def audit(
     *,
     mode: str = "intervals",
     known: Mask | None = None,
+    workers: int | None = None,
     progress: Progress = silent,
 ) -> Audit:
     """Attack a pattern with all relations, published cells and bounds.
 
     Mode "intervals" gives both exact ends of every hidden cell; "certify" only proves the needs of the primaries, and
     `low` and `high` are then what has been proved reachable. Cells `known` to this attacker are not attacked.
+    `workers` threads share the work (default: one for each core, one only for small systems) with the same result.
     """
     check_choice(mode, ("intervals", "certify"), name="mode", owner="audit")
     started = time.monotonic()
     hidden = check_pattern(problem, suppressed)
     if mode == "certify":
-        reach, _ = certify(problem, hidden, known=known, progress=progress)
+        reach, _ = certify(problem, hidden, known=known, workers=workers, progress=progress)
         found = judge(problem, reach.reduced.cells, reach.down, reach.up, programs=reach.programs)
         assert reach.lost is not None
         return replace(found, exposed=reach.lost, exact=False, seconds=time.monotonic() - started)
     reduced = reduce(problem, hidden, known=known)
-    down, up, programs = movement_ends(reduced, progress=progress)
+    down, up, programs = movement_ends(reduced, workers=workers, progress=progress)
     low, high = _carry(reduced, down, up)
     return judge(problem, reduced.cells, low, high, programs=programs, seconds=time.monotonic() - started)
-
-
-def movement_ends(reduced: Reduced, *, progress: Progress = silent) -> tuple[Floats, Floats, int]:
-    """How far each movement of a reduced system can go, down and up, exactly; and the number of programs."""
-    down, up = reduced.room_down.copy(), reduced.room_up.copy()
-    bound = np.zeros(len(down), dtype=bool)
-    bound[reduced.relations.cells] = True
-    groups = np.unique(reduced.groups[bound])
-    programs = 0
-    for number, group in enumerate(groups.tolist()):
-        part = reduced.relations.restrict(reduced.groups == group)
-        rooms = (reduced.room_down[part.cells], reduced.room_up[part.cells])
-        program = MovementProgram(part.relations, *rooms, whole=reduced.whole)
-        for sign, ends in ((1, up), (-1, down)):
-            for place, movement in enumerate(part.cells.tolist()):
-                ends[movement] = program.reach(place, sign).objective
-                if place % 100 == 0:
-                    progress(number / len(groups), "attacking the hidden cells")
-        programs += program.solves
-    return down, up, programs
 
 
 def _carry(reduced: Reduced, down: Floats, up: Floats) -> tuple[Floats, Floats]:

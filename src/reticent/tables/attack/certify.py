@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reticent.base.progress import Progress, silent
 from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
+from reticent.tables.attack.pieces import Piece, Tick, pieces_of, work_on
 from reticent.tables.attack.programs import MovementProgram
 from reticent.tables.attack.reduce import Reduced, reduce
 from reticent.tables.problem import SuppressionProblem
@@ -94,9 +95,13 @@ def certify(
     known: Mask | None = None,
     rng: np.random.Generator | None = None,
     recorder: Recorder | None = None,
+    workers: int | None = 1,
     progress: Progress = silent,
 ) -> tuple[Reach, Wants]:
-    """Prove the needs of every primary of a pattern, or find those that cannot be met (`reach.lost`)."""
+    """Prove the needs of every primary of a pattern, or find those that cannot be met (`reach.lost`).
+
+    Groups that have nothing in common are attacked by several `workers` (None: as many as there are cores, if it pays).
+    """
     reduced = reduce(problem, hidden, known=known)
     n = len(reduced.cells)
     reach = Reach(reduced, np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool), lost=np.zeros(n, dtype=bool))
@@ -108,9 +113,16 @@ def certify(
     _closed_forms(reach)
     _kernel_movements(reach, wants, rng or np.random.default_rng(7))
     open_groups = np.unique(reduced.groups[reduced.leader[wants.missing(reach) & (reduced.leader >= 0)]])
-    for number, group in enumerate(open_groups.tolist()):
-        progress(number / len(open_groups), "attacking the hidden cells")
-        _attack_group(reach, wants, group, rng or np.random.default_rng(group))
+    groups = [
+        _open(reach, wants, piece, rng or np.random.default_rng(group))
+        for group, piece in zip(open_groups.tolist(), pieces_of(reduced, open_groups), strict=True)
+    ]
+    # one stream of draws for all groups, or one record of proofs, is for one worker
+    alone = rng is not None or recorder is not None
+    count = 1 if alone else workers
+    work_on(groups, _attack_group, workers=count, progress=progress, words="attacking the hidden cells")
+    for done in groups:
+        _close(reach, done)
     assert reach.lost is not None
     reach.lost |= wants.missing(reach)
     return reach, wants
@@ -149,41 +161,29 @@ def _kernel_movements(reach: Reach, wants: Wants, rng: np.random.Generator) -> N
 
 
 class _Group:
-    """One group of movements with its program and the places of its hidden cells."""
+    """One group of movements with its programs; all places are those of the group's own cells."""
 
-    def __init__(self, reach: Reach, group: int, largest: float) -> None:
-        self.reduced = reach.reduced
-        mask = self.reduced.groups == group
-        self.part = self.reduced.relations.restrict(mask)
-        self.number = np.full(len(mask), -1, dtype=np.int64)
-        self.number[self.part.cells] = np.arange(len(self.part.cells))
-        self.places = np.flatnonzero((self.reduced.leader >= 0) & mask[np.maximum(self.reduced.leader, 0)])
-        self.down, self.up = self.reduced.room_down[self.part.cells], self.reduced.room_up[self.part.cells]
+    def __init__(self, reduced: Reduced, largest: float) -> None:
+        self.reduced = reduced
         self.capped = MovementProgram(
-            self.part.relations,
-            np.minimum(self.down, np.ceil(_CAP * largest)),
-            np.minimum(self.up, np.ceil(_CAP * largest)),
-            whole=self.reduced.whole,
+            reduced.relations,
+            np.minimum(reduced.room_down, np.ceil(_CAP * largest)),
+            np.minimum(reduced.room_up, np.ceil(_CAP * largest)),
+            whole=reduced.whole,
         )
         self._full: MovementProgram | None = None
 
     def full(self) -> MovementProgram:
         """The program with the attacker's own bounds."""
         if self._full is None:
-            self._full = MovementProgram(self.part.relations, self.down, self.up, whole=self.reduced.whole)
+            reduced = self.reduced
+            self._full = MovementProgram(reduced.relations, reduced.room_down, reduced.room_up, whole=reduced.whole)
         return self._full
-
-    def lift(self, values: Floats) -> Floats:
-        """Movement of all hidden cells from one of the group."""
-        movement = np.zeros(self.reduced.relations.n_cells)
-        movement[self.part.cells] = values
-        return self.reduced.lift(movement)
 
     def run(self, program: MovementProgram, places: Ints, weights: Floats, reach: Reach) -> float:
         """Maximise a weighted sum of cells, learn from the movement, return its value."""
-        columns = self.number[self.reduced.leader[places]]
-        total = np.zeros(len(self.part.cells))
-        np.add.at(total, columns, weights * self.reduced.sign[places])
+        total = np.zeros(self.reduced.relations.n_cells)
+        np.add.at(total, self.reduced.leader[places], weights * self.reduced.sign[places])
         used = np.flatnonzero(total).astype(np.int32)
         if len(used) == 0:
             return 0.0
@@ -191,36 +191,66 @@ class _Group:
         reach.programs += 1
         if len(found.values):
             values = np.where(np.abs(found.values) < 1e-9 * max(1.0, program.scale), 0.0, found.values)
-            reach.learn(self.lift(values))
+            reach.learn(self.reduced.lift(values))
         return found.objective
 
 
-def _attack_group(reach: Reach, wants: Wants, group: int, rng: np.random.Generator) -> None:
+@dataclass(frozen=True, eq=False)
+class _OpenGroup:
+    """A group whose needs are not all proved yet: its own reach and wants, apart from the others."""
+
+    piece: Piece
+    reach: Reach
+    wants: Wants
+    rng: np.random.Generator
+
+    @property
+    def weight(self) -> float:
+        """Programs to come (at most), each over all movements."""
+        return float(len(self.piece.places) * len(self.piece.movements))
+
+
+def _open(reach: Reach, wants: Wants, piece: Piece, rng: np.random.Generator) -> _OpenGroup:
+    assert reach.lost is not None
+    at = piece.places
+    own = Reach(piece.reduced, reach.down[at], reach.up[at], reach.moves[at], lost=reach.lost[at])
+    own.recorder = reach.recorder
+    needs = Wants(wants.down[at], wants.up[at], wants.slide[at], wants.move[at], wants.slack)
+    return _OpenGroup(piece, own, needs, rng)
+
+
+def _close(reach: Reach, group: _OpenGroup) -> None:
+    assert reach.lost is not None
+    at, own = group.piece.places, group.reach
+    reach.down[at], reach.up[at], reach.moves[at] = own.down, own.up, own.moves
+    reach.lost[at] = own.lost
+    reach.programs += own.programs
+
+
+def _attack_group(group: _OpenGroup, tick: Tick) -> None:
+    reach, wants = group.reach, group.wants
     scale = np.maximum(np.maximum(wants.up, wants.down), np.maximum(wants.slide, wants.slack * 10))
-    places = np.flatnonzero(
-        (reach.reduced.leader >= 0) & (reach.reduced.groups[np.maximum(reach.reduced.leader, 0)] == group)
-    )
-    item = _Group(reach, group, float(scale[places].max()))
-    _serve_many(item, reach, wants, scale, rng)
-    for place in item.places[wants.missing(reach)[item.places]].tolist():
+    item = _Group(group.piece.reduced, float(scale.max()))
+    _serve_many(item, reach, wants, scale, group.rng, tick)
+    for place in np.flatnonzero(wants.missing(reach)).tolist():
+        tick()
         _settle(item, reach, wants, place)
 
 
-def _serve_many(item: _Group, reach: Reach, wants: Wants, scale: Floats, rng: np.random.Generator) -> None:
+def _serve_many(item: _Group, reach: Reach, wants: Wants, scale: Floats, rng: np.random.Generator, tick: Tick) -> None:
     """Random sums of uncertified cells, as long as each program still serves several."""
     while True:
-        up = item.places[wants.missing_up(reach)[item.places]]
-        down = item.places[wants.missing_down(reach)[item.places]]
+        tick()
+        up, down = np.flatnonzero(wants.missing_up(reach)), np.flatnonzero(wants.missing_down(reach))
         before = len(up) + len(down)
         if before < 8:
             return
         item.run(item.capped, up, rng.uniform(0.5, 1.5, len(up)) / scale[up], reach)
         item.run(item.capped, down, -rng.uniform(0.5, 1.5, len(down)) / scale[down], reach)
         both = np.concatenate((up, down))
-        if len(both):
-            signs = rng.choice((-1.0, 1.0), len(both))
-            item.run(item.capped, both, signs * rng.uniform(0.5, 1.5, len(both)) / scale[both], reach)
-        left = wants.missing_up(reach)[item.places].sum() + wants.missing_down(reach)[item.places].sum()
+        signs = rng.choice((-1.0, 1.0), len(both))
+        item.run(item.capped, both, signs * rng.uniform(0.5, 1.5, len(both)) / scale[both], reach)
+        left = int(wants.missing_up(reach).sum() + wants.missing_down(reach).sum())
         if before - left < max(3, 0.05 * before):
             return
 

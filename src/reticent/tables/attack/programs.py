@@ -51,8 +51,9 @@ class MovementProgram:
         columns = np.asarray(cells, dtype=np.int32)
         cost = np.zeros(len(self._all))
         cost[columns] = weights
-        touched = np.union1d(self._used, columns).astype(np.int32)
-        self._session.set_cost(touched, cost[touched])
+        if len(self._used):
+            self._session.set_cost(self._used, np.zeros(len(self._used)))
+        self._session.set_cost(columns, cost[columns])
         self._used = columns
         self.solves += 1
         found = self._session.solve()
