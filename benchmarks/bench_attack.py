@@ -91,6 +91,6 @@ def entries() -> list[Entry]:
                 size_unit="cells",
                 quality=_programs,
                 repeat=1,
-            )  # fmt: skip
+            )
         )
     return found
