@@ -47,7 +47,7 @@ P = TypeVar("P", bound=Sized)
 R = TypeVar("R")
 
 
-def pieces_of(reduced: Reduced, groups: Ints) -> Iterator[Piece]:
+def pieces_of(reduced: Reduced, groups: NDArray[np.integer]) -> Iterator[Piece]:
     """Cut the chosen groups (ascending) out of a reduced system, each in time proportional to its own size."""
     relations = reduced.relations
     row_group = reduced.groups[relations.cells[relations.indptr[:-1]]]
@@ -68,7 +68,7 @@ def pieces_of(reduced: Reduced, groups: Ints) -> Iterator[Piece]:
         yield Piece(part, moving, carried)
 
 
-def _by_group(labels: NDArray[np.integer], groups: Ints) -> list[Ints]:
+def _by_group(labels: NDArray[np.integer], groups: NDArray[np.integer]) -> list[Ints]:
     """The positions that have each of the labels, ascending."""
     order = np.argsort(labels, kind="stable")
     sorted_labels = labels[order]
