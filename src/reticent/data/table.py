@@ -218,7 +218,11 @@ class Respondents:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The non-empty cells of a table. `values` is what would be published; `respondents` is what the rules judge."""
+    """The non-empty cells of a table. `values` is what would be published; `respondents` is what the rules judge.
+
+    `cell_keys` is there only for perturbation by cell keys: a number in [0, 1) that belongs to the set of
+    records of a cell, of `key_digits` decimals (0: of 53 bits).
+    """
 
     dimensions: tuple[Dimension, ...]
     codes: Nodes
@@ -233,6 +237,8 @@ class Table:
     records: Respondents | None = None
     counted: bool = True
     notes: tuple[str, ...] = ()
+    cell_keys: Floats | None = None
+    key_digits: int = 0
 
     def __post_init__(self) -> None:
         if self.codes.shape != (len(self.values), len(self.dimensions)):
@@ -333,4 +339,5 @@ class Table:
             values=self.values[order],
             respondents=self.respondents.take(order),
             records=None if self.records is None else self.records.take(order),
+            cell_keys=None if self.cell_keys is None else self.cell_keys[order],
         )

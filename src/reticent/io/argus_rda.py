@@ -11,6 +11,8 @@ from typing import Any
 from reticent.base.errors import DataError
 from reticent.data.hierarchy import TOTAL
 from reticent.data.schema import DEFAULT_PRIORITY, Kind, Role, Schema, Variable
+from reticent.io.argus_ckm import KEYWORDS as CKM_KEYWORDS
+from reticent.io.argus_ckm import CkmTags, ckm_tags
 from reticent.io.argus_codes import read_cdl, read_hrc
 from reticent.io.argus_grc import split_missing
 from reticent.io.argus_text import Line, Notes, find_file, lines_of, read_text
@@ -31,7 +33,8 @@ class Layout:
 class ArgusMetadata:
     """What an `.rda` file says: schema, layout, request codes, what was repaired, and what tables need.
 
-    `totals` are the codes of totals, `distances` the costs of hiding a cell 1, 2, 3, 4, 5 codes from an unsafe one.
+    `totals` are the codes of totals, `distances` the costs of hiding a cell 1, 2, 3, 4, 5 codes from an unsafe one;
+    `ckm` is what is said about cell keys.
     """
 
     schema: Schema
@@ -40,6 +43,7 @@ class ArgusMetadata:
     notes: tuple[str, ...]
     totals: dict[str, str] = field(default_factory=dict)
     distances: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    ckm: CkmTags | None = None
 
 
 @dataclass
@@ -57,6 +61,7 @@ class Block:
     distance: tuple[float, ...] = ()
     recodable: bool = False
     seen: set[str] = field(default_factory=set)
+    ckm: dict[str, str] = field(default_factory=dict)
 
     def fail(self, line: Line, words: str) -> DataError:
         """An error that names the file, the line and the variable."""
@@ -87,7 +92,8 @@ def read_rda(path: Path) -> ArgusMetadata:
         raise DataError(f"{path.name}: {str(err).removeprefix('Schema: ')}", variables=err.variables) from None
     totals = {block.facts["name"]: block.total for block in blocks}
     distances = {block.facts["name"]: block.distance for block in blocks if block.distance}
-    return ArgusMetadata(schema, layout, requests, tuple(notes), totals, distances)
+    ckm = ckm_tags({block.facts["name"]: block.ckm for block in blocks if block.ckm}, path.name)
+    return ArgusMetadata(schema, layout, requests, tuple(notes), totals, distances, ckm)
 
 
 def _header(lines: Sequence[Line], path: Path) -> tuple[Layout, list[Line]]:
@@ -212,6 +218,12 @@ def read_distance(words: Sequence[str]) -> tuple[float, ...]:
     return (*numbers, *(numbers[-1] for _ in range(5 - len(numbers))))
 
 
+def _cell_key(block: Block, line: Line) -> None:
+    block.ckm[str(line.keyword)] = " ".join(line.tokens[1:])
+    if line.keyword == "RECORDKEY":
+        block.facts["kind"] = Kind.NUMERIC
+
+
 def _pass_over(block: Block, line: Line) -> None:
     """Known keywords that say nothing about the schema."""
 
@@ -237,7 +249,7 @@ _KEYWORDS: dict[str, Callable[[Block, Line], None]] = {
     "HOUSEHOLD": _fact("household", True), "SUPPRESSPRIORITY": _priority, "SUPPRESSWEIGHT": _priority,
     "RELATED": _pass_over, "TOTCODE": _set("total"), "DISTANCE": _distance, "HIERARCHICAL": _pass_over,
     "HIERLEVELS": _digits, "HIERCODELIST": _set("tree_file"), "HIERLEADSTRING": _set("lead"),
-    "HOLDING": _fact("role", Role.ENTITY), "REQUEST": _requests, "RECORDKEY": _pass_over,
+    "HOLDING": _fact("role", Role.ENTITY), "REQUEST": _requests, **dict.fromkeys(CKM_KEYWORDS, _cell_key),
 }  # fmt: skip
 
 

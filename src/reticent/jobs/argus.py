@@ -27,6 +27,7 @@ from reticent.io.argus_text import Notes, find_file
 from reticent.io.atomic import write_text
 from reticent.io.finished import read_finished
 from reticent.io.read import load_microdata
+from reticent.jobs.argus_ckm import ckm_method
 from reticent.jobs.argus_methods import Choice, choose
 from reticent.jobs.argus_output import write_argus_table
 from reticent.jobs.argus_recode import recode
@@ -196,7 +197,7 @@ class _Run:
         self.microdata = loaded.data
         for job in self.jobs:
             job.data = loaded.data
-            job.metadata = BatchMetadata(described.requests, described.totals, described.distances)
+            job.metadata = BatchMetadata(described.requests, described.totals, described.distances, described.ckm)
             self._speak_of_cost(job)
         self.say(f"READMICRODATA: {loaded.data.n_records} records.")
 
@@ -297,16 +298,15 @@ class _Run:
     def _do_suppress(self, command: Command, progress: Progress) -> None:
         call = command.calls[0]
         number = int(call.numbers[0])
-        if call.name == "CKM":
-            raise PlanError(
-                f"{command.where}: the cell key method (CKM) is not available; use GH, MOD, OPT, NET, RND or CTA."
-            )
         if number == 0 and call.name not in ("GH", "MOD"):
             raise PlanError(f"{command.where}: linked tables (0) are protected by GH or MOD.")
         if number == 0 and not self.jobs:
             raise PlanError(f"{command.where}: there is no table; use <SPECIFYTABLE> first.")
         jobs = self.jobs if number == 0 else [self._job(number, command)]
-        choice = choose(call, command.where)
+        if call.name == "CKM":
+            choice = Choice(ckm_method(call, jobs[0], partial(find_file, self.folder, notes=self.notes)))
+        else:
+            choice = choose(call, command.where)
         for line in choice.said:
             self.say(line)
         result = self._protect(jobs, choice, progress)
@@ -321,7 +321,7 @@ class _Run:
             )
 
     def _protect(self, jobs: Sequence[TableJob], choice: Choice, progress: Progress) -> ProtectedTable:
-        system, knowledge = judge_jobs(jobs, tables_of(jobs))
+        system, knowledge = judge_jobs(jobs, tables_of(jobs, choice.method))
         if choice.percent is not None:
             knowledge, short = with_attacker(knowledge, system.table, choice.percent)
             self.say(f"The attacker is taken to know every cell within {choice.percent:g} per cent.")
@@ -352,6 +352,7 @@ class _Run:
         result = job.result
         kind, options = int(command.numbers[1]), dict(command.options)
         confidential = kind in (5, 6) or (kind in (2, 3) and options.get("AS", False)) or kind == 4
+        confidential |= kind == 7 and any(options.get(name, False) for name in ("AO", "AD", "AC"))
         exposed = len(result.exposed) if job.singletons else len(result.audit.exposed_cells)
         if exposed and not confidential and not self.accept_exposed:
             raise NotProtectedError(

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import PlanError
 from reticent.data.cells import CellStatus
 from reticent.data.table import Dimension
 from reticent.io.argus_output import (
@@ -20,12 +19,13 @@ from reticent.io.argus_output import (
 )
 from reticent.io.atomic import write_text
 from reticent.io.jj import write_jj
+from reticent.jobs.argus_ckm import write_ckm
 from reticent.jobs.protect_table import ProtectedTable
 from reticent.tables.rules import RuleCells
 from reticent.tabulation.tabulate import with_empty_cells
 
 _BY_RULE = {"dominance": 3, "p-percent": 3, "pq": 3, "request": 4, "threshold": 5, "zero": 6}
-_SUFFIX = {"round": "_Round", "adjust": "_CTA"}
+_SUFFIX = {"round": "_Round", "adjust": "_CTA", "cell-key": "_CKM"}
 _BY_STATUS = {CellStatus.SAFE: 1, CellStatus.SECONDARY: 11, CellStatus.FROZEN: 10, CellStatus.EMPTY: EMPTY_STATUS}
 
 
@@ -54,6 +54,8 @@ def argus_cells(result: ProtectedTable, number: int) -> ArgusCells:
 
     status = np.full(full.n_cells, EMPTY_STATUS, dtype=np.int64)
     status[at] = argus_status(result)[members]
+    if not result.outcome.additive:  # a true 0 must look like one that noise made
+        status[status == EMPTY_STATUS] = _BY_STATUS[CellStatus.SAFE]
     view = RuleCells.of(full)
     shares = None
     if view.top is not None and view.magnitudes is not None and view.top.shape[1]:
@@ -72,7 +74,7 @@ def argus_cells(result: ProtectedTable, number: int) -> ArgusCells:
 def write_argus_table(
     result: ProtectedTable, number: int, kind: int, options: Mapping[str, bool], path: Path
 ) -> list[Path]:
-    """Write a table as type 1 CSV, 2 pivot, 3 code-value, 4 SBS, 5 intermediate (with metadata) or 6 JJ."""
+    """Write a table as type 1 CSV, 2 pivot, 3 code-value, 4 SBS, 5 intermediate (with metadata), 6 JJ or 7 CKM."""
     if kind == 6:
         write_jj(result.problem, path)
         return [path]
@@ -89,7 +91,7 @@ def write_argus_table(
     elif kind == 5:
         return _write_intermediate(cells, options, path)
     else:
-        raise PlanError("WRITETABLE: type 7 is for tables made by the cell key method.")
+        return write_ckm(result, number, cells, options, path)
     write_text(path, "\n".join(lines) + "\n")
     return [path]
 

@@ -7,14 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, PlanError
+from reticent.base.randomness import as_secret
 from reticent.data.cells import CellStatus
 from reticent.data.microdata import Microdata
 from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.data.table_plan import BoundsOptions
 from reticent.io.argus_batch import COST_CODES, Call, Specification
+from reticent.io.argus_ckm import CkmTags
 from reticent.jobs.protect_table import ProtectedTable
+from reticent.jobs.table_keys import fit_to_method, with_cell_keys
 from reticent.tables.apriori import EntryGroup, Knowledge, apply_groups
 from reticent.tables.inputs import bounds_of, cost_of
+from reticent.tables.methods import TableMethod
 from reticent.tables.nearness import distance_cost
 from reticent.tables.protection import Verdict, judge_cells
 from reticent.tables.rules import PQ, Dominance, Manual, PPercent, Request, Rule, Threshold, Unit, Zero
@@ -26,11 +30,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class BatchMetadata:
-    """What the metadata say beside the schema: request codes, codes of totals, costs by distance."""
+    """What the metadata say beside the schema: request codes, codes of totals, costs by distance, cell keys."""
 
     requests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     totals: Mapping[str, str] = field(default_factory=dict)
     distances: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    ckm: CkmTags | None = None
 
 
 @dataclass
@@ -72,7 +77,7 @@ def exact_name(name: str, names: Sequence[str]) -> str:
     return next((known for known in names if known.lower() == name.lower()), name)
 
 
-def tables_of(jobs: Sequence[TableJob]) -> list[Table]:
+def tables_of(jobs: Sequence[TableJob], method: TableMethod | None = None) -> list[Table]:
     """The cells of one table, or of tables that will be linked: these need the same numbers of every cell."""
     for job in jobs:
         if not job.is_read:
@@ -88,7 +93,7 @@ def tables_of(jobs: Sequence[TableJob]) -> list[Table]:
         request=any(isinstance(rule, Request) for rule in rules),
         measures=tuple(dict.fromkeys(name for job in jobs for name in _measures(job))),
     )
-    return [_tabulated(job, needs) if job.finished is None else _with_flags(job) for job in jobs]
+    return [_tabulated(job, needs, method) if job.finished is None else _with_flags(job) for job in jobs]
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,7 @@ def _measures(job: TableJob) -> tuple[str, ...]:
     return tuple(exact_name(name, names) for name in (wanted.shadow, cost) if name is not None)
 
 
-def _tabulated(job: TableJob, needs: _Needs) -> Table:
+def _tabulated(job: TableJob, needs: _Needs, method: TableMethod | None) -> Table:
     assert job.data is not None
     data, wanted = job.data, job.specification
     names = data.schema.names
@@ -136,7 +141,8 @@ def _tabulated(job: TableJob, needs: _Needs) -> Table:
         top=needs.top,
         by_record=needs.by_record,
     )
-    return tabulate(data, spec)
+    spec = fit_to_method(spec, method)
+    return with_cell_keys(tabulate(data, spec), data, spec, method, as_secret(0))
 
 
 def _with_flags(job: TableJob) -> Table:

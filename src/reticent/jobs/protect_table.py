@@ -20,11 +20,12 @@ from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import BoundsOptions, TablePlan, TableSection, read_table_plan
 from reticent.jobs.release_table import release_table
 from reticent.jobs.table_inputs import PlannedTables, load_tables
+from reticent.jobs.table_keys import fit_to_method, with_cell_keys
 from reticent.tables.apriori import Entry, Knowledge, apply_entries, no_knowledge
 from reticent.tables.attack import Audit
 from reticent.tables.attack.insiders import Insider, insiders
 from reticent.tables.inputs import build_problem
-from reticent.tables.methods import TABLE_METHODS, Outcome, PrimaryOnly, TableMethod, attack
+from reticent.tables.methods import TABLE_METHODS, CellKey, Outcome, PrimaryOnly, TableMethod, attack
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict, judge_cells
 from reticent.tables.rules import Rule
@@ -178,7 +179,8 @@ def protect_table(
     `data` is microdata with a `spec` (or several), or finished tables. If the attacker finds exposed cells the result
     is refused (`NotProtectedError`), unless `accept_exposed`.
     """
-    tables = _tables(data, spec, rules, zeros, part(progress, 0.0, 0.3))
+    secret = as_secret(secret)
+    tables = _tables(data, spec, rules, zeros, method, secret, part(progress, 0.0, 0.3))
     result = run_tables(
         tables, rules=rules, method=method or PrimaryOnly(), bounds=bounds or BoundsOptions(), cost=cost,
         a_priori=a_priori, time_limit=time_limit, secret=secret, progress=part(progress, 0.3, 1.0),
@@ -192,13 +194,16 @@ def _tables(
     spec: TableSpec | Sequence[TableSpec] | None,
     rules: Sequence[Rule],
     zeros: bool,
+    method: TableMethod | None,
+    secret: Secret,
     progress: Progress,
 ) -> list[Table]:
     if isinstance(data, Microdata):
         if spec is None:
             raise PlanError("protect_table: microdata need a spec that says which table to make.")
         specs = [spec] if isinstance(spec, TableSpec) else list(spec)
-        made = [tabulate(data, fit_to_rules(one, rules), progress=progress) for one in specs]
+        specs = [fit_to_method(fit_to_rules(one, rules), method) for one in specs]
+        made = [with_cell_keys(tabulate(data, one, progress=progress), data, one, method, secret) for one in specs]
     else:
         made = [data] if isinstance(data, Table) else list(data)
     return [with_empty_cells(table) for table in made] if zeros else made
@@ -233,7 +238,8 @@ def run_tables(
             apply_entries(system.table, system.relations, verdict, a_priori) if a_priori else no_knowledge(verdict)
         )
     problem = build_problem(system.table, system.relations, knowledge, bounds=bounds, cost=cost)
-    outcome = method.protect(
+    made = method.for_table(system.table) if isinstance(method, CellKey) else method
+    outcome = made.protect(
         problem, secret=as_secret(secret).child(method.name), time_limit=time_limit, progress=part(progress, 0.1, 0.7)
     )
     found = attack(problem, outcome, progress=part(progress, 0.7, 1.0))
@@ -241,8 +247,21 @@ def run_tables(
     said = (*notes, *system.table.notes, *knowledge.notes)
     if outcome.values is None and not found.exact:
         said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
+    if not outcome.additive:
+        said += (noise_note(found, problem),)
     progress(1.0, "done")
     return ProtectedTable(system, knowledge, problem, outcome, found, method.name, tuple(dict.fromkeys(said)), inside)
+
+
+def noise_note(found: Audit, problem: SuppressionProblem) -> str:
+    """What the attacker makes of noisy values, in words."""
+    words = "The published values do not add up. "
+    if not found.exact:
+        return words + "The table is large: only its unsafe cells were attacked by the relations of all cells."
+    known = int((found.high - found.low <= problem.tolerance).sum())
+    return words + (
+        f"Who knows the noise rules and combines all cells determines {known} of {problem.n_cells} true values exactly."
+    )
 
 
 def refuse_exposed(result: ProtectedTable, *, accept_exposed: bool) -> None:
@@ -263,6 +282,8 @@ def method_from_plan(plan: TablePlan) -> TableMethod:
     """The method that `[protect]` names, with its options."""
     chosen = TABLE_METHODS[plan.protect.method]
     made: TableMethod = build(chosen, plan.protect.options, owner=f"[protect] (method {plan.protect.method})")
+    if isinstance(made, CellKey):
+        made = made.with_files(plan.find)
     return made
 
 
@@ -275,7 +296,7 @@ def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
     """Everything a plan asks for but writing."""
     method = method_from_plan(plan)
     secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
-    planned: PlannedTables = load_tables(plan, progress=part(progress, 0.0, 0.3))
+    planned: PlannedTables = load_tables(plan, method=method, secret=secret, progress=part(progress, 0.0, 0.3))
     first: TableSection = plan.tables[0]
     return run_tables(
         planned.tables, rules=planned.rules, method=method, bounds=first.bounds, cost=plan.protect.cost,

@@ -25,6 +25,8 @@ def release_table(system: System, number: int, outcome: Outcome, method: str) ->
         wide_values[place], wide_hidden[place], wide_empty[place] = values, hidden, empty
         values, hidden, empty = wide_values, wide_hidden, wide_empty
         codes = np.column_stack(np.unravel_index(np.arange(table.n_possible), sizes)).astype(np.int32)
+    if not outcome.additive:  # a true 0 must look like one that noise made
+        values, empty = np.where(empty, 0.0, values), np.zeros(len(empty), dtype=bool)
     status = np.where(hidden, HIDDEN, np.where(empty, EMPTY, PUBLISHED))
     return PublishedTable(
         dimensions=table.names,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, silent
+from reticent.base.randomness import Secret
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.data.table_plan import DimensionOptions, TablePlan, TableSection
@@ -12,7 +13,9 @@ from reticent.io.argus_text import Notes, find_file
 from reticent.io.finished import read_finished
 from reticent.io.hierarchies import read_hierarchy
 from reticent.io.read import load_microdata
+from reticent.jobs.table_keys import fit_to_method, with_cell_keys
 from reticent.tables.apriori import Entry
+from reticent.tables.methods import TableMethod
 from reticent.tables.rules import Rule, rule_from_plan
 from reticent.tabulation.finished import finished_table
 from reticent.tabulation.tabulate import tabulate, with_empty_cells
@@ -28,7 +31,7 @@ class PlannedTables:
     notes: tuple[str, ...]
 
 
-def load_tables(plan: TablePlan, *, progress: Progress = silent) -> PlannedTables:
+def load_tables(plan: TablePlan, *, method: TableMethod, secret: Secret, progress: Progress = silent) -> PlannedTables:
     """Read everything and make the tables."""
     rules = rules_of(plan)
     notes = Notes()
@@ -41,7 +44,7 @@ def load_tables(plan: TablePlan, *, progress: Progress = silent) -> PlannedTable
         tables = [table]
         entries.extend(declared)
     else:
-        tables = _tabulated(plan, rules, notes, progress)
+        tables = _tabulated(plan, rules, method, secret, notes, progress)
     for section in plan.tables:
         if section.a_priori is not None:
             if len(plan.tables) > 1:
@@ -88,7 +91,9 @@ def spec_of(plan: TablePlan, section: TableSection, rules: tuple[Rule, ...], cos
     )
 
 
-def _tabulated(plan: TablePlan, rules: tuple[Rule, ...], notes: Notes, progress: Progress) -> list[Table]:
+def _tabulated(
+    plan: TablePlan, rules: tuple[Rule, ...], method: TableMethod, secret: Secret, notes: Notes, progress: Progress
+) -> list[Table]:
     source = plan.data
     loaded = load_microdata(
         source.path, source.schema, folder=plan.folder, format=source.format, query=source.query,
@@ -99,7 +104,8 @@ def _tabulated(plan: TablePlan, rules: tuple[Rule, ...], notes: Notes, progress:
     cost = plan.protect.cost if plan.protect.cost in loaded.data.schema else ""
     tables = []
     for section in plan.tables:
-        table = tabulate(loaded.data, spec_of(plan, section, rules, cost, notes), progress=progress)
+        spec = fit_to_method(spec_of(plan, section, rules, cost, notes), method)
+        table = with_cell_keys(tabulate(loaded.data, spec, progress=progress), loaded.data, spec, method, secret)
         tables.append(with_empty_cells(table) if section.zeros else table)
     return tables
 

@@ -3,7 +3,7 @@
 A method hides cells, or exchanges their values. Whatever it does, the outcome is attacked by code that did not make it.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,6 +18,7 @@ from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.audit import judge
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import adjust
+from reticent.tables.perturb.keyed import CellKey
 from reticent.tables.perturb.rounding import check_base, round_controlled
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
@@ -26,6 +27,8 @@ from reticent.tables.suppression import SUPPRESSION_METHODS
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 MAX_INTERVALS = 30_000
+MAX_NOISY = 2_000
+"""Noisy tables are attacked cell by cell up to this size; in larger ones only the unsafe cells are."""
 
 
 @runtime_checkable
@@ -116,9 +119,9 @@ class Adjust:
         )
 
 
-TABLE_METHODS = Registry("[protect]", (PrimaryOnly, Round, Adjust, *SUPPRESSION_METHODS))
+TABLE_METHODS = Registry("[protect]", (PrimaryOnly, Round, Adjust, CellKey, *SUPPRESSION_METHODS))
 
-__all__ = ["TABLE_METHODS", "Adjust", "Outcome", "PrimaryOnly", "Round", "TableMethod", "attack"]
+__all__ = ["TABLE_METHODS", "Adjust", "CellKey", "Outcome", "PrimaryOnly", "Round", "TableMethod", "attack"]
 
 
 def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress) -> Audit:
@@ -129,6 +132,8 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress)
         return audit(reconciled(problem, outcome.hidden), outcome.hidden, mode=mode, progress=progress)
     if outcome.low is None or outcome.high is None:
         raise ParameterError("attack: a method that exchanges values must say what can be concluded from them.")
+    if not outcome.additive:
+        return attack_noise(problem, outcome.low, outcome.high, progress=progress)
     _check_additive(problem, outcome.values)
     cells = np.flatnonzero(problem.primary).astype(np.int32)
     true = problem.values[cells]
@@ -145,6 +150,15 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress)
         reach = np.where(moved >= enough - problem.tolerance, np.maximum(wide, moved), moved)
         return judge(problem, cells, reach, reach)
     return judge(problem, cells, true - outcome.low[cells], outcome.high[cells] - true)
+
+
+def attack_noise(problem: SuppressionProblem, low: Floats, high: Floats, *, progress: Progress) -> Audit:
+    """What follows for every cell from the intervals of all of them and the relations of the true values."""
+    if not bool(((low <= problem.values) & (problem.values <= high)).all()):
+        raise ParameterError("attack: the stated conclusions do not contain the true values.")
+    known = replace(problem, lower_bound=low, upper_bound=high)
+    mode = "intervals" if problem.n_cells <= MAX_NOISY else "certify"
+    return audit(known, np.ones(problem.n_cells, dtype=bool), mode=mode, progress=progress)
 
 
 def _check_additive(problem: SuppressionProblem, values: Floats) -> None:

@@ -16,7 +16,8 @@ class Outcome:
     """What a method did: which cells are hidden, which values are published instead of the true ones (None: true).
 
     `cost` is what was lost, `bound` a proven lower bound of the least possible (None: there is none). For methods
-    that publish other values, `low` and `high` are what anybody can conclude about each true value.
+    that publish other values, `low` and `high` are what anybody can conclude about each true value; where these do not
+    add up (`additive` is False) the attacker still combines the intervals of all cells by the relations.
     """
 
     hidden: Mask
@@ -27,3 +28,4 @@ class Outcome:
     low: Floats | None = None
     high: Floats | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    additive: bool = True

@@ -130,6 +130,11 @@ class SuppressionProblem:
         return np.asarray(self.status == CellStatus.PRIMARY)
 
     @cached_property
+    def frozen(self) -> Mask:
+        """Cells that must keep their value and be shown."""
+        return np.asarray(self.status == CellStatus.FROZEN)
+
+    @cached_property
     def forced(self) -> Mask:
         """Cells that must be hidden: primaries and given secondaries."""
         return np.asarray((self.status == CellStatus.PRIMARY) | (self.status == CellStatus.SECONDARY))

@@ -113,7 +113,12 @@ def _appended(one: Table, other: Table) -> Table:
         respondents=stack_respondents(one.respondents, other.respondents),
         records=None if one.records is None or other.records is None else stack_respondents(one.records, other.records),
         notes=tuple(dict.fromkeys(one.notes + other.notes)),
+        cell_keys=_both(one.cell_keys, other.cell_keys),
     )
+
+
+def _both(one: NDArray[np.float64] | None, other: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    return None if one is None or other is None else np.concatenate((one, other))
 
 
 def _check_same_values(tables: Sequence[Table], members: Sequence[Integers], joint: Table) -> None:

@@ -285,6 +285,7 @@ def with_empty_cells(table: Table) -> Table:
         values=np.where(absent, 0.0, wide.values),
         respondents=_emptied(wide.respondents, absent),
         records=None if wide.records is None else _emptied(wide.records, absent),
+        cell_keys=None if wide.cell_keys is None else np.where(absent, 0.0, wide.cell_keys),
     )
 
 

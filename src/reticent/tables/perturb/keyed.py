@@ -1,0 +1,185 @@
+"""The table method `cell-key`: options, and the outcome that the attacker judges."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError, ParameterError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.microdata import Microdata
+from reticent.data.table import Measure, Table
+from reticent.tables.outcome import Outcome
+from reticent.tables.perturb.cell_key import (
+    KeyedValues,
+    MagnitudeCells,
+    MagnitudeNoise,
+    perturb_counts,
+    perturb_magnitudes,
+)
+from reticent.tables.perturb.ptable import PerturbationTable, read_ptables
+from reticent.tables.perturb.ptable_design import Design, design_ptable
+from reticent.tables.perturb.record_keys import DRAWN_DIGITS, RecordKeys
+from reticent.tables.problem import SuppressionProblem
+
+Floats = NDArray[np.float64]
+OWNER = "cell-key"
+MAGNITUDE_PARTS = 2
+
+
+@dataclass(frozen=True)
+class CellKey:
+    """Cell keys: every cell gets noise that depends on its set of records and the secret; totals need not add up.
+
+    The p-table is designed from `largest` (D), `variance` (V), `skip`, `stay` and `monotone`, or read from the file
+    `ptable` (with separation also from `small_ptable`). Record keys are drawn from the secret by record id, or stand in
+    the variable `record_key`. Sums get noise in proportion to their largest contributions (`noise`).
+    """
+
+    name: ClassVar[str] = "cell-key"
+    largest: int = field(default=5, metadata={"min": 1, "max": 100, "help": "largest change of a count"})
+    variance: float = field(default=3.0, metadata={"min": 0, "help": "variance of the change"})
+    skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never published"})
+    stay: float = field(default=0.0, metadata={"min": 0, "max": 1, "help": "least probability of no change"})
+    monotone: bool = field(default=False, metadata={"help": "probabilities rise up to no change"})
+    ptable: str = field(default="", metadata={"help": "p-table file instead of a designed one"})
+    small_ptable: str = field(default="", metadata={"help": "p-table file for values below separation"})
+    record_key: str = field(default="", metadata={"help": "variable with the record keys; absent: drawn"})
+    noise: MagnitudeNoise = field(default_factory=MagnitudeNoise)
+
+    def __post_init__(self) -> None:
+        if not self.ptable:
+            self._design(counts=True)
+        if self.noise.separation and not self.small_ptable:
+            raise ParameterError(f"{OWNER}: separation needs small_ptable, the p-table file for small values.")
+        if self.noise.parity and not self.ptable:
+            raise ParameterError(f"{OWNER}: parity needs a p-table file with rows of the types even and odd.")
+
+    def _design(self, *, counts: bool) -> Design:
+        if counts:
+            return Design(self.largest, self.variance, self.skip, self.stay, self.monotone)
+        return Design(self.largest, self.variance, 0, self.stay, self.monotone, parts=MAGNITUDE_PARTS)
+
+    def with_files(self, find: Callable[[str], Path]) -> "CellKey":
+        """The same with its files where `find` says."""
+        files = (self.ptable, self.small_ptable)
+        ptable, small = (str(find(name)) if name else "" for name in files)
+        return replace(self, ptable=ptable, small_ptable=small)
+
+    def needs_top(self, response: str | None) -> int:
+        """How many of the largest contributions the noise looks at."""
+        return 0 if response is None else self.noise.contributions
+
+    def record_keys(self, data: Microdata, response: str | None, secret: Secret) -> RecordKeys:
+        """The keys of all records; for sums, records that contribute 0 may stay out."""
+        if self.record_key:
+            data.schema.require([self.record_key], owner=OWNER)
+            keys = RecordKeys.of_column(
+                data.numbers((self.record_key,))[:, 0], name=self.record_key,
+                digits=data.schema[self.record_key].decimals or None,
+            )  # fmt: skip
+        else:
+            keys = RecordKeys.drawn(secret, data.record_ids())
+        if response is not None and not self.noise.include_zeros:
+            amounts = data.numbers((response,))[:, 0]
+            keys = keys.without(np.isnan(amounts) | (amounts == 0))
+        return keys
+
+    def tables(self, *, counts: bool) -> dict[str, PerturbationTable]:
+        """The perturbation tables by kind."""
+        if self.ptable:
+            return read_ptables(Path(self.ptable))
+        made = design_ptable(self._design(counts=counts), sizes=None if counts else (1, self.largest))
+        return {"all": made}
+
+    def for_table(self, table: Table) -> "KeyedTable":
+        """The method bound to a table that has cell keys."""
+        if table.cell_keys is None:
+            raise DataError(f"{OWNER}: cell keys come from records; a finished table has none. Start from microdata.")
+        return KeyedTable(self, table)
+
+    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+        """Not without the table: cell keys are part of it."""
+        raise DataError(f"{OWNER}: cell keys come from records; start from microdata or a plan.")
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedTable:
+    """The cell-key method and the table that it is to perturb."""
+
+    method: CellKey
+    table: Table
+    name: ClassVar[str] = "cell-key"
+
+    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+        """Add the noise, and state what anybody who knows the p-table can conclude from each value alone."""
+        progress(0.0, "adding the noise")
+        found = self._counts() if self.table.is_count else self._magnitudes(problem)
+        true = problem.values
+        untouched = problem.frozen
+        values = np.where(untouched, true, found.values)
+        low = np.minimum(np.where(untouched, true, found.low), true)
+        high = np.maximum(np.where(untouched, true, found.high), true)
+        change = np.abs(values - true)
+        return Outcome(
+            np.zeros(problem.n_cells, dtype=bool),
+            float(change.sum()),
+            status="perturbed by cell keys",
+            values=values,
+            low=np.maximum(low, problem.lower_bound),
+            high=np.minimum(high, problem.upper_bound),
+            facts={
+                "changed": int((change > 0).sum()),
+                "largest change": float(change.max(initial=0.0)),
+                "mean change": float(change.mean()) if len(change) else 0.0,
+                "additive": bool(
+                    (np.abs(problem.relations.residuals(values)) <= 1e-9 * np.abs(true).max(initial=1)).all()
+                ),
+            },
+            additive=False,
+        )
+
+    @cached_property
+    def _keys(self) -> Floats:
+        assert self.table.cell_keys is not None
+        return self.table.cell_keys
+
+    def _counts(self) -> KeyedValues:
+        made = self.method.tables(counts=True)
+        if "all" not in made:
+            raise DataError(f"{OWNER}: counts need a p-table of type all.")
+        weighted = self.table.weighted
+        counts = self.table.respondents.counts if weighted else np.rint(self.table.values).astype(np.int64)
+        return perturb_counts(counts, self._keys, made["all"], weights=self.table.values if weighted else None)
+
+    def _magnitudes(self, problem: SuppressionProblem) -> KeyedValues:
+        method, table = self.method, self.table
+        assert table.response is not None
+        small = read_ptables(Path(method.small_ptable)).get("all") if method.small_ptable else None
+        cells = MagnitudeCells(
+            table.values,
+            magnified(table, table.respondents.measures[table.response], method.noise),
+            table.respondents.counts,
+            self._keys,
+            problem.primary,
+        )
+        digits = DRAWN_DIGITS if table.key_digits == 0 else table.key_digits
+        return perturb_magnitudes(cells, method.noise, method.tables(counts=False), small_table=small, digits=digits)
+
+
+def magnified(table: Table, measure: Measure, noise: MagnitudeNoise) -> Floats:
+    """|x_j|, what the noise of each cell is in proportion to: top contributions, mean, range or the value."""
+    if noise.magnifier == "top":
+        weights = 1.0 if measure.top_weights is None else measure.top_weights
+        return np.asarray(measure.top * weights)
+    if noise.magnifier == "sum":
+        return np.abs(table.values)[:, None]
+    if noise.magnifier == "range":
+        return np.asarray(measure.maximum - measure.minimum)[:, None]
+    size = table.respondents.weighted_counts if table.weighted else table.respondents.counts.astype(np.float64)
+    return np.abs(np.divide(table.values, size, out=np.zeros(table.n_cells), where=size > 0))[:, None]

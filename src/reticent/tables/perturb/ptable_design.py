@@ -1,0 +1,249 @@
+"""Perturbation tables by design: the most random noise with mean 0, a given variance and a largest change.
+
+Each row maximises the entropy −Σ p log p over the changes v that are allowed, subject to Σ p = 1, Σ v p = 0, Σ v² p = V
+(or ≤ V), perhaps p(0) ≥ a given share and p not falling from the left up to v = 0. The optimum is
+p ∝ exp(−Σ λ a(v)) with one λ for each constraint, so a convex problem of a few numbers is solved by Newton's method.
+Whether there is any such row at all is decided first, by linear programs. Sources: Fraser and Wooton (2005);
+Giessing (2016); Giessing and Höhne (2011); errata 21.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from reticent.base.checks import check_between, check_integer
+from reticent.base.errors import InfeasibleError, ParameterError, SolverError
+from reticent.solve.highs import solve
+from reticent.solve.model import LinearModel, Status
+from reticent.tables.perturb.ptable import PerturbationTable, Row
+
+Floats = NDArray[np.float64]
+OWNER = "p-table"
+EXACT = 1e-12
+ITERATIONS = 400
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a perturbation table must satisfy.
+
+    No change is beyond `largest` (D); the variance is `variance` (V), or at most that with `at_most`. Results 1 to
+    `skip` never occur. A value keeps its size with a probability of at least `stay`, where that is allowed at all.
+    `monotone` (one for all rows, or one a row from size 1 on): probabilities do not fall from the left up to no change.
+    `parts` is the number of steps within 1: 1 for counts, more for magnitudes.
+    """
+
+    largest: int = 5
+    variance: float = 3.0
+    skip: int = 0
+    stay: float = 0.0
+    monotone: bool | tuple[bool, ...] = False
+    at_most: bool = False
+    parts: int = 1
+
+    def __post_init__(self) -> None:
+        check_integer(self.largest, minimum=1, maximum=100, name="largest", owner=OWNER)
+        check_integer(self.skip, minimum=0, maximum=100, name="skip", owner=OWNER)
+        check_integer(self.parts, minimum=1, maximum=100, name="parts", owner=OWNER)
+        check_between(self.variance, 1e-9, 1e4, name="variance", owner=OWNER)
+        check_between(self.stay, 0.0, 1.0, name="stay", owner=OWNER)
+        if not isinstance(self.monotone, bool) and len(self.monotone) != self.n_rows:
+            raise ParameterError(f"{OWNER}: monotone must be one truth value, or {self.n_rows}: one for each row.")
+
+    @property
+    def n_rows(self) -> int:
+        """The row from which on all are alike: D, or D + skip + 1 where small results are left out."""
+        return self.largest if self.skip == 0 else self.largest + self.skip + 1
+
+    def is_monotone(self, size: int) -> bool:
+        """Whether the row of this size must be monotone."""
+        return self.monotone if isinstance(self.monotone, bool) else self.monotone[size - 1]
+
+
+def design_ptable(design: Design, *, sizes: Sequence[int] | None = None) -> PerturbationTable:
+    """The table of maximal entropy; an impossible row is an error that says which variances are possible.
+
+    `sizes` lists the rows wanted (default: every whole size up to the last that differs).
+    """
+    wanted = tuple(range(1, design.n_rows + 1)) if sizes is None else tuple(sorted(set(sizes)))
+    nothing = Row.of(0.0, np.zeros(1), np.ones(1))
+    return PerturbationTable((nothing, *(_designed(design, size) for size in wanted)), "designed p-table")
+
+
+def _designed(design: Design, size: int) -> Row:
+    least, most = max(0, size - design.largest) * design.parts, (size + design.largest) * design.parts
+    results = np.arange(least, most + 1) / design.parts
+    changes = results[(results <= 0) | (results > design.skip)] - size
+    constraints = _constraints(design, size, changes)
+    _check_variance(design, size, constraints)
+    chances = maximum_entropy(constraints)
+    keep = chances > 0
+    return Row.of(float(size), changes[keep], chances[keep])
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Rows a·p = b (the first `equal`), then a·p ≤ b; Σ p = 1 and p ≥ 0 always."""
+
+    matrix: Floats
+    target: Floats
+    equal: int
+    squares: Floats
+
+    def take(self, columns: NDArray[np.bool_], rows: NDArray[np.bool_]) -> "Constraints":
+        """The same for some of the changes and constraints."""
+        return Constraints(
+            self.matrix[rows][:, columns], self.target[rows], int(rows[: self.equal].sum()), self.squares[columns]
+        )
+
+
+def _constraints(design: Design, size: int, changes: Floats) -> Constraints:
+    equal: list[tuple[Floats, float]] = [(changes, 0.0)]
+    below: list[tuple[Floats, float]] = []
+    (below if design.at_most else equal).append((changes**2, design.variance))
+    here = np.flatnonzero(changes == 0)
+    if design.stay > 0 and len(here):
+        below.append((-(changes == 0).astype(np.float64), -design.stay))
+    if design.is_monotone(size):
+        for at in range(int((changes <= 0).sum()) - 1):
+            step = np.zeros(len(changes))
+            step[at], step[at + 1] = 1.0, -1.0
+            below.append((step, 0.0))
+    rows = [*equal, *below]
+    return Constraints(np.stack([a for a, _ in rows]), np.array([b for _, b in rows]), len(equal), changes**2)
+
+
+def _check_variance(design: Design, size: int, constraints: Constraints) -> None:
+    """Refuse a row that cannot be, with the variances that could."""
+    rows = np.array([not np.array_equal(a, constraints.squares) for a in constraints.matrix])
+    free = constraints.take(np.ones(len(constraints.squares), dtype=bool), rows)
+    least, most = _extreme(free, maximise=False), _extreme(free, maximise=True)
+    if least is None or most is None:
+        raise InfeasibleError(
+            f"{OWNER}: row {size} cannot have mean 0 with these demands; lower stay, or do without monotone or skip."
+        )
+    slack = 1e-9 * max(1.0, design.variance)
+    if design.variance < least - slack or (not design.at_most and design.variance > most + slack):
+        allowed = f"at least {least:.6g}" if design.at_most else f"from {least:.6g} to {most:.6g}"
+        raise InfeasibleError(
+            f"{OWNER}: row {size} needs a variance {allowed} with these demands, got {design.variance:g}; change "
+            "variance or largest, or do without skip, stay or monotone."
+        )
+
+
+def _extreme(constraints: Constraints, *, maximise: bool) -> float | None:
+    found = solve(_model(constraints, constraints.squares, maximise=maximise))
+    return float(constraints.squares @ found.values) if found.feasible else None
+
+
+def _model(constraints: Constraints, cost: Floats, *, maximise: bool = False) -> LinearModel:
+    n = constraints.matrix.shape[1]
+    lower = np.where(np.arange(len(constraints.target)) < constraints.equal, constraints.target, -np.inf)
+    return LinearModel(
+        cost,
+        np.zeros(n),
+        np.ones(n),
+        sparse.csr_array(np.vstack([np.ones(n), constraints.matrix])),
+        np.concatenate(([1.0], lower)),
+        np.concatenate(([1.0], constraints.target)),
+        maximise=maximise,
+    )
+
+
+def maximum_entropy(constraints: Constraints) -> Floats:
+    """The probabilities of largest entropy. Changes that no solution uses get 0."""
+    used = _possible(constraints)
+    inner = constraints.take(used, np.ones(len(constraints.target), dtype=bool))
+    chances = np.zeros(len(used))
+    chances[used] = _newton(inner)
+    residual = constraints.matrix @ chances - constraints.target
+    residual[constraints.equal :] = np.maximum(residual[constraints.equal :], 0.0)
+    if float(np.abs(residual).max(initial=0.0)) > 1e-9 or abs(float(chances.sum()) - 1.0) > 1e-9:
+        raise SolverError(
+            f"{OWNER}: the search for a row of maximal entropy did not meet its demands; none is returned."
+        )
+    return chances
+
+
+def _possible(constraints: Constraints) -> NDArray[np.bool_]:
+    """Changes that have a positive probability in some solution: at the edge of what is feasible not all do."""
+    n = constraints.matrix.shape[1]
+    used = np.zeros(n, dtype=bool)
+    for at in range(n):
+        if used[at]:
+            continue
+        found = solve(_model(constraints, np.eye(n)[at], maximise=True))
+        if found.status is not Status.OPTIMAL:
+            raise InfeasibleError(f"{OWNER}: no probabilities meet the demands.")
+        used |= found.values > 1e-9
+    return used
+
+
+def _newton(constraints: Constraints) -> Floats:
+    """Newton's method on the dual min log Σ exp(−λA) + λb with λ ≥ 0 for the inequalities (projected, damped)."""
+    matrix, target, equal = _independent(constraints)
+    n_rows = len(target)
+    dual = np.zeros(n_rows)
+    free_sign = np.arange(n_rows) < equal
+
+    def value(at: Floats) -> float:
+        exponent = -at @ matrix
+        top = float(exponent.max())
+        return top + float(np.log(np.exp(exponent - top).sum())) + float(at @ target)
+
+    def law(at: Floats) -> Floats:
+        exponent = -at @ matrix
+        weights = np.exp(exponent - exponent.max())
+        return np.asarray(weights / weights.sum())
+
+    chances = law(dual)
+    for _ in range(ITERATIONS):
+        gradient = target - matrix @ chances
+        moving = free_sign | (dual > 0) | (gradient < 0)
+        if float(np.abs(gradient[moving]).max(initial=0.0)) < 1e-15:
+            break
+        part = matrix[moving]
+        centred = part - (part @ chances)[:, None]
+        curvature = (centred * chances) @ centred.T
+        step = np.zeros(n_rows)
+        step[moving] = -np.linalg.lstsq(curvature, gradient[moving], rcond=1e-15)[0]
+        dual, moved = _search(dual, step, gradient, free_sign, value)
+        chances = law(dual)
+        if not moved:
+            break
+    return chances
+
+
+def _search(
+    dual: Floats, step: Floats, gradient: Floats, free_sign: NDArray[np.bool_], value: object
+) -> tuple[Floats, bool]:
+    """The longest halved step that lowers the dual; a full step near the optimum is taken as it is."""
+    assert callable(value)
+    start = value(dual)
+    length = 1.0
+    for _ in range(60):
+        trial = dual + length * step
+        trial = np.where(free_sign, trial, np.maximum(trial, 0.0))
+        drop = float(gradient @ (trial - dual))
+        if value(trial) <= start + 1e-4 * drop + 1e-14:
+            return trial, not np.array_equal(trial, dual)
+        length *= 0.5
+    return dual, False
+
+
+def _independent(constraints: Constraints) -> tuple[Floats, Floats, int]:
+    """Constraints that say something beyond Σ p = 1 on these changes, scaled to a size of 1."""
+    matrix, target, rows = constraints.matrix, constraints.target, []
+    basis: list[Floats] = [np.ones(matrix.shape[1])]
+    for number in range(len(target)):
+        if np.linalg.matrix_rank(np.stack([*basis, matrix[number]])) == len(basis):
+            continue  # fixed by the equations before it, and checked to be feasible
+        if number < constraints.equal:
+            basis.append(matrix[number])
+        rows.append(number)
+    size = np.abs(matrix[rows]).max(axis=1) if rows else np.zeros(0)
+    equal = sum(1 for number in rows if number < constraints.equal)
+    return matrix[rows] / size[:, None], target[rows] / size, equal
