@@ -124,11 +124,19 @@ class Columns:
         return len(np.unique(self.entity)) == len(self.entity)
 
     @cached_property
-    def only_entity(self) -> NDArray[np.int64]:
-        """The respondent of each column that has units of one respondent only, else −1."""
-        low = np.minimum.reduceat(self.entity, self.start[:-1])
-        high = np.maximum.reduceat(self.entity, self.start[:-1])
-        return np.where(low == high, low, ABSENT)
+    def n_respondents(self) -> NDArray[np.int64]:
+        """Number of respondents of each column."""
+        column = np.repeat(np.arange(self.n_columns), self.counts)
+        order = np.lexsort((self.entity, column))
+        first = np.ones(self.n_units, dtype=bool)
+        first[1:] = (np.diff(column[order]) != 0) | (np.diff(self.entity[order]) != 0)
+        return np.bincount(column[order][first], minlength=self.n_columns).astype(np.int64)
+
+    @cached_property
+    def extremes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The least and the greatest value of each column."""
+        integers, starts = self.values.integers, self.start[:-1]
+        return np.minimum.reduceat(integers, starts), np.maximum.reduceat(integers, starts)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:

@@ -21,7 +21,8 @@ class SetRules:
     """The sensitivity rules of a policy.
 
     `by_value` is False for statistics whose values are not confidential (counts) and in the simulatable mode, where a
-    decision may not look at values: then only the number of respondents counts.
+    decision may not look at values: then only the number of respondents counts. `squares`: the values are squares that
+    are released together with sums; a set in which they are all the same has no spread, so every value would be known.
     """
 
     minimum: int
@@ -30,18 +31,30 @@ class SetRules:
     coalition: int = 1
     by_value: bool = True
     known: frozenset[int] = frozenset()
+    squares: bool = False
 
     @classmethod
-    def of(cls, policy: Policy, *, by_value: bool, known: frozenset[int] = frozenset()) -> "SetRules":
-        """The rules that a policy asks for."""
+    def of(
+        cls, policy: Policy, *, by_value: bool, known: frozenset[int] = frozenset(), responses: tuple[str, ...] = ()
+    ) -> "SetRules":
+        """The rules that a policy asks for, for sums of (products of) some responses.
+
+        A sum of products comes with sums: one more equation for the same unknowns takes one more respondent.
+        """
         dominance = None
         if policy.dominance:
             dominance = (int(policy.dominance[0]), Fraction(str(policy.dominance[1])))
         share = None if policy.p_percent is None else Fraction(str(policy.p_percent))
-        return cls(policy.minimum, dominance, share, policy.coalition, by_value, known)
+        minimum = policy.minimum + max(0, len(responses) - 1)
+        squares = len(responses) == 2 and responses[0] == responses[1]
+        return cls(minimum, dominance, share, policy.coalition, by_value, known, squares)
 
     def broken(self, columns: Columns, mask: Mask) -> str | None:
         """The rule that makes a set of columns unsafe, in words for staff; None if it is safe."""
+        if self.squares and self.by_value and bool(mask.any()):
+            least, greatest = columns.extremes
+            if least[mask].min() == greatest[mask].max():
+                return "spread: all values are the same"
         if columns.one_each and not self.known:
             return self._broken_quickly(columns, mask)
         units = columns.units_by_entity(mask)

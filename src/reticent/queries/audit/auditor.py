@@ -6,13 +6,12 @@ each judged by the policy's rules. A row that follows from earlier ones is alway
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.kernels.echelon import PRIME
-from reticent.queries.audit.rational import reconstruct
 from reticent.queries.audit.rowspace import Certificate, LinearRow, Partition, Proposal, RowSpace, Undecided
 from reticent.queries.columns import Columns
 from reticent.queries.refusals import StaffReason
@@ -145,41 +144,47 @@ class Auditor:
             reason = self._proved(chosen, rule, proposal)
             if reason is not None:
                 return reason
-        return self._exposed_to_insider(proposal) or self._exposed_family(proposal)
+        return self._exposed_combination(proposal) or self._exposed_family(proposal)
 
-    def _exposed_to_insider(self, proposal: Proposal) -> StaffReason | None:
-        """Whether a respondent who is a class alone could compute the total of another class that is too small.
+    def _exposed_combination(self, proposal: Proposal) -> StaffReason | None:
+        """Whether two classes have an implied combination, with any factors, that exposes somebody.
 
-        Sums of two classes are among the pairs already; here any multiple of the insider's own value may be involved.
+        Sums of two classes are among the pairs already. Here: a respondent who is a class alone could compute the total
+        of another class that is too small; or the combination is of too few respondents who have values in both
+        classes, as the change of a value from one version of the data to the next.
         """
-        if self.rules.coalition < 1 or self.rules.minimum < 3:
-            return None  # below three, a set of two respondents is safe, and an insider in it is accepted
-        partition = proposal.partition
-        alone = self._single_respondent(partition)
-        units = np.bincount(partition.class_of, weights=self.columns.counts, minlength=partition.n_classes)
-        small = alone | (units <= self.rules.minimum - 2)
-        for i, j, factor in proposal.multiple_candidates(np.flatnonzero(small)):
-            share = reconstruct(factor, PRIME)
-            if not (alone[i] or alone[j]) or share is None:
-                continue
-            weights = np.zeros(partition.n_classes, dtype=np.int64)
-            weights[i], weights[j] = share.numerator, share.denominator
-            certificate = self.space.implied_combination(weights, proposal)
-            if certificate is not None:
-                return self._reason("insider: one respondent could compute another", 2, certificate)
+        insiders = self.rules.coalition >= 1 and self.rules.minimum >= 3  # below three, two respondents are a safe set
+        if not insiders and self.columns.one_each:
+            return None
+        groups = proposal.proportional(self._few(proposal.partition))
+        for group in groups:
+            respondents = {c: self._respondents(proposal.partition, c) for c in group.tolist()}
+            for i, j in combinations(respondents, 2):
+                one, other = respondents[i], respondents[j]
+                fewer, more = sorted((len(one), len(other)))
+                together = len(one | other)
+                to_insider = insiders and fewer == 1 and more <= self.rules.minimum - 2 and together == fewer + more
+                change = together < min(fewer + more, self.rules.minimum)
+                if not (to_insider or change):
+                    continue
+                certificate = self.space.implied_combination(proposal.weights(i, j), proposal)
+                if certificate is not None:
+                    rule = "insider: one respondent could compute another" if to_insider else "few respondents' change"
+                    return self._reason(rule, 2, certificate)
         return None
 
-    def _single_respondent(self, partition: Partition) -> Mask:
-        """Classes that consist of one respondent, not known to everybody."""
-        entity = self.columns.only_entity
-        low = np.full(partition.n_classes, np.iinfo(np.int64).max)
-        high = np.full(partition.n_classes, -1, dtype=np.int64)
-        np.minimum.at(low, partition.class_of, entity)
-        np.maximum.at(high, partition.class_of, entity)
-        single = (low == high) & (low >= 0)
-        if self.rules.known:
-            single &= ~np.isin(low, np.fromiter(self.rules.known, dtype=np.int64))
-        return np.asarray(single, dtype=bool)
+    def _few(self, partition: Partition) -> NDArray[np.int64]:
+        """Classes that may have fewer than the minimum of respondents (each of their columns has)."""
+        if self.columns.one_each:
+            units = np.bincount(partition.class_of, weights=self.columns.counts, minlength=partition.n_classes)
+            return np.flatnonzero(units < self.rules.minimum)
+        most = np.zeros(partition.n_classes, dtype=np.int64)
+        np.maximum.at(most, partition.class_of, self.columns.n_respondents)
+        return np.flatnonzero(most < self.rules.minimum)
+
+    def _respondents(self, partition: Partition, chosen: int) -> frozenset[int]:
+        """The respondents of a class."""
+        return frozenset(np.unique(self.columns.entity[self.columns.units(partition.class_of == chosen)]).tolist())
 
     def _exposed_family(self, proposal: Proposal) -> StaffReason | None:
         partition = proposal.partition

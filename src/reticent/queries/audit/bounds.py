@@ -10,10 +10,14 @@ Two questions, asked only after the linear algebra found nothing:
 2. Is an unsafe class narrowed below the policy's interval, or (for whole numbers) fixed? Databases that fit all releases
    are searched for, each showing for many classes at once that they are not; for the rest one program each, up to a cap.
    What cannot be checked is refused.
+
+Solvers work with floating-point numbers, so what they find is only a proposal: a direction or a database counts if it fits
+all rows and bounds in whole numbers (`witness`).
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +26,7 @@ from scipy import sparse
 from reticent.base.errors import SolverError
 from reticent.queries.audit.auditor import BoundStage
 from reticent.queries.audit.rowspace import Partition, Proposal, RowSpace
+from reticent.queries.audit.witness import ExactRows, Whole, candidates
 from reticent.queries.columns import Columns
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import StaffReason
@@ -34,8 +39,8 @@ SWEEPS = 12
 SWEEP_SECONDS = 5.0
 FREE_SECONDS = 30.0
 PROBE_SECONDS = 5.0
-SLACK = 1e-7
-HALF = 0.5
+FAR = 1_000.0
+TINY = 1e-6
 FORCED = StaffReason("bounds", "known bounds would fix the values of a class of records")
 NARROW = StaffReason("interval", "known bounds would narrow an unsafe class too far")
 UNCHECKED = StaffReason("bounds", "the check against known bounds could not be finished")
@@ -78,25 +83,24 @@ class _Stage:
         hidden = ~self.known[partition.representative]
         at_low = self._at(self.bounds.low, totals, counts) & hidden
         at_high = self._at(self.bounds.high, totals, counts) & hidden
+        pinned = at_low | at_high
         probing = self.interval > 0 or self.bounds.integer
-        if space.free_basis(proposal, ~(at_low | at_high)):
-            at_low, at_high = np.zeros_like(at_low), np.zeros_like(at_high)
-        if not (probing or at_low.any() or at_high.any()):
+        forced = bool(pinned.any()) and not space.free_basis(proposal, ~pinned)
+        if not (probing or forced):
             return None
-        matrix = _matrix(space, proposal)
+        rows = ExactRows.of(space, proposal)
         touched = np.zeros(partition.n_classes, dtype=bool)
-        touched[matrix.indices] = True
-        at_low, at_high = at_low & touched, at_high & touched
-        if at_low.any() or at_high.any():
-            free = _free(matrix, at_low, at_high)
+        touched[rows.matrix.indices] = True
+        pinned &= touched
+        if forced and pinned.any():
+            free = _free(rows, at_low & touched, at_high & touched)
             if free is None:
                 return UNCHECKED
-            if bool(((at_low | at_high) & ~free).any()):
+            if bool((pinned & ~free).any()):
                 return FORCED
         if not probing:
             return None
-        values = np.asarray(totals / self.columns.values.scale, dtype=np.float64)
-        return self._probe(matrix, _Scene(partition, values, counts, touched & hidden))
+        return self._probe(rows, _Scene(partition, totals, counts, touched & hidden, pinned, self.columns.values.scale))
 
     def interior(self, partition: Partition) -> NDArray[np.bool_]:
         """Classes whose true total lies strictly within its bounds."""
@@ -111,49 +115,70 @@ class _Stage:
         limit = Fraction(bound) * self.columns.values.scale
         return np.asarray(totals * limit.denominator == counts * limit.numerator, dtype=bool)
 
-    def _probe(self, matrix: sparse.csr_array, scene: "_Scene") -> StaffReason | None:
+    def _probe(self, rows: ExactRows, scene: "_Scene") -> StaffReason | None:
         """Show for each unsafe class a database, as good as the true one, in which it is far enough from the truth."""
-        watched = [
-            j
-            for j in np.flatnonzero(scene.touched).tolist()
-            if self.rules.broken(self.columns, scene.partition.class_of == j) is not None
-        ]
-        if not watched:
-            return None
-        needs = _Needs(np.array(watched), scene.values, self.interval, whole=self.bounds.integer)
+        unsafe = np.zeros(len(scene.totals), dtype=bool)
+        for j in np.flatnonzero(scene.touched).tolist():
+            unsafe[j] = self.rules.broken(self.columns, scene.partition.class_of == j) is not None
+        needs = _Needs(scene, unsafe, self.interval, whole=self.bounds.integer)
         low, high = self._box(scene)
-        rng = np.random.default_rng(len(scene.values))  # only a search order; verdicts do not depend on it
+        values = scene.values
+        rng = np.random.default_rng(len(values))  # only a search order; verdicts do not depend on it
+        room = np.ceil(10.0 + np.abs(values) * (1 + self.interval / 50))
+        near = (np.maximum(low, values - room), np.minimum(high, values + room))
         for _ in range(SWEEPS):
             if needs.met:
                 return None
-            cost = np.zeros(len(scene.values))
+            cost = np.zeros(len(values))
             cost[needs.open] = rng.choice((-1.0, 1.0), len(needs.open))
-            room = 10.0 + np.abs(scene.values) * (1 + self.interval / 50)
-            near = (np.maximum(low, scene.values - room), np.minimum(high, scene.values + room))
-            found = self._solve(matrix, cost, scene, near, limit=SWEEP_SECONDS)
+            found = self._solve(rows, cost, scene, near, limit=SWEEP_SECONDS)
             if found is not None and found.feasible:
-                needs.take(found.values)
+                self._take(rows, scene, needs, found.values)
         if len(needs.open) > MOST_PROBES:
             return UNCHECKED
-        return self._probe_each(matrix, scene, needs, (low, high))
+        return self._probe_each(rows, scene, needs, (low, high))
 
     def _probe_each(
-        self, matrix: sparse.csr_array, scene: "_Scene", needs: "_Needs", box: tuple[Floats, Floats]
+        self, rows: ExactRows, scene: "_Scene", needs: "_Needs", box: tuple[Floats, Floats]
     ) -> StaffReason | None:
-        for j in needs.open:
+        for j in needs.open.tolist():
             for sign in (-1.0, 1.0):
                 cost = np.zeros(len(scene.values))
                 cost[j] = sign
-                found = self._solve(matrix, cost, scene, box, limit=PROBE_SECONDS)
+                low, high = box[0].copy(), box[1].copy()
+                reach = np.ceil(FAR + 10 * abs(scene.values[j]))  # so far is far enough: no program is unbounded
+                low[j] = max(low[j], scene.values[j] - reach)
+                high[j] = min(high[j], scene.values[j] + reach)
+                found = self._solve(rows, cost, scene, (low, high), limit=PROBE_SECONDS)
                 if found is None or found.status is Status.STOPPED:
                     return UNCHECKED
-                if found.status is Status.UNBOUNDED:
-                    needs.unbounded(int(j), upwards=sign > 0)
-                elif found.feasible:
-                    needs.take(found.values)
+                if found.feasible:
+                    self._take(rows, scene, needs, found.values)
             if j in needs.open:
                 return NARROW
         return None
+
+    def _take(self, rows: ExactRows, scene: "_Scene", needs: "_Needs", solution: Floats) -> None:
+        """Learn from another database, if it fits all releases and the bounds exactly."""
+        low, high = self._box(scene)
+        room = np.minimum(solution - low, high - solution)
+        for step, denominator in candidates(
+            rows, (solution - scene.values) * scene.scale, np.where(room > TINY, room, 0.0)
+        ):
+            if self._within(scene, step, denominator) and rows.vanish(step):
+                needs.take(step, denominator)
+                return
+
+    def _within(self, scene: "_Scene", step: Whole, denominator: int) -> bool:
+        """Whether true totals plus step / denominator keep the bounds (and are whole)."""
+        if self.bounds.integer and bool((step % (denominator * scene.scale)).any()):
+            return False
+        there = scene.totals.astype(object) * denominator + step
+        counts = scene.counts.astype(object) * denominator * scene.scale
+        low, high = self.bounds.low, self.bounds.high
+        if low is not None and bool((there * Fraction(low).denominator < counts * Fraction(low).numerator).any()):
+            return False
+        return high is None or not bool((there * Fraction(high).denominator > counts * Fraction(high).numerator).any())
 
     def _box(self, scene: "_Scene") -> tuple[Floats, Floats]:
         n = len(scene.values)
@@ -165,8 +190,9 @@ class _Stage:
         return low, high
 
     def _solve(
-        self, matrix: sparse.csr_array, cost: Floats, scene: "_Scene", box: tuple[Floats, Floats], *, limit: float
+        self, rows: ExactRows, cost: Floats, scene: "_Scene", box: tuple[Floats, Floats], *, limit: float
     ) -> Solution | None:
+        matrix = rows.floats
         sides = np.asarray(matrix @ scene.values, dtype=np.float64)
         whole = np.full(len(cost), True) if self.bounds.integer else None
         model = LinearModel(cost, box[0], box[1], matrix, sides, sides, integer=whole, maximise=True)
@@ -178,25 +204,34 @@ class _Stage:
 
 @dataclass(frozen=True)
 class _Scene:
-    """The classes as they would be after the release, with their true totals."""
+    """The classes as they would be after the release, with their true totals; `pinned` ones lie at a bound."""
 
     partition: Partition
-    values: Floats
+    totals: NDArray[np.int64]
     counts: NDArray[np.int64]
     touched: NDArray[np.bool_]
+    pinned: NDArray[np.bool_]
+    scale: int
+
+    @cached_property
+    def values(self) -> Floats:
+        """The totals in the unit of the data."""
+        return np.asarray(self.totals / self.scale, dtype=np.float64)
 
 
 class _Needs:
-    """Which unsafe classes still lack a database that is low enough, high enough, or (whole numbers) different."""
+    """Which classes still lack a database: low enough and high enough (unsafe ones), or different (whole numbers).
 
-    def __init__(self, watched: NDArray[np.int64], values: Floats, interval: float, *, whole: bool) -> None:
-        self._watched, self._true = watched, values[watched]
-        distance = np.abs(self._true) * interval / 100
-        slack = SLACK * np.maximum(1.0, np.abs(self._true))
-        self._low, self._high = self._true - distance + slack, self._true + distance - slack
-        start = np.full(len(watched), interval == 0)
-        self._below, self._above = start.copy(), start.copy()
-        self._other = np.full(len(watched), not whole)
+    A safe class at its bound needs a different one too: its records would be known one by one.
+    """
+
+    def __init__(self, scene: _Scene, unsafe: NDArray[np.bool_], interval: float, *, whole: bool) -> None:
+        self._watched = np.flatnonzero(unsafe | (scene.pinned & whole))
+        self._share = Fraction(str(interval)) / 100
+        self._size = np.abs(scene.totals[self._watched]).astype(object)
+        wanted = unsafe[self._watched] & (interval > 0)
+        self._below, self._above = ~wanted, ~wanted
+        self._other = np.full(len(self._watched), not whole)
 
     @property
     def open(self) -> NDArray[np.int64]:
@@ -208,21 +243,14 @@ class _Needs:
         """Whether all are."""
         return len(self.open) == 0
 
-    def take(self, solution: Floats) -> None:
-        """Learn from another database that fits all releases."""
-        there = solution[self._watched]
-        self._below |= there <= self._low
-        self._above |= there >= self._high
-        self._other |= np.abs(there - self._true) > HALF
-
-    def unbounded(self, chosen: int, *, upwards: bool) -> None:
-        """One class can be as large (or small) as one likes."""
-        here = self._watched == chosen
-        self._other |= here
-        if upwards:
-            self._above |= here
-        else:
-            self._below |= here
+    def take(self, step: Whole, denominator: int) -> None:
+        """Learn from a database that differs from the true one by step / denominator."""
+        own = step[self._watched]
+        moved = own * self._share.denominator
+        distance = self._size * self._share.numerator * denominator
+        self._below |= np.asarray(moved <= -distance, dtype=bool)
+        self._above |= np.asarray(moved >= distance, dtype=bool)
+        self._other |= np.asarray(own != 0, dtype=bool)
 
 
 def _by_class(amounts: NDArray[np.int64], partition: Partition) -> NDArray[np.int64]:
@@ -232,24 +260,13 @@ def _by_class(amounts: NDArray[np.int64], partition: Partition) -> NDArray[np.in
     return out
 
 
-def _matrix(space: RowSpace, proposal: Proposal) -> sparse.csr_array:
-    """All released rows and the proposed one over the classes."""
-    places = proposal.partition.representative
-    rows = (*space.rows(), proposal.row)
-    entries = [row.coefficients(places) for row in rows]
-    columns = [np.flatnonzero(entry) for entry in entries]
-    number = np.repeat(np.arange(len(rows)), [len(column) for column in columns])
-    amounts = np.concatenate([entry[column] for entry, column in zip(entries, columns)]).astype(np.float64)
-    shape = (len(rows), len(places))
-    return sparse.csr_array((amounts, (number, np.concatenate(columns))), shape=shape)
-
-
-def _free(matrix: sparse.csr_array, at_low: NDArray[np.bool_], at_high: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+def _free(rows: ExactRows, at_low: NDArray[np.bool_], at_high: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     """Classes at a bound that some direction moves inwards while every released row stays the same.
 
     max Σ t with matrix·d = 0, t ≤ d (at the lower bound) or t ≤ −d (at the upper), 0 ≤ t ≤ 1. Directions form a cone, so
-    at the optimum every t is 0 or 1.
+    at the optimum every t is 0 or 1. The direction found is checked in whole numbers; None if no exact one is found.
     """
+    matrix = rows.floats
     n = matrix.shape[1]
     pinned = np.flatnonzero(at_low | at_high)
     k = len(pinned)
@@ -278,6 +295,10 @@ def _free(matrix: sparse.csr_array, at_low: NDArray[np.bool_], at_high: NDArray[
         return None
     if found.status is not Status.OPTIMAL:
         return None
-    free = np.zeros(n, dtype=bool)
-    free[pinned] = found.values[n:] > HALF
-    return free
+    direction = found.values[:n]
+    for step, _ in candidates(rows, direction, np.where(np.abs(direction) > TINY, np.abs(direction), 0.0)):
+        inwards = np.asarray((at_low & (step > 0)) | (at_high & (step < 0)), dtype=bool)
+        outwards = np.asarray((at_low & (step < 0)) | (at_high & (step > 0)), dtype=bool)
+        if not outwards.any() and rows.vanish(step):
+            return inwards
+    return None

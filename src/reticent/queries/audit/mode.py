@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.pieces import Piece, complete, pieces
 from reticent.queries.refusals import RISK, Answer, Row, StaffReason
 from reticent.queries.rules import SetRules
-from reticent.queries.statistics import design_matrix, evaluate
+from reticent.queries.statistics import design_matrix, evaluate, exact_sum
 
 HIDDEN = "Values that could expose somebody are hidden."
 LINEAR = frozenset({"count", "sum", "avg", "variance", "stddev", "ratio", "corr", "linreg", "logreg", "km"})
@@ -56,8 +57,8 @@ class AuditedMode:
                 if isinstance(outcome, StaffReason):
                     reasons += [] if outcome in reasons else [outcome]
                     continue
-                table[c][s] = evaluate(statistic, self.setting.universe, records)
-                new_rows += [[c, s, p] for p in outcome]
+                table[c][s], new = outcome
+                new_rows += [[c, s, p] for p in new]
         for auditor in self._auditors.values():
             auditor.forget_undo()
         remember = {"rows": new_rows}
@@ -79,15 +80,18 @@ class AuditedMode:
         for auditor in self._auditors.values():
             auditor.forget_undo()
 
-    def _release(self, statistic: Statistic, records: RecordSet, release: int) -> list[int] | StaffReason:
-        """Release all pieces of a statistic and say which told something new, or none and say why."""
-        new = []
+    def _release(self, statistic: Statistic, records: RecordSet, release: int) -> tuple[Any, list[int]] | StaffReason:
+        """Release all pieces of a statistic: its value and which pieces told something new; or none, and why."""
+        new: list[int] = []
         try:
             parts = pieces(statistic, self.setting.universe, records)
             marks = {piece.attribute: self._auditor(piece).rank() for piece in parts}
             reason = self._own_rules(statistic, records, parts)
             if reason is not None:
                 return reason
+            value = evaluate(statistic, self.setting.universe, records)
+            if value is None:  # nothing is released, so nothing may be remembered either
+                return StaffReason("not defined", "the statistic does not exist for these records")
             rows = [piece.row(self.setting.universe) for piece in parts]
             for number, (piece, row) in enumerate(zip(parts, rows)):
                 verdict = self._auditor(piece).release(row, release)
@@ -98,7 +102,7 @@ class AuditedMode:
                     return verdict.reason or StaffReason("audit")
         except ParameterError as err:
             return StaffReason("not auditable", str(err))
-        return new
+        return value, new
 
     def _own_rules(self, statistic: Statistic, records: RecordSet, parts: tuple[Piece, ...]) -> StaffReason | None:
         """Step 1: the query's own record sets must be safe."""
@@ -107,9 +111,26 @@ class AuditedMode:
             rule = auditor.rules.broken(auditor.columns, auditor.columns.mask(piece.records))
             if rule is not None:
                 return StaffReason(rule, f"{auditor.columns.name}: the record set itself")
+            if self.by_value and len(piece.responses) == 2 and self._flat(piece):
+                return StaffReason("spread", f"{auditor.columns.name}: the values of all records would be known")
         if statistic.name in ("linreg", "logreg"):
             return self._regression_rules(statistic, records)
         return None
+
+    def _flat(self, piece: Piece) -> bool:
+        """Whether a sum of squares, with the sum, leaves each value hardly any room around the mean.
+
+        |x − mean| ≤ √((n − 1) / n · Σ (x − mean)²) for each record (Samuelson 1968): 0 if all values are the same.
+        """
+        universe = self.setting.universe
+        for name in set(piece.responses):
+            inside = complete(universe, piece.records, (name,))
+            n, total = exact_sum(universe, inside), exact_sum(universe, inside, name)
+            around = exact_sum(universe, inside, name, name) - total * total / n
+            near = Fraction(str(self.setting.policy.interval)) / 100 * total / n
+            if around <= 0 or around * (n - 1) / n < near * near:
+                return True
+        return False
 
     def _regression_rules(self, statistic: Statistic, records: RecordSet) -> StaffReason | None:
         """A record with high leverage, or a fit that is too good, shows values although no sum does."""
@@ -137,7 +158,7 @@ class AuditedMode:
         columns = universe.columns(*key)
         by_value = self.by_value and key != (COUNT,)
         known = universe.known_entities()
-        rules = SetRules.of(policy, by_value=by_value, known=known)
+        rules = SetRules.of(policy, by_value=by_value, known=known, responses=key)
         auditor = Auditor(
             columns,
             rules,

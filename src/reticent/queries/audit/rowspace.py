@@ -126,24 +126,26 @@ class Proposal:
                 position += 1
         return sorted(p for p in pairs if all((int(h[p[0]]) + int(h[p[1]])) % PRIME == 0 for h in self.null[1:]))
 
-    def multiple_candidates(self, chosen: Integers) -> list[tuple[int, int, int]]:
-        """Pairs i, j of the chosen classes and a residue f such that total(j) + f · total(i) may be implied.
-
-        Whoever knows one of the two totals then knows the other. (The pairs of `pair_candidates` have f = 1.)
-        """
-        first, second = self.null[0][chosen], self.null[1][chosen]
-        usable = np.flatnonzero((first != 0) & (second != 0))
+    def proportional(self, chosen: Integers) -> list[Integers]:
+        """Groups of the chosen classes of which any two may have an implied combination: one total tells the others."""
+        first, second = self.null[0], self.null[1]
+        usable = chosen[(first[chosen] != 0) & (second[chosen] != 0)]
         if len(usable) < 2:
             return []
         ratio = echelon.ratios(first[usable], second[usable])
         order = np.argsort(ratio, kind="stable")
-        same = np.flatnonzero(ratio[order][1:] == ratio[order][:-1])
-        found = []
-        for place in same.tolist():
-            i, j = int(chosen[usable[order[place]]]), int(chosen[usable[order[place + 1]]])
-            factor = -int(self.null[0][j]) * pow(int(self.null[0][i]), PRIME - 2, PRIME) % PRIME
-            found.append((i, j, factor))
-        return found
+        cuts = np.flatnonzero(np.diff(ratio[order])) + 1
+        return [usable[group] for group in np.split(order, cuts) if len(group) > 1]
+
+    def weights(self, i: int, j: int) -> Integers:
+        """The combination of two proportional classes that may be implied."""
+        factor = -int(self.null[0][j]) * pow(int(self.null[0][i]), PRIME - 2, PRIME) % PRIME
+        share = reconstruct(factor, PRIME)
+        if share is None:
+            raise Undecided("The audit cannot prove whether a combination of two classes is implied.")
+        out = np.zeros(self.partition.n_classes, dtype=np.int64)
+        out[i], out[j] = share.numerator, share.denominator
+        return out
 
     def set_candidate(self, members: Mask) -> bool:
         """Whether the joint total of some classes may be implied."""
