@@ -15,6 +15,14 @@ HEAD = """# Benchmarks
 Made by `make bench` (`python -m benchmarks`): ours and the yardstick run alternately in one process, the least of
 several runs counts, kernels are compiled before. A ratio above 1 means that ours is faster.
 
+The area `tauargus` needs pytauargus in an environment of its own and the real data (`../shared`, or RETICENT_SHARED):
+
+    python3.11 -m venv tauargus-venv && tauargus-venv/bin/pip install pytauargus==0.6.0
+    RETICENT_TAUARGUS_PYTHON=tauargus-venv/bin/python python -m benchmarks tauargus
+
+There each side runs in processes of its own, the median of five runs counts, a crash counts as a failure, and both patterns
+are attacked by our audit.
+
 """
 
 

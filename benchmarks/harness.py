@@ -1,7 +1,8 @@
 """The measuring tool: run ours and a yardstick alternately in one process, keep the best of several, report ratios.
 
-An `Entry` says what is compared at which sizes. Times are wall-clock seconds (the least of `repeat` runs), memory is the
-growth of the peak resident set during the call, growth is the exponent b of time ≈ a·sizeᵇ over the sizes.
+An `Entry` says what is compared at which sizes. Times are wall-clock seconds (the least of `repeat` runs, or what
+`choose` takes), memory is the growth of the peak resident set during the call, growth is the exponent b of
+time ≈ a·sizeᵇ over the sizes. A side that runs in a process of its own gives back a `Timed`: its own clock counts.
 """
 
 import gc
@@ -32,6 +33,18 @@ class Entry:
     repeat: int = 3
     quality: Callable[[Any, Any], str] | None = None
     notes: str = ""
+    choose: Callable[[list[Any]], Any] = min
+    warm_up: bool = True
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A result with the figures of the process that made it; seconds are infinite where it failed."""
+
+    result: Any
+    seconds: float
+    cpu_seconds: float = 0.0
+    memory_mb: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +80,8 @@ class Result:
     @property
     def growth(self) -> float | None:
         """Exponent of time against size (least squares on logarithms)."""
-        points = [(math.log(m.size), math.log(max(m.seconds, 1e-6))) for m in self.measurements]
+        done = [m for m in self.measurements if math.isfinite(m.seconds)]
+        points = [(math.log(m.size), math.log(max(m.seconds, 1e-6))) for m in done]
         if len(points) < 2:
             return None
         mean_x = sum(x for x, _ in points) / len(points)
@@ -77,9 +91,9 @@ class Result:
 
 
 def measure(entry: Entry, *, sizes: Sequence[int] | None = None) -> Result:
-    """Run one entry. The first call of each side is not counted: kernels compile in it."""
+    """Run one entry. The first call of each side is not counted (`warm_up`): kernels compile in it."""
     done = []
-    warm = False
+    warm = not entry.warm_up
     for size in sizes or entry.sizes:
         data = entry.prepare(size)
         if not warm:
@@ -92,29 +106,33 @@ def measure(entry: Entry, *, sizes: Sequence[int] | None = None) -> Result:
         theirs: list[float] = []
         result: Any = None
         for _ in range(entry.repeat):
-            result, *figures = _timed(entry.ours, data)
+            result, *figures = timed(entry.ours, data)
             ours.append((figures[0], figures[1], figures[2]))
             if entry.yardstick:
-                theirs.append(_timed(entry.yardstick, data)[1])
-        best = min(ours)
+                theirs.append(timed(entry.yardstick, data)[1])
+        best = entry.choose(ours)
+        their_best = entry.choose(theirs) if theirs else math.inf
         done.append(
             Measurement(
                 size=size,
                 seconds=best[0],
                 cpu_seconds=min(o[1] for o in ours),
                 memory_mb=max(o[2] for o in ours),
-                yardstick_seconds=min(theirs) if theirs else None,
+                yardstick_seconds=their_best if math.isfinite(their_best) else None,
                 quality=entry.quality(data, result) if entry.quality else "",
             )
         )
     return Result(entry.name, entry.yardstick_name, entry.size_unit, tuple(done), entry.notes)
 
 
-def _timed(call: Callable[[Any], Any], data: Any) -> tuple[Any, float, float, float]:
+def timed(call: Callable[[Any], Any], data: Any) -> tuple[Any, float, float, float]:
+    """The result of a call, its seconds, its processor seconds, and by how many MB the peak of memory grew."""
     gc.collect()
     before = _reset_peak()
     wall, cpu = time.perf_counter(), time.process_time()
     result = call(data)
+    if isinstance(result, Timed):
+        return result.result, result.seconds, result.cpu_seconds, result.memory_mb
     return result, time.perf_counter() - wall, time.process_time() - cpu, max(0.0, _peak() - before)
 
 
@@ -159,8 +177,9 @@ def as_markdown(area: str, rows: Sequence[dict[str, Any]]) -> str:
         for m in row["measurements"]:
             theirs = m["yardstick_seconds"]
             ratio = "" if theirs is None else f"{theirs / max(m['seconds'], 1e-9):.2f}×"
+            mine = f"{m['seconds']:.3g}" if math.isfinite(m["seconds"]) else "failed"
             lines.append(
-                f"| {row['name']} | {m['size']:,} {row['size_unit']} | {m['seconds']:.3g} | {m['memory_mb']:.0f} "
+                f"| {row['name']} | {m['size']:,} {row['size_unit']} | {mine} | {m['memory_mb']:.0f} "
                 f"| {row['yardstick_name']} | {'' if theirs is None else f'{theirs:.3g}'} | {ratio} | {m['quality']} |"
             )
     growth = [f"{row['name']}: n^{row['growth']:.2f}" for row in rows if row["growth"] is not None]
