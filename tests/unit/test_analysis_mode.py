@@ -70,6 +70,40 @@ def test_small_universes_are_refused(tmp_path: Path) -> None:
     assert isinstance(db.ask(joint, user="u"), Refusal)
 
 
+SETS = {
+    "answered": [
+        "sex = 'f'",
+        "NOT sex = 'm'",
+        "sex <> 'm'",
+        "sex IN ('f')",
+        "sex IN ('f', 'nobody')",
+        "(sex = 'f' AND region = 'n') OR (sex = 'f' AND region = 's')",
+        "(sex = 'f' AND veteran = 'yes') OR (sex = 'f' AND veteran = 'no')",
+        "sex = 'f' AND (age < 30 OR age >= 30)",
+        "sex = 'f' OR (sex = 'f' AND veteran = 'yes')",
+        "NOT (sex = 'm' OR (sex = 'm' AND veteran = 'no'))",
+    ],
+    "refused": [
+        "sex = 'f' OR veteran = 'yes'",
+        "NOT (sex = 'm' AND veteran = 'no')",
+        "sex = 'f' OR (sex = 'm' AND veteran = 'yes')",
+        "(sex = 'f' AND region = 'n') OR (sex = 'f' AND region = 's') OR veteran = 'yes'",
+        "veteran = 'yes' OR sex <> 'm'",
+    ],
+}
+
+
+@pytest.mark.parametrize("verdict", SETS)
+def test_spellings_of_one_record_set_have_one_verdict(tmp_path: Path, verdict: str) -> None:
+    db = _open(tmp_path)
+    found = [db.ask(f"SELECT SUM(income) FROM data WHERE {text}", user="u") for text in SETS[verdict]]
+    assert {isinstance(result, Refusal) for result in found} == {verdict == "refused"}
+    if verdict == "answered":
+        assert len({result.value for result in found}) == 1
+        grouped = db.ask("SELECT SUM(income) FROM data GROUP BY sex", user="v")
+        assert grouped.rows[0].values[0] == found[0].value
+
+
 def test_dropping_is_keyed_by_the_part_in_each_stratum() -> None:
     """Padding with another stratum leaves what is dropped in the target's stratum alone."""
     ids = np.arange(300, dtype=np.uint64)

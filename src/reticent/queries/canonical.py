@@ -243,6 +243,10 @@ class Universe:
         """Positions of the records of a set in its version's data."""
         return np.flatnonzero(records.atoms[self.versions[records.version].atom])
 
+    def entities(self, version: int) -> NDArray[np.int64]:
+        """The respondent of each record of a version."""
+        return self._entities[version]
+
     def n_entities(self, records: RecordSet) -> int:
         """Number of respondents in a set."""
         return len(np.unique(self._entities[records.version][self.records(records)]))

@@ -4,6 +4,7 @@ Filters with codes or cutpoints become indicators of all codes but the most comm
 the columns of their factors. What may be asked is decided from metadata and policy, before any record is read.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -19,6 +20,7 @@ from reticent.queries.refusals import Code, Refusal
 from reticent.queries.terms import NEEDS_BOUND, Factor, Model, Term, transformed
 
 Floats = NDArray[np.float64]
+Numbers = Callable[[Factor], Floats]
 # elsewhere only what everybody knows (filters) can be transformed or multiplied: sums of powers of a few confidential
 # values fix these values, although none of the sums does by linear algebra
 CONFIDENTIAL_TERMS = ("analysis", "open")
@@ -86,15 +88,14 @@ def label_of(version: Version, column: Column) -> str:
     return " * ".join(words)
 
 
-def values_of(universe: Universe, version: int, column: Column, rows: NDArray[np.int64]) -> Floats:
-    """A column's values for some records of a version."""
-    here = universe.versions[version]
+def values_of(version: Version, column: Column, rows: NDArray[np.int64], numbers: Numbers) -> Floats:
+    """A column's values for some records, given the values of its numeric factors for them."""
     values = np.ones(len(rows))
     for part in column:
         if part.level is not None:
-            values *= here.codes[part.name][here.atom[rows]] == part.level
+            values *= version.codes[part.name][version.atom[rows]] == part.level
         else:
-            values *= factor_values(universe, version, part.factor, rows)
+            values *= numbers(part.factor)
     return values
 
 

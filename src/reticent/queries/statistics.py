@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.queries.canonical import COUNT, RecordSet, Universe
-from reticent.queries.design import columns_of, factor_values, label_of, values_of
+from reticent.queries.design import Numbers, columns_of, factor_values, label_of, values_of
 from reticent.queries.fitting import independent, least_squares, logistic, triangle
 from reticent.queries.language import Statistic
 from reticent.queries.pieces import complete
+from reticent.queries.terms import Factor
 
 
 def evaluate(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
@@ -82,17 +83,30 @@ def _quantile(statistic: Statistic, universe: Universe, records: RecordSet) -> A
 
 
 def design_matrix(
-    universe: Universe, records: RecordSet, statistic: Statistic
+    universe: Universe,
+    records: RecordSet,
+    statistic: Statistic,
+    *,
+    rows: NDArray[np.int64] | None = None,
+    numbers: Numbers | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
-    """X (with intercept), y and the names of X's columns, for records that are complete."""
+    """X (with intercept), y and the names of X's columns, for records that are complete.
+
+    `rows` picks some of the records (the columns are still those of all); `numbers` gives the values of a factor for
+    them, where these are not the plain ones.
+    """
     version, model = universe.versions[records.version], statistic.regression
     columns = columns_of(universe, records, model)
-    rows = universe.records(records)
-    x = np.ones((len(rows), len(columns) + 1))
+    chosen = universe.records(records) if rows is None else rows
+
+    def plain(factor: Factor) -> NDArray[np.float64]:
+        return factor_values(universe, records.version, factor, chosen)
+
+    x = np.ones((len(chosen), len(columns) + 1))
     for place, column in enumerate(columns, start=1):
-        x[:, place] = values_of(universe, records.version, column, rows)
+        x[:, place] = values_of(version, column, chosen, numbers or plain)
     labels = ("(intercept)", *(label_of(version, column) for column in columns))
-    return x, factor_values(universe, records.version, model.response, rows), labels
+    return x, (numbers or plain)(model.response), labels
 
 
 def _linreg(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:

@@ -1,6 +1,6 @@
 """The mode `analysis`: statistics of subsampled universes, after the rules of the U.S. Census Bureau's analysis server."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import PlanError
 from reticent.data.parameters import build
+from reticent.queries.analysis.dominance import Shares
 from reticent.queries.analysis.drop_q import kept_rows
 from reticent.queries.analysis.regression import (
     RegressionRules,
@@ -17,17 +18,20 @@ from reticent.queries.analysis.regression import (
     saturated,
     synthetic_residuals,
 )
-from reticent.queries.analysis.universes import has_small_marginal, too_small
+from reticent.queries.analysis.sample import NOBODY, Sample, value_of
+from reticent.queries.analysis.universes import deciding_filters, has_small_marginal, simple_universes, too_small
 from reticent.queries.canonical import RecordSet
 from reticent.queries.fitting import leverage, logistic
-from reticent.queries.language import Statistic
-from reticent.queries.modes import Cell, Decision, Request, Setting
+from reticent.queries.language import REGRESSIONS, Statistic
+from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.pieces import complete
 from reticent.queries.refusals import RISK, Answer, Row, StaffReason
 from reticent.queries.statistics import design_matrix
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+DROPPED = "A few records are left out."
+LIMITED = "A few records are left out, and values that outweigh all others are limited."
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,10 @@ class AnalysisOptions:
     drop: int = field(default=5, metadata={"min": 2, "max": 50, "help": "most records dropped in a stratum"})
     strata: tuple[str, ...] = field(default=(), metadata={"help": "filters that form the strata of the dropping"})
     category: int = field(default=10, metadata={"min": 3, "help": "fewest records of a category in a regression"})
+    reach: float = field(
+        default=0.0,
+        metadata={"min": 0, "help": "most a respondent counts in a sum, as a multiple of the mean; 0 is no limit"},
+    )
     noise: float = field(default=0.25, metadata={"min": 0.01, "max": 2, "help": "noise of synthetic residuals"})
 
 
@@ -49,17 +57,23 @@ class AnalysisMode:
     setting: Setting
     options: AnalysisOptions
     stratum: Integers = field(repr=False)
+    shares: Shares
     name: ClassVar[str] = "analysis"
     guarantee: ClassVar[str] = (
         "Universes are unions of published categories with enough records in every piece and intersection. Every answer is "
         "computed without a few records, chosen once for ever for each universe and stratum, so that two universes that "
-        "differ by one record agree in what they lost only with a small probability. Regressions that lean on single "
-        "records are refused; residuals are synthetic."
+        "differ by one record agree in what they lost only with a small probability. A respondent who holds more of a sum, or "
+        "of a sum of squares, than the policy's dominance and p percent rules allow counts only as far as they do. "
+        "Regressions that lean on single respondents are refused; residuals are synthetic."
     )
     leakage: ClassVar[tuple[str, ...]] = (
-        "a refusal tells that a universe or a model breaks a size, leverage or fit rule",
+        "a refusal tells that a universe breaks a size rule, which depends on its records only, however it is written, or "
+        "that too few respondents have a value other than 0",
+        "a refused ratio, correlation or regression also tells that it does not exist, or breaks a leverage, dominance or "
+        "fit rule",
         "answers are near the truth: averaging over many different universes narrows totals",
-        "a value that outweighs the dropped records (and more so its square) shows in differences of answers",
+        "a value that outweighs the dropped records shows in differences of answers, up to the limit of the dominance "
+        "rules, and without such rules altogether",
     )
     statistics: ClassVar[frozenset[str]] = frozenset(
         {"count", "sum", "avg", "variance", "stddev", "median", "quantile", "ratio", "corr", "linreg", "logreg"}
@@ -70,10 +84,11 @@ class AnalysisMode:
         reasons: list[StaffReason] = []
         rows = []
         for cell in request.cells:
-            broken = self._broken(request, cell)
+            broken = self._broken(cell.records)
+            sample = None if broken else self._sample(cell.records)
             values: list[Any] = []
             for statistic in request.query.statistics:
-                found = broken or self._value(statistic, cell.records)
+                found = broken if sample is None else self._value(statistic, sample)
                 if isinstance(found, str):
                     reasons.append(StaffReason("analysis", found))
                     values.append(None)
@@ -83,62 +98,74 @@ class AnalysisMode:
         if all(value is None for row in rows for value in row.values):
             return Decision(RISK, tuple(dict.fromkeys(reasons)))
         columns = tuple(str(statistic) for statistic in request.query.statistics)
-        return Decision(Answer(columns, tuple(rows), request.query.by, self.name), tuple(dict.fromkeys(reasons)))
+        # the same words with every answer: whether anything was limited is not told
+        note = LIMITED if self.shares.there else DROPPED
+        answer = Answer(columns, tuple(rows), request.query.by, self.name, (note,))
+        return Decision(answer, tuple(dict.fromkeys(reasons)))
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
         """Nothing to remember."""
 
-    def _broken(self, request: Request, cell: Cell) -> str | None:
-        """The universe rule that a cell breaks."""
-        version = self.setting.universe.versions[cell.records.version]
-        names = request.query.condition_variables
+    def _broken(self, records: RecordSet) -> str | None:
+        """The universe rule that a set of records breaks, however it was asked for."""
+        version = self.setting.universe.versions[records.version]
+        names = deciding_filters(version, records.atoms)
         if names and has_small_marginal(version, names):
             return "No Marginal 1 or 2"
-        within = cell.records.atoms
-        small = too_small(
-            version, request.query.where, within, gamma=self.options.gamma, joint_gamma=self.options.joint_gamma
-        )
+        masks = simple_universes(version, records.atoms, names)
+        small = None
+        if masks is not None:
+            small = too_small(version, masks, gamma=self.options.gamma, joint_gamma=self.options.joint_gamma)
         if small is None:
             return "Universe Gamma: too many pieces"
         if small:
             return "Universe Gamma"
-        rows = self.setting.universe.records(cell.records)
+        rows = self.setting.universe.records(records)
         sizes = np.bincount(self.stratum[rows])
         if bool(((sizes > 0) & (sizes < self.options.joint_gamma)).any()):
             return "Universe Gamma in a stratum"
         return None
 
-    def _kept(self, records: RecordSet) -> Integers:
+    def _sample(self, records: RecordSet) -> Sample:
+        """What is left of a universe."""
         universe = self.setting.universe
         ids = universe.versions[records.version].data.record_ids()
         secret = self.setting.secret.child("drop-q")
-        return kept_rows(universe.records(records), ids, self.stratum, most=self.options.drop, secret=secret)
+        rows = universe.records(records)
+        kept = kept_rows(rows, ids, self.stratum, most=self.options.drop, secret=secret)
+        return Sample(universe, records, kept, self.shares)
 
-    def _value(self, statistic: Statistic, records: RecordSet) -> Any:
+    def _value(self, statistic: Statistic, sample: Sample) -> Any:
         """A value, or the name of the rule that forbids it."""
-        full = complete(self.setting.universe, records, statistic.variables)
-        if len(self.setting.universe.records(full)) < self.options.gamma:
+        universe = self.setting.universe
+        full = complete(universe, sample.records, statistic.variables)
+        if len(universe.records(full)) < self.options.gamma:
             return "too few complete records"
-        kept = self._kept(records)
-        rows = np.intersect1d(kept, self.setting.universe.records(full))
-        if statistic.name == "count":
-            return len(rows)
-        if statistic.name in ("linreg", "logreg"):
-            return self._regression(statistic, full, rows)
-        data = self.setting.universe.versions[records.version].data
-        if statistic.name == "ratio":
-            top, bottom = np.nansum(data.numbers(statistic.variables)[kept], axis=0)
-            return float(top / bottom) if bottom else "a ratio by nothing"
-        return _SIMPLE[statistic.name](statistic, data.numbers(statistic.variables)[rows])
+        if statistic.name in REGRESSIONS:
+            return self._regression(statistic, sample, full)
+        return value_of(statistic, sample)
 
-    def _regression(self, statistic: Statistic, full: RecordSet, rows: Integers) -> Any:
-        design, response, labels = design_matrix(self.setting.universe, full, statistic)
-        kept = np.isin(self.setting.universe.records(full), rows)
+    def _regression(self, statistic: Statistic, sample: Sample, full: RecordSet) -> Any:
+        rows = sample.complete_rows(statistic.variables)
+        linear = statistic.name == "linreg"
+        numbers = sample.numbers(statistic.regression, rows, limit_response=linear)
+        if numbers is None:
+            return NOBODY
+        design, response, labels = design_matrix(
+            self.setting.universe, full, statistic, rows=rows, numbers=numbers.__getitem__
+        )
         policy = self.setting.policy
         rules = RegressionRules(self.options.category, policy.r_squared, policy.leverage)
-        if statistic.name == "logreg":
-            return self._logistic(design[kept], labels, response[kept], rules)
-        fit = fit_regression(design[kept], labels, response[kept], rules)
+        design, labels = absorb_sparse(design, labels, rules.least)
+        holders = sample.holders(rows)
+        for column in range(design.shape[1]):
+            # counts of ones in a category are no magnitudes
+            counts = not linear and bool(np.isin(design[:, column], (0.0, 1.0)).all())
+            if not counts and holders.dominated(design[:, column] * response):
+                return "a respondent holds too much of a cross product"
+        if not linear:
+            return _logistic(design, labels, response, rules)
+        fit = fit_regression(design, labels, response, rules)
         if isinstance(fit, str):
             return fit
         secret = self.setting.secret.child(f"residuals:{statistic.variables[0]}")
@@ -151,57 +178,27 @@ class AnalysisMode:
             "synthetic_residuals": synthetic_residuals(fit, secret, noise=self.options.noise),
         }
 
-    def _logistic(self, design: Floats, labels: tuple[str, ...], response: Floats, rules: RegressionRules) -> Any:
-        design, labels = absorb_sparse(design, labels, rules.least)
-        ones = int(response.sum())
-        if not bool(np.isin(response, (0.0, 1.0)).all()) or not rules.least <= ones <= len(response) - rules.least:
-            return "a response that is not two codes, or has too few of one"
-        if len(response) < design.shape[1] + rules.least:
-            return "too few records for the model"
-        if saturated(design):
-            return "fully interacted model of indicators only"
-        if float(leverage(design).max()) > rules.leverage:
-            return "a record has too much leverage"
-        found = logistic(design, response)
-        if found is None:
-            return "the codes separate the response"
-        beta, errors, deviance = found
-        return {
-            "coefficients": dict(zip(labels, map(float, beta))),
-            "standard_errors": dict(zip(labels, map(float, errors))),
-            "deviance": deviance,
-            "n": len(response),
-        }
 
-
-def _quantile(statistic: Statistic, values: Floats) -> Any:
-    """Quantiles are averaged over neighbours, so that no single record's value is shown."""
-    share = 0.5 if statistic.name == "median" else float(statistic.parameter or 0.0)
-    ordered = np.sort(values[:, 0])
-    n = len(ordered)
-    middle = round(share * (n - 1))
-    width = max(2, n // 50)
-    low = min(max(middle - width, 0), n - 2 * width - 1)
-    return float(ordered[low : low + 2 * width + 1].mean())
-
-
-def _correlation(statistic: Statistic, values: Floats) -> Any:
-    deviations = values.std(axis=0)
-    if not bool((deviations > 0).all()):
-        return "a variable does not vary"
-    centred = (values - values.mean(axis=0)) / deviations
-    return float((centred[:, 0] * centred[:, 1]).mean())
-
-
-_SIMPLE: dict[str, Callable[[Statistic, Floats], Any]] = {
-    "sum": lambda statistic, values: float(values.sum()),
-    "avg": lambda statistic, values: float(values.mean()),
-    "variance": lambda statistic, values: float(values[:, 0].var(ddof=1)),
-    "stddev": lambda statistic, values: float(values[:, 0].std(ddof=1)),
-    "median": _quantile,
-    "quantile": _quantile,
-    "corr": _correlation,
-}
+def _logistic(design: Floats, labels: tuple[str, ...], response: Floats, rules: RegressionRules) -> Any:
+    ones = int(response.sum())
+    if not bool(np.isin(response, (0.0, 1.0)).all()) or not rules.least <= ones <= len(response) - rules.least:
+        return "a response that is not two codes, or has too few of one"
+    if len(response) < design.shape[1] + rules.least:
+        return "too few records for the model"
+    if saturated(design):
+        return "fully interacted model of indicators only"
+    if float(leverage(design).max()) > rules.leverage:
+        return "a record has too much leverage"
+    found = logistic(design, response)
+    if found is None:
+        return "the codes separate the response"
+    beta, errors, deviance = found
+    return {
+        "coefficients": dict(zip(labels, map(float, beta))),
+        "standard_errors": dict(zip(labels, map(float, errors))),
+        "deviance": deviance,
+        "n": len(response),
+    }
 
 
 def analysis(setting: Setting) -> AnalysisMode:
@@ -217,4 +214,7 @@ def analysis(setting: Setting) -> AnalysisMode:
     for name in options.strata:
         place = place * (len(version.levels[name]) + 1) + version.codes[name] + 1
     _, stratum = np.unique(place, return_inverse=True)
-    return AnalysisMode(setting, options, stratum[version.atom].astype(np.int64))
+    if 0 < options.reach < 2:
+        raise PlanError("policy: options analysis: reach must be 0 or at least 2.")
+    shares = Shares.of(setting.policy, setting.universe.known_entities(), reach=options.reach)
+    return AnalysisMode(setting, options, stratum[version.atom].astype(np.int64), shares)

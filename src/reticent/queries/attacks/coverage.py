@@ -12,14 +12,8 @@ NOT_COVERED: dict[tuple[str, str], str] = {
         "error oracle",
         "camouflage",
     ): "which records a condition selects is taken as known, and empty sets have no interval",
-    ("syntactic variants", "analysis"): (
-        "the size rules judge the pieces as they are written, so a spelling may be refused; the answered ones agree"
-    ),
     ("linear reconstruction", "analysis"): "answers are near the truth: many different universes narrow totals",
     ("differencing at depth", "analysis"): "answers are near the truth: many different universes narrow totals",
-    ("covariance", "analysis"): (
-        "dropping a few records hides values of usual size; one that outweighs all others shows in sums of squares"
-    ),
 }
 
 

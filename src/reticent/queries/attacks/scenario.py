@@ -68,8 +68,11 @@ class Scenario:
         return replace(self, data=self.data.with_numbers(self.knowledge.response, values))
 
 
-def establishments(*, n: int = 400, mode: str = "exact") -> Scenario:
-    """Generated firms; the first is the target, the second a partner in crime, both unique by region, industry, size."""
+def establishments(*, n: int = 400, mode: str = "exact", own_codes: bool = True) -> Scenario:
+    """Generated firms; the first is the target, the second a partner in crime, both unique by region, industry, size.
+
+    Without `own_codes` these three are the only filters: nothing else singles the target out.
+    """
     rng = as_secret(2011).stream("establishments")
     region, industry, size = (rng.integers(0, k, n) for k in (len(REGIONS), len(INDUSTRIES), len(SIZES)))
     (region[0], industry[0], size[0]), (region[1], industry[1], size[1]) = (1, 1, 0), (1, 4, 0)
@@ -98,8 +101,11 @@ def establishments(*, n: int = 400, mode: str = "exact") -> Scenario:
         "turnover": turnover.tolist(),
     }
     data = Microdata.of(from_columns(columns), _schema())
-    policy = _policy(mode, float(turnover.max()))
-    return Scenario(data, policy, 0, _own_knowledge(data, weight))
+    policy, knowledge = _policy(mode, float(turnover.max())), _own_knowledge(data, weight)
+    if not own_codes:
+        policy = replace(policy, filters=("region", "industry", "size"), cutpoints={})
+        knowledge = replace(knowledge, rare=None, dominated=None, fingerprint=None, hidden=None)
+    return Scenario(data, policy, 0, knowledge)
 
 
 def _schema() -> Schema:
