@@ -113,6 +113,86 @@ def test_quadratic_solver_agrees_with_scipy(curvature, fixed) -> None:
     assert np.allclose(matrix @ found, target, atol=1e-7)
 
 
+def test_five_dimensions_are_rounded_and_adjusted() -> None:
+    inner = np.random.default_rng(5).integers(0, 9, (2, 2, 2, 2, 2))
+    values, relations, _ = with_totals(inner)
+    rounded = round_controlled(values, relations, 5, steps=2, time_limit=20)
+    assert np.abs(relations.residuals(rounded.values)).max() == 0
+    assert np.abs(rounded.values - values).max() < 5 * (rounded.steps + 1)
+    problem = SuppressionProblem.from_values(
+        values, relations, primary=values == 1, lower_protection=1, upper_protection=2
+    )
+    assert np.abs(relations.residuals(adjust(problem, time_limit=20).values)).max() < 1e-6
+
+
+def test_levels_need_steps_and_the_number_is_told() -> None:
+    values, relations, _ = with_totals(np.array([[6, 12], [9, 3]]))
+    needs = np.where(values == 6, 7.0, 0.0)
+    with pytest.raises(InfeasibleError, match="allow more steps"):
+        round_controlled(values, relations, 5, lower_protection=needs, upper_protection=needs)
+    rounded = round_controlled(values, relations, 5, steps=4, lower_protection=needs, upper_protection=needs)
+    assert rounded.steps == 1
+    reach = 5 * (rounded.steps + 1)
+    assert np.all(rounded.values - reach <= values - needs)
+    assert np.all(rounded.values + reach >= values + needs)
+
+
+def test_rapid_is_the_way_out_where_controlled_finds_nothing() -> None:
+    values, relations, _ = with_totals(np.array([[6, 12], [9, 3]]))
+    needs = np.where(values == 6, 7.0, 0.0)
+    rounded = round_controlled(values, relations, 5, lower_protection=needs, upper_protection=needs, rapid=True)
+    assert rounded.status == "rapid"
+    assert np.array_equal(rounded.values, round_rapidly(values, relations, 5).values)
+
+
+def _many_sensitive(n: int) -> SuppressionProblem:
+    values, relations, _ = with_totals(np.random.default_rng(n).integers(1, 40, (n, n)))
+    primary = values < 12
+    return SuppressionProblem.from_values(values, relations, primary=primary, lower_protection=1, upper_protection=3)
+
+
+def test_block_descent_comes_near_the_optimum(monkeypatch) -> None:
+    from reticent.tables.perturb import adjustment
+
+    problem = _many_sensitive(9)
+    best = adjust(problem, time_limit=20)
+    assert best.status == "optimal"
+    monkeypatch.setattr(adjustment, "BLOCK", 3)
+    blocks = adjust(problem, time_limit=10)
+    assert blocks.status == "stopped"
+    assert blocks.bound <= best.distance + 1e-6 <= blocks.distance + 2e-6
+    assert blocks.distance <= 1.25 * best.distance
+    whole = adjust(problem, time_limit=10, integers=True)
+    assert np.array_equal(whole.values, np.rint(whole.values))
+
+
+def test_random_directions_are_drawn_from_the_secret_alone() -> None:
+    problem = _many_sensitive(12)
+    one, again, other = (adjust(problem, signs="random", secret=as_secret(k)).up for k in (1, 1, 2))
+    drawn = problem.primary & (problem.values > 1)
+    assert np.array_equal(one, again)
+    assert 0.3 < one[drawn].mean() < 0.7
+    assert (one != other)[drawn].any()
+    with pytest.raises(ParameterError, match="need a secret"):
+        adjust(problem, signs="random")
+
+
+def test_fixed_totals_stay() -> None:
+    from reticent.tables.perturb.adjustment import largest_total
+
+    problem = _many_sensitive(5)
+    fixed = largest_total(problem)
+    assert fixed.sum() == 1
+    held = adjust(problem, fixed=fixed)
+    assert held.values[fixed] == pytest.approx(problem.values[fixed])
+    everything = ~problem.primary
+    inner = np.zeros(problem.n_cells, dtype=bool)
+    inner[problem.relations.cells[problem.relations.coefs > 0]] = True
+    margins = everything & ~inner
+    kept = adjust(problem, fixed=margins, integers=True)
+    assert np.array_equal(kept.values[margins], problem.values[margins])
+
+
 def test_bad_input_is_refused() -> None:
     values, relations, _ = with_totals(np.array([[1, 2], [3, 4]]))
     with pytest.raises(ParameterError, match="base must be a number above 0"):

@@ -24,6 +24,7 @@ def round_table(
         0, "--steps", min=0, help="Further multiples allowed where zero-restricted is infeasible."
     ),
     protect: bool = typer.Option(False, "--protect", help="Respect the protection levels of primary cells."),
+    fallback: bool = typer.Option(False, "--fallback", help="Round rapidly where controlled rounding finds nothing."),
     time_limit: float = typer.Option(60.0, "--time-limit", help="Seconds."),
     secret: str | None = typer.Option(None, "--secret", help="A key file, or an integer for tests (random rounding)."),
     json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
@@ -35,8 +36,8 @@ def round_table(
     check_choice(kind, KINDS, name="--kind", owner="round")
     with progress_bar("round") as progress:
         found = round_file(
-            file, base=base, kind=kind, steps=steps, protect=protect, time_limit=time_limit, secret=_secret(secret),
-            progress=progress,
+            file, base=base, kind=kind, steps=steps, protect=protect, fallback=fallback, time_limit=time_limit,
+            secret=_secret(secret), progress=progress,
         )  # fmt: skip
     _show(found, json_out)
 
@@ -47,6 +48,10 @@ def adjust_table(
     weights: str = typer.Option("value", "--weights", help="What a unit of change costs: unity, value or root."),
     signs: str = typer.Option("free", "--signs", help="Directions of sensitive cells: free, up, down or random."),
     integers: bool = typer.Option(False, "--integers", help="Keep whole numbers."),
+    fix_total: bool = typer.Option(False, "--fix-total", help="The largest total keeps its value."),
+    largest_change: float | None = typer.Option(
+        None, "--largest-change", help="Other cells move by no larger share of their value, e.g. 0.1."
+    ),
     time_limit: float = typer.Option(60.0, "--time-limit", help="Seconds."),
     secret: str | None = typer.Option(
         None, "--secret", help="A key file, or an integer for tests (random directions)."
@@ -60,8 +65,8 @@ def adjust_table(
     check_choice(weights, WEIGHTS, name="--weights", owner="adjust")
     with progress_bar("adjust") as progress:
         found = adjust_file(
-            file, norm=norm, weights=weights, signs=signs, integers=integers, time_limit=time_limit,
-            secret=_secret(secret), progress=progress,
+            file, norm=norm, weights=weights, signs=signs, integers=integers, fix_total=fix_total,
+            largest_change=largest_change, time_limit=time_limit, secret=_secret(secret), progress=progress,
         )  # fmt: skip
     _show(found, json_out)
 
@@ -80,8 +85,13 @@ def _show(found: dict[str, Any], json_out: Path | None) -> None:
 
     console = Console()
     for name, value in found.items():
-        if name != "values":
+        if name not in ("values", "intervals", "exposed", "exact"):
             console.print(f"{name:>10}  {number(value)}")
+    attacked, exposed = len(found["intervals"]), len(found["exposed"])
+    if exposed:
+        console.print(f"[bold red]{exposed} of {attacked} attacked cells are exposed: do not publish this table.[/]")
+    else:
+        console.print(f"[green]{attacked} cells attacked with all relations, none exposed.[/]")
     if json_out:
         write_text(json_out, json.dumps(found) + "\n")
         console.print(f"[dim]written[/dim]  {json_out.name}")

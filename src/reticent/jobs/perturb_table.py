@@ -6,11 +6,14 @@ from typing import Any
 import numpy as np
 
 from reticent.base.errors import PlanError
-from reticent.base.progress import Progress, silent
+from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.io.jj import read_jj
-from reticent.tables.perturb.adjustment import adjust
-from reticent.tables.perturb.rounding import round_controlled, round_randomly, round_rapidly
+from reticent.jobs.suppress_jj import interval_rows
+from reticent.tables.attack.audit import Audit
+from reticent.tables.attack.exchanged import audit_exchanged
+from reticent.tables.perturb.adjustment import adjust, adjustment_bounds, largest_total
+from reticent.tables.perturb.rounding import Rounded, round_controlled, round_randomly, round_rapidly, rounding_bounds
 from reticent.tables.problem import SuppressionProblem
 
 WEIGHTS = ("unity", "value", "root")
@@ -30,27 +33,54 @@ def round_file(
     kind: str = "controlled",
     steps: int = 0,
     protect: bool = False,
+    fallback: bool = False,
     time_limit: float = 60.0,
+    workers: int | None = None,
     secret: Secret | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Round the table of a JJ file; with `protect` the protection levels of its primary cells are respected."""
+    """Round the table of a JJ file and attack the result jointly.
+
+    With `protect` the protection levels of its primary cells are respected and judged; without, a cell is exposed when
+    it is determined exactly. With `fallback` a table that controlled rounding cannot do is rounded rapidly.
+    """
     problem = read_jj(path)
+    answer: dict[str, Any]
+    used = 0
     if kind == "random":
         if secret is None:
             raise PlanError("round: random rounding needs a secret; give --secret.")
         values = round_randomly(problem.values, base, secret=secret)
         distance = float(np.abs(values - problem.values).sum())
-        return {"values": values.tolist(), "base": base, "distance": distance, "status": "random"}
-    if kind == "rapid":
-        rounded = round_rapidly(problem.values, problem.relations, base)
+        answer = {"values": values.tolist(), "base": base, "distance": distance, "status": "random"}
     else:
-        rounded = round_controlled(
-            problem.values, problem.relations, base, steps=steps, time_limit=time_limit, progress=progress,
-            lower_protection=problem.lower_protection if protect else None,
-            upper_protection=problem.upper_protection if protect else None,
-        )  # fmt: skip
-    return {"values": rounded.values.tolist(), **rounded.summary()}
+        rounded = _rounded(problem, base, kind, steps, protect, fallback, time_limit, part(progress, 0.0, 0.6))
+        values, used = rounded.values, rounded.steps
+        answer = {"values": values.tolist(), **rounded.summary()}
+    low, high = rounding_bounds(
+        values, problem.relations, base, steps=used, rapid=answer["status"] == "rapid", unit=problem.unit
+    )
+    found = audit_exchanged(problem, low, high, levels=protect, workers=workers, progress=part(progress, 0.6, 1.0))
+    return answer | _judged(found)
+
+
+def _rounded(
+    problem: SuppressionProblem,
+    base: float,
+    kind: str,
+    steps: int,
+    protect: bool,
+    fallback: bool,
+    time_limit: float,
+    progress: Progress,
+) -> Rounded:
+    if kind == "rapid":
+        return round_rapidly(problem.values, problem.relations, base)
+    return round_controlled(
+        problem.values, problem.relations, base, steps=steps, time_limit=time_limit, rapid=fallback, progress=progress,
+        lower_protection=problem.lower_protection if protect else None,
+        upper_protection=problem.upper_protection if protect else None,
+    )  # fmt: skip
 
 
 def adjust_file(
@@ -60,14 +90,28 @@ def adjust_file(
     weights: str = "value",
     signs: str = "free",
     integers: bool = False,
+    fix_total: bool = False,
+    largest_change: float | None = None,
     time_limit: float = 60.0,
+    workers: int | None = None,
     secret: Secret | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Adjust the table of a JJ file so that its primary cells leave their protection intervals."""
+    """Adjust the table of a JJ file so that its primary cells leave their protection intervals, and attack the result."""
     problem = read_jj(path)
+    fixed = largest_total(problem) if fix_total else None
     adjusted = adjust(
-        problem, norm=norm, weights=weights_for(problem, weights), signs=signs, integers=integers, time_limit=time_limit,  # type: ignore[arg-type]
-        secret=secret, progress=progress,
+        problem, norm=norm, weights=weights_for(problem, weights), signs=signs, fixed=fixed,  # type: ignore[arg-type]
+        largest_change=largest_change, integers=integers, time_limit=time_limit, secret=secret,
+        progress=part(progress, 0.0, 0.6),
     )  # fmt: skip
-    return {"values": adjusted.values.tolist(), **adjusted.summary()}
+    low, high = adjustment_bounds(problem, adjusted.values, fixed=fixed, largest_change=largest_change)
+    found = audit_exchanged(
+        problem, low, high, published=adjusted.values, workers=workers, progress=part(progress, 0.6, 1.0)
+    )
+    return {"values": adjusted.values.tolist(), **adjusted.summary(), **_judged(found)}
+
+
+def _judged(found: Audit) -> dict[str, Any]:
+    """What the attacker of the published values concludes: exposed ids, and the interval of every attacked cell."""
+    return {"exposed": found.exposed_cells.tolist(), "exact": found.exact, "intervals": interval_rows(found)}

@@ -14,7 +14,7 @@ from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.io.atomic import write_text
 from reticent.io.jj import read_jj
-from reticent.tables.attack import audit
+from reticent.tables.attack import Audit, audit
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
 from reticent.tables.suppression import suppression_method
@@ -56,7 +56,14 @@ def audit_jj(
     problem = read_jj(path)
     hidden = _mask(problem, read_ids(suppressed))
     found = audit(reconciled(problem, hidden), hidden, progress=progress)
-    answer = {
+    answer = interval_rows(found)
+    _write(answer, json_out)
+    return answer
+
+
+def interval_rows(found: Audit) -> dict[str, dict[str, Any]]:
+    """For each attacked id low, high, required_low, required_high, exposed (an open end is None)."""
+    return {
         str(cell): {
             "low": _finite(found.low[k]),
             "high": _finite(found.high[k]),
@@ -66,8 +73,6 @@ def audit_jj(
         }
         for k, cell in enumerate(found.cells.tolist())
     }
-    _write(answer, json_out)
-    return answer
 
 
 def read_ids(suppressed: str | list[int]) -> list[int]:
@@ -103,7 +108,8 @@ def _mask(problem: SuppressionProblem, ids: list[int]) -> NDArray[np.bool_]:
 
 
 def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+    """Without the noise of floating point far behind the point; an open end is None."""
+    return round(float(value), 9) + 0.0 if math.isfinite(value) else None
 
 
 def _write(answer: dict[str, Any], json_out: Path | None) -> None:

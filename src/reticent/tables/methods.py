@@ -15,11 +15,11 @@ from reticent.base.randomness import Secret
 from reticent.data.cells import CellStatus
 from reticent.data.method import Registry
 from reticent.tables.attack import Audit, audit
-from reticent.tables.attack.audit import judge
+from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.adjustment import adjust
+from reticent.tables.perturb.adjustment import adjust, adjustment_bounds, largest_total
 from reticent.tables.perturb.keyed import CellKey
-from reticent.tables.perturb.rounding import check_base, round_controlled
+from reticent.tables.perturb.rounding import check_base, round_controlled, rounding_bounds
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
 from reticent.tables.suppression import SUPPRESSION_METHODS
@@ -61,7 +61,10 @@ class Round:
     name: ClassVar[str] = "round"
     base: float = field(default=5.0, metadata={"min": 0, "help": "all published values are multiples of it"})
     steps: int = field(default=0, metadata={"min": 0, "max": 20, "help": "how many multiples further a cell may go"})
-    protect_levels: bool = field(default=False, metadata={"help": "unsafe cells leave their protection interval"})
+    protect_levels: bool = field(default=False, metadata={"help": "unsafe cells keep their protection interval"})
+    rapid_fallback: bool = field(
+        default=False, metadata={"help": "round inner cells and add up where nothing better is found in time"}
+    )
 
     def __post_init__(self) -> None:
         check_base(self.base)
@@ -72,17 +75,20 @@ class Round:
             problem.values, problem.relations, self.base, steps=self.steps,
             lower_protection=problem.lower_protection if self.protect_levels else None,
             upper_protection=problem.upper_protection if self.protect_levels else None,
-            time_limit=time_limit, secret=secret, progress=progress,
+            time_limit=time_limit, rapid=self.rapid_fallback, secret=secret, progress=progress,
         )  # fmt: skip
-        reach = (found.steps + 1) * self.base - problem.unit
+        low, high = rounding_bounds(
+            found.values, problem.relations, self.base, steps=found.steps, rapid=found.status == "rapid",
+            unit=problem.unit,
+        )  # fmt: skip
         return Outcome(
             np.zeros(problem.n_cells, dtype=bool),
             found.distance,
             found.bound,
             found.status,
             found.values,
-            np.maximum(found.values - reach, problem.lower_bound),
-            np.minimum(found.values + reach, problem.upper_bound),
+            low,
+            high,
             found.summary(),
         )
 
@@ -95,27 +101,28 @@ class Adjust:
     norm: Literal["l1", "l2", "linf"] = "l1"
     signs: Literal["free", "up", "down", "random"] = "free"
     fix_total: bool = field(default=False, metadata={"help": "the largest total keeps its value"})
+    largest_change: float | None = field(
+        default=None, metadata={"min": 0, "max": 0.99, "help": "other cells move by no larger share of their value"}
+    )
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
-        """Adjust; a true value may be anywhere outside the distance that its published one moved."""
-        fixed = None
-        if self.fix_total:
-            fixed = np.zeros(problem.n_cells, dtype=bool)
-            fixed[int(np.argmax(np.abs(problem.values)))] = True
+        """Adjust, and state what anybody who knows which cells are fixed and the largest change can conclude."""
+        fixed = largest_total(problem) if self.fix_total else None
         found = adjust(
-            problem, norm=self.norm, signs=self.signs, fixed=fixed, integers=problem.integral, time_limit=time_limit,
-            secret=secret, progress=progress,
+            problem, norm=self.norm, signs=self.signs, fixed=fixed, largest_change=self.largest_change,
+            integers=problem.integral, time_limit=time_limit, secret=secret, progress=progress,
         )  # fmt: skip
-        moved = np.abs(found.values - problem.values)
+        low, high = adjustment_bounds(problem, found.values, fixed=fixed, largest_change=self.largest_change)
         return Outcome(
             np.zeros(problem.n_cells, dtype=bool),
             found.distance,
             found.bound,
             found.status,
             found.values,
-            problem.values - moved,
-            problem.values + moved,
+            low,
+            high,
             found.summary(),
+            keeps_distance=True,
         )
 
 
@@ -135,21 +142,8 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress)
     if not outcome.additive:
         return attack_noise(problem, outcome.low, outcome.high, progress=progress)
     _check_additive(problem, outcome.values)
-    cells = np.flatnonzero(problem.primary).astype(np.int32)
-    true = problem.values[cells]
-    inside = (outcome.low[cells] <= true) & (true <= outcome.high[cells])
-    if not inside.all():
-        raise ParameterError("attack: the stated conclusions do not contain the true values.")
-    if np.array_equal(outcome.high - problem.values, problem.values - outcome.low):
-        # adjusted values: the distance moved is what protects, in the direction it moved
-        enough = np.where(
-            outcome.values[cells] > true, problem.upper_protection[cells], problem.lower_protection[cells]
-        )
-        moved = np.abs(outcome.values[cells] - true)
-        wide = np.maximum(problem.lower_protection[cells], problem.upper_protection[cells])
-        reach = np.where(moved >= enough - problem.tolerance, np.maximum(wide, moved), moved)
-        return judge(problem, cells, reach, reach)
-    return judge(problem, cells, true - outcome.low[cells], outcome.high[cells] - true)
+    published = outcome.values if outcome.keeps_distance else None
+    return audit_exchanged(problem, outcome.low, outcome.high, published=published, progress=progress)
 
 
 def attack_noise(problem: SuppressionProblem, low: Floats, high: Floats, *, progress: Progress) -> Audit:

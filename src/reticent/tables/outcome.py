@@ -16,8 +16,9 @@ class Outcome:
     """What a method did: which cells are hidden, which values are published instead of the true ones (None: true).
 
     `cost` is what was lost, `bound` a proven lower bound of the least possible (None: there is none). For methods
-    that publish other values, `low` and `high` are what anybody can conclude about each true value; where these do not
-    add up (`additive` is False) the attacker still combines the intervals of all cells by the relations.
+    that publish other values, `low` and `high` are what the method says about each true value by itself; the attacker
+    combines all of them by the relations, also where the published values do not add up (`additive` is False). With
+    `keeps_distance` the method promises that unsafe cells are published as far from the truth as their levels.
     """
 
     hidden: Mask
@@ -29,3 +30,4 @@ class Outcome:
     high: Floats | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     additive: bool = True
+    keeps_distance: bool = False

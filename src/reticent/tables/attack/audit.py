@@ -75,11 +75,11 @@ def audit(
         return replace(found, exposed=reach.lost, exact=False, seconds=time.monotonic() - started)
     reduced = reduce(problem, hidden, known=known)
     down, up, programs = movement_ends(reduced, workers=workers, progress=progress)
-    low, high = _carry(reduced, down, up)
+    low, high = carried(reduced, down, up)
     return judge(problem, reduced.cells, low, high, programs=programs, seconds=time.monotonic() - started)
 
 
-def _carry(reduced: Reduced, down: Floats, up: Floats) -> tuple[Floats, Floats]:
+def carried(reduced: Reduced, down: Floats, up: Floats) -> tuple[Floats, Floats]:
     """Ends of the cells from the ends of the movements that carry them."""
     at = np.maximum(reduced.leader, 0)
     if len(down) == 0:

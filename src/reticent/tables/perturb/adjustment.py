@@ -63,6 +63,7 @@ def adjust(
     weights: Floats | None = None,
     signs: str | Mask = "free",
     fixed: Mask | None = None,
+    largest_change: float | None = None,
     integers: bool = False,
     time_limit: float = 60.0,
     secret: Secret | None = None,
@@ -72,14 +73,17 @@ def adjust(
 
     `signs` is `free` (chosen for the least distance), `up`, `down`, `random` (drawn from the secret: an attacker who
     knows the method gains nothing from the direction), or a truth value for each cell (True: up). `fixed` cells keep
-    their value (empty and frozen cells always do). With `integers` all values stay whole.
+    their value (empty and frozen cells always do). No other cell moves by more than the share `largest_change` of its
+    value. With `integers` all values stay whole.
     """
     check_choice(norm, NORMS, name="norm", owner=OWNER)
     check_between(time_limit, 1e-3, float("inf"), name="time_limit", owner=OWNER)
     if integers and norm == "l2":
         raise ParameterError(f"{OWNER}: whole numbers go with the norms l1 and linf, not with l2.")
+    if largest_change is not None:
+        check_between(largest_change, 0.0, 0.99, name="largest_change", owner=OWNER)
     started = time.monotonic()
-    space = _Space(problem, np.ones(problem.n_cells) if weights is None else weights, fixed)
+    space = _Space(problem, np.ones(problem.n_cells) if weights is None else weights, fixed, largest_change)
     directions = _directions(problem, space, signs, secret)
     if norm == "l2" and directions is None:
         progress(0.1, "directions")
@@ -105,16 +109,54 @@ def adjust(
     return Adjusted(values, directions, norm, distance, bound, status, time.monotonic() - started)
 
 
+def largest_total(problem: SuppressionProblem) -> Mask:
+    """The cell of the largest value, to be fixed: the grand total of most tables."""
+    fixed = np.zeros(problem.n_cells, dtype=bool)
+    if problem.n_cells:
+        fixed[int(np.argmax(np.abs(problem.values)))] = True
+    return fixed
+
+
+def _still(problem: SuppressionProblem, fixed: Mask | None) -> Mask:
+    """Cells that keep their value: empty, frozen, and those asked for that are not sensitive."""
+    still = (problem.status == CellStatus.EMPTY) | (problem.status == CellStatus.FROZEN)
+    return np.asarray(still if fixed is None else still | (fixed & ~problem.primary))
+
+
+def adjustment_bounds(
+    problem: SuppressionProblem, published: Floats, *, fixed: Mask | None = None, largest_change: float | None = None
+) -> tuple[Floats, Floats]:
+    """What an adjusted value and the method say about the true one.
+
+    Fixed cells are true. A cell that moved at most by the share q of its true value a is published as z with
+    |z| / (1 + q) ≤ |a| ≤ |z| / (1 − q). Sensitive cells may be anywhere within the attacker's bounds. That the movements
+    are the least ones is not used.
+    """
+    low, high = problem.lower_bound.copy(), problem.upper_bound.copy()
+    if largest_change is not None:
+        size = np.abs(published)
+        near, far = size / (1.0 + largest_change), size / (1.0 - largest_change)
+        other = ~problem.primary
+        low[other] = np.maximum(low, np.where(published >= 0, near, -far))[other]
+        high[other] = np.minimum(high, np.where(published >= 0, far, -near))[other]
+    still = _still(problem, fixed)
+    low[still], high[still] = problem.values[still], problem.values[still]
+    return low, high
+
+
 class _Space:
     """How far each cell may move, and what a unit of movement costs."""
 
-    def __init__(self, problem: SuppressionProblem, weights: Floats, fixed: Mask | None) -> None:
-        still = (problem.status == CellStatus.EMPTY) | (problem.status == CellStatus.FROZEN)
-        if fixed is not None:
-            still = still | (fixed & ~problem.primary)
+    def __init__(
+        self, problem: SuppressionProblem, weights: Floats, fixed: Mask | None, largest_change: float | None
+    ) -> None:
+        still = _still(problem, fixed)
         self.weights = weights
         self.up = np.where(still, 0.0, problem.upper_bound - problem.values)
         self.down = np.where(still, 0.0, problem.values - problem.lower_bound)
+        if largest_change is not None:
+            most = np.where(problem.primary, np.inf, largest_change * np.abs(problem.values))
+            self.up, self.down = np.minimum(self.up, most), np.minimum(self.down, most)
         largest = float(np.abs(problem.values).max(initial=1.0)) + float(problem.upper_protection.max(initial=0.0))
         self.up = np.minimum(self.up, 4 * largest)  # a program with big-M rows needs finite ones
         self.down = np.minimum(self.down, 4 * largest)

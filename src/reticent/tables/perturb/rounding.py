@@ -57,6 +57,24 @@ def check_base(base: float) -> None:
         raise ParameterError(f"{OWNER}: base must be a number above 0, got {base!r}.")
 
 
+def rounding_bounds(
+    published: Floats, relations: Relations, base: float, *, steps: int = 0, rapid: bool = False, unit: float = 1.0
+) -> tuple[Floats, Floats]:
+    """What a rounded value and the method say about the true one, which is a multiple of `unit`.
+
+    K steps: true values are less than (K + 1)·base away, so that 15 with base 5 and one step says 6 to 24. Rapidly
+    rounded cells are half a base away (a value half way goes up), and added-up totals say nothing by themselves.
+    """
+    if not rapid:
+        reach = (steps + 1) * base - unit
+        return published - reach, published + reach
+    low = np.ceil((published - base / 2) / unit - 1e-9) * unit
+    high = np.ceil((published + base / 2) / unit - 1e-9) * unit - unit
+    total = np.zeros(len(published), dtype=bool)
+    total[list(_totals(relations))] = True
+    return np.where(total, -np.inf, low), np.where(total, np.inf, high)
+
+
 def round_randomly(values: Floats, base: float, *, secret: Secret, cells: NDArray[np.uint64] | None = None) -> Floats:
     """Unbiased random rounding: up with probability remainder/base. Totals need not add up.
 
@@ -98,6 +116,7 @@ def round_controlled(
     lower_protection: Floats | None = None,
     upper_protection: Floats | None = None,
     time_limit: float = 60.0,
+    rapid: bool = False,
     secret: Secret | None = None,
     progress: Progress = silent,
 ) -> Rounded:
@@ -106,7 +125,8 @@ def round_controlled(
     Each cell goes to one of its two adjacent multiples (a multiple stays); if that is infeasible, or the levels demand
     it, up to `steps` further multiples are allowed and the number needed is reported. With a `secret` the objective
     is random instead (each cell's preference drawn with probability remainder/base), so that the result is close to
-    unbiased. A time limit gives the best found with its bound; if nothing was found, that is an error.
+    unbiased. A time limit gives the best found with its bound; if nothing was found, that is an error, or with `rapid`
+    the rapidly rounded table (status "rapid").
     """
     check_base(base)
     check_integer(steps, minimum=0, name="steps", owner=OWNER)
@@ -125,6 +145,8 @@ def round_controlled(
             return _as_result(window, relations, solution, step, started)
         if solution is not None and solution.status is Status.STOPPED:
             break
+    if rapid:
+        return round_rapidly(values, relations, base)
     raise InfeasibleError(
         f"{OWNER}: no additive rounding to base {base:g} was found within {steps} steps and {time_limit:g} seconds; "
         "allow more steps or time, or round rapidly."

@@ -1,0 +1,101 @@
+"""The attacker of a table whose values were exchanged (rounded, adjusted): all cells and all relations together.
+
+What the published value and the method say about one true value is an interval; that all true values add up says more.
+Nothing is hidden here and nothing is known exactly: it is the same attack with every cell hidden between its ends.
+"""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import ParameterError
+from reticent.base.progress import Progress, silent
+from reticent.data.cells import CellStatus
+from reticent.tables.attack.audit import Audit, carried, judge
+from reticent.tables.attack.certify import certify
+from reticent.tables.attack.ends import movement_ends
+from reticent.tables.attack.reduce import reduce
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.reconcile import reconciled
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+EXACT = 4_000_000
+"""Up to so many programs times movements the exact ends are calculated; beyond, needs are proved or refuted only."""
+WHOLE = 2_000
+"""Up to so many cells the attacker of counts solves integer programs; beyond, ends are rounded to whole numbers."""
+
+
+def audit_exchanged(
+    problem: SuppressionProblem,
+    low: Floats,
+    high: Floats,
+    *,
+    published: Floats | None = None,
+    levels: bool = True,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> Audit:
+    """What follows about the unsafe cells if every true value lies in [low, high] and all relations hold.
+
+    Unsafe cells must keep their levels (as far as the attacker's own bounds leave room for them), or with
+    `levels=False` must not be known exactly. With `published` values their distance from the true ones must reach the
+    level too, as adjustment promises. Without unsafe cells every cell that is not zero is attacked.
+    """
+    started = time.monotonic()
+    attacked = _attackers_view(problem, low, high, levels)
+    targets = attacked.primary
+    everything = (attacked.upper_bound > attacked.lower_bound) | targets
+    view = reconciled(attacked, everything)
+    reduced = reduce(view, everything)
+    carriers = np.zeros(reduced.relations.n_cells, dtype=bool)
+    wanted = targets[reduced.cells]
+    carriers[reduced.leader[wanted & (reduced.leader >= 0)]] = True
+    exact = 2.0 * float(carriers.sum()) * len(carriers) <= EXACT
+    if exact:
+        down, up, programs = movement_ends(reduced, only=carriers, workers=workers, progress=progress)
+        if problem.integral:
+            down, up = np.floor(down + problem.tolerance), np.floor(up + problem.tolerance)
+        lower, upper = carried(reduced, down, up)
+        found = judge(view, reduced.cells[wanted], lower[wanted], upper[wanted], programs=programs)
+        exposed = found.exposed
+    else:
+        reach, _ = certify(view, everything, workers=workers, progress=progress)
+        found = judge(view, reduced.cells[wanted], reach.down[wanted], reach.up[wanted], programs=reach.programs)
+        assert reach.lost is not None
+        exposed = reach.lost[wanted]
+    if published is not None:
+        exposed = exposed | _too_near(attacked, published, found.cells)
+    return replace(found, exposed=exposed, exact=exact, seconds=time.monotonic() - started)
+
+
+def _attackers_view(problem: SuppressionProblem, low: Floats, high: Floats, levels: bool) -> SuppressionProblem:
+    slack = problem.tolerance
+    if not ((low <= problem.values + slack) & (problem.values <= high + slack)).all():
+        raise ParameterError("attack: the stated conclusions do not contain the true values.")
+    if not problem.primary.any():
+        levels = False
+        listed = (problem.status != CellStatus.EMPTY) & (problem.values != 0)
+        problem = problem.with_status(listed, CellStatus.PRIMARY)
+    if not levels:
+        problem = problem.without_levels()
+    # what the attacker's own bounds forbid is not disclosed by the table
+    room_down, room_up = problem.values - problem.lower_bound, problem.upper_bound - problem.values
+    return replace(
+        problem,
+        lower_protection=np.minimum(problem.lower_protection, room_down),
+        upper_protection=np.minimum(problem.upper_protection, room_up),
+        sliding_protection=np.minimum(problem.sliding_protection, room_down + room_up),
+        lower_bound=np.minimum(np.maximum(low, problem.lower_bound), problem.values),
+        upper_bound=np.maximum(np.minimum(high, problem.upper_bound), problem.values),
+        integral=problem.integral and problem.n_cells <= WHOLE,
+    )
+
+
+def _too_near(problem: SuppressionProblem, published: Floats, cells: NDArray[np.int32]) -> Mask:
+    """Cells whose published value lies inside their protection interval."""
+    move = published[cells] - problem.values[cells]
+    needed = np.where(move > 0, problem.upper_protection[cells], problem.lower_protection[cells])
+    return np.asarray(np.abs(move) < needed - 10 * problem.tolerance)

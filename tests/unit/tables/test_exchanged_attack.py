@@ -1,0 +1,155 @@
+"""Rounded and adjusted tables are attacked jointly: all published values, the method, and all relations together."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference.tables import crossed, flat, full_intervals
+from reticent.base.errors import ParameterError
+from reticent.base.progress import silent
+from reticent.base.randomness import as_secret
+from reticent.jobs.perturb_table import adjust_file, round_file
+from reticent.tables.attack import exchanged
+from reticent.tables.attack.exchanged import audit_exchanged
+from reticent.tables.methods import Adjust, Round, attack
+from reticent.tables.perturb.adjustment import adjust, adjustment_bounds
+from reticent.tables.perturb.rounding import round_controlled, round_rapidly, rounding_bounds
+from reticent.tables.problem import SuppressionProblem
+from table_makers import with_totals
+
+
+def problem_of(inner: np.ndarray, primary: list[int], **options: object) -> SuppressionProblem:
+    values, relations, _ = with_totals(inner)
+    mask = np.zeros(len(values), dtype=bool)
+    mask[primary] = True
+    return SuppressionProblem.from_values(values, relations, primary=mask, **options)  # type: ignore[arg-type]
+
+
+def test_one_value_alone_says_6_to_24() -> None:
+    """tau-ARGUS manual 2.14: 15 published with base 5 and one step."""
+    _, relations, _ = with_totals(np.array([15]))
+    low, high = rounding_bounds(np.array([15.0, 15.0]), relations, 5, steps=1)
+    assert (low[0], high[0]) == (6, 24)
+
+
+def test_additivity_can_give_away_what_each_cell_hides() -> None:
+    """2 + 2 = 4 published as 0 + 0 = 6 with base 3: at most 2 each, at least 4 together."""
+    problem = problem_of(np.array([2, 2]), [0], integral=True)
+    low, high = rounding_bounds(np.array([0.0, 0.0, 6.0]), problem.relations, 3)
+    assert (low[0], high[0]) == (-2, 2)
+    found = audit_exchanged(problem, low, high)
+    assert (found.low[0], found.high[0]) == (2, 2)
+    assert found.exposed_cells.tolist() == [0]
+
+
+@given(seed=st.integers(0, 10**6), base=st.sampled_from([3, 5]))
+def test_whole_numbers_equal_enumeration(seed: int, base: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = problem_of(rng.integers(0, 5, (2, 2)), list(range(9)), integral=True)
+    rounded = round_controlled(problem.values, problem.relations, base, secret=as_secret(seed))
+    low, high = rounding_bounds(rounded.values, problem.relations, base, steps=rounded.steps)
+    found = audit_exchanged(problem, low, high)
+    spans = [range(max(0, int(low[c])), int(high[c]) + 1) for c in (0, 1, 3, 4)]
+    fitting = []
+    for inner in itertools.product(*spans):
+        values, _, _ = with_totals(np.array(inner).reshape(2, 2))
+        if ((low <= values) & (values <= high)).all():
+            fitting.append(values)
+    assert np.array_equal(found.low, np.min(fitting, axis=0))
+    assert np.array_equal(found.high, np.max(fitting, axis=0))
+    assert np.array_equal(found.exposed, found.low == found.high)
+
+
+@given(seed=st.integers(0, 10**6), level=st.sampled_from([0.0, 1.5, 4.0]))
+def test_both_ways_agree_with_the_whole_system(seed: int, level: float) -> None:
+    """Exact ends equal scipy's on all cells; beyond the size limit the same cells are exposed."""
+    rng = np.random.default_rng(seed)
+    values, relations = crossed([flat(2), flat(3), flat(2)], rng.integers(0, 15, (2, 3, 2)).astype(float))
+    primary = rng.random(len(values)) < 0.4
+    low, high = values - rng.integers(0, 6, len(values)), values + rng.integers(0, 6, len(values))
+    problem = SuppressionProblem.from_values(
+        values, relations, primary=primary, lower_protection=level, upper_protection=level
+    )
+    if not primary.any():
+        return
+    found = audit_exchanged(problem, low, high)
+    box = SuppressionProblem.from_values(
+        values, relations, primary=primary, lower_bound=np.maximum(low, 0), upper_bound=high
+    )
+    wanted = full_intervals(box, np.ones(len(values), dtype=bool))
+    for cell, bottom, top in zip(found.cells, found.low, found.high, strict=True):
+        assert (bottom, top) == pytest.approx(wanted[int(cell)], abs=1e-6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exchanged, "EXACT", 0)
+        proved = audit_exchanged(problem, low, high)
+    assert not proved.exact
+    assert proved.exposed_cells.tolist() == found.exposed_cells.tolist()
+
+
+def test_rapid_rounding_says_half_a_base() -> None:
+    problem = problem_of(np.array([[7, 12], [3, 8]]), [0, 1], integral=True)
+    rounded = round_rapidly(problem.values, problem.relations, 5)
+    low, high = rounding_bounds(rounded.values, problem.relations, 5, rapid=True)
+    assert [(low[c], high[c]) for c in (0, 1)] == [(3, 7), (8, 12)]
+    assert np.isinf(low[-1])
+    assert audit_exchanged(problem, low, high).n_exposed == 0
+
+
+def test_conclusions_must_contain_the_truth() -> None:
+    problem = problem_of(np.array([[7, 12], [3, 8]]), [0])
+    with pytest.raises(ParameterError, match="do not contain the true values"):
+        audit_exchanged(problem, problem.values + 1, problem.values + 2)
+
+
+def test_a_published_value_inside_the_protection_interval_is_exposed() -> None:
+    problem = problem_of(np.array([[20, 30], [40, 50]]), [0], lower_protection=5, upper_protection=5)
+    low, high = problem.lower_bound, np.full(9, 200.0)
+    near, far = problem.values.copy(), problem.values.copy()
+    near[0], far[0] = 23, 26
+    assert audit_exchanged(problem, low, high, published=near).exposed_cells.tolist() == [0]
+    assert audit_exchanged(problem, low, high, published=far).n_exposed == 0
+
+
+def test_a_known_largest_change_can_undo_an_adjustment() -> None:
+    """If everybody knows that other cells moved by 1 % at most, the sensitive one follows from its row."""
+    problem = problem_of(np.array([[20, 300], [400, 500]]), [0], lower_protection=8, upper_protection=8)
+    free = adjust(problem)
+    assert audit_exchanged(problem, *adjustment_bounds(problem, free.values), published=free.values).n_exposed == 0
+    close = adjust(problem, largest_change=0.03)
+    moved = np.abs(close.values - problem.values)
+    assert (moved[1:] <= 0.03 * problem.values[1:] + 1e-9).all()
+    low, high = adjustment_bounds(problem, close.values, largest_change=0.03)
+    assert ((low <= problem.values + 1e-9) & (problem.values <= high + 1e-9)).all()
+    narrow = audit_exchanged(problem, low, high, published=close.values)
+    assert narrow.high[0] < audit_exchanged(problem, problem.lower_bound, problem.upper_bound).high[0]
+    outcome = Adjust(largest_change=0.03).protect(problem, secret=as_secret(1), time_limit=10, progress=silent)
+    assert attack(problem, outcome, progress=silent).high[0] == pytest.approx(narrow.high[0])
+
+
+def test_levels_are_judged_jointly_and_not_only_cell_by_cell() -> None:
+    """Rounding with levels keeps each cell's own interval; the method is asked and judged in one go."""
+    problem = problem_of(np.array([[4, 9], [7, 11]]), [0], lower_protection=2, upper_protection=3, integral=True)
+    method = Round(base=5, steps=2, protect_levels=True)
+    outcome = method.protect(problem, secret=as_secret(3), time_limit=10, progress=silent)
+    found = attack(problem, outcome, progress=silent)
+    assert found.n_exposed == 0
+    assert found.low[0] <= 2
+    assert found.high[0] >= 7
+    tight = Round(base=2).protect(problem, secret=as_secret(3), time_limit=10, progress=silent)
+    assert attack(problem, tight, progress=silent).exposed_cells.tolist() == [0]
+
+
+def test_files_say_what_is_exposed(shared_data: Path) -> None:
+    path = shared_data / "csp" / "table8.jj"
+    rounded = round_file(path, base=5)
+    assert rounded["exposed"] == []
+    row = rounded["intervals"]["363"]
+    assert (row["low"], row["high"]) == (31, 39)
+    assert round_file(path, base=1)["exposed"] == [int(cell) for cell in rounded["intervals"]]
+    adjusted = adjust_file(path, fix_total=True, largest_change=0.1)
+    assert adjusted["exposed"] == []
+    assert adjusted["intervals"]["363"]["high"] < 1000
