@@ -32,6 +32,10 @@ class ArgusCells:
     original: NDArray[np.float64] | None = None
     shares: NDArray[np.float64] | None = None
     suffix: str = ""
+    holdings: NDArray[np.int64] | None = None
+    holding_top: NDArray[np.float64] | None = None
+    attack_low: NDArray[np.float64] | None = None
+    attack_high: NDArray[np.float64] | None = None
 
     @property
     def hidden(self) -> NDArray[np.bool_]:
@@ -137,29 +141,39 @@ def _letter(cells: ArgusCells, cell: int) -> str:
 
 
 def intermediate_lines(cells: ArgusCells, *, skip_empty: bool, status_only: bool, quotes: bool) -> list[str]:
-    """Intermediate: all that is needed to read the table back: value, count, top, status, levels."""
+    """Intermediate: all that is needed to read the table back: value, count, top, status, levels.
+
+    Where they are given, holdings and what the attacker concludes follow; an open end of an interval is left blank.
+    """
     mark = '"' if quotes else ""
     lines = []
     for cell in range(len(cells.values)):
-        if skip_empty and cells.status[cell] >= 13:
+        empty = cells.status[cell] >= 13
+        if skip_empty and empty:
             continue
         row = [f"{mark}{cells.code(cell, at)}{mark}" for at in range(len(cells.dimensions))]
-        empty = cells.status[cell] >= 13
         row.append(cells.number(0.0 if empty else float(cells.values[cell])))
         if not status_only:
-            if cells.counts is not None:
-                row.append(str(int(cells.counts[cell])))
-            if cells.top is not None:
-                row += [cells.number(float(x)) for x in cells.top[cell]]
+            row += _contributions(cells, cell)
         status = int(cells.status[cell])
         row.append("P" if status == 10 else "M" if status in (11, 12) else "U" if 3 <= status < 10 else "S")
         if not status_only and cells.lower is not None and cells.upper is not None:
-            row += [
-                f"{float(cells.lower[cell]):.{cells.decimals + 2}f}",
-                f"{float(cells.upper[cell]):.{cells.decimals + 2}f}",
-            ]
+            row += [f"{float(level[cell]):.{cells.decimals + 2}f}" for level in (cells.lower, cells.upper)]
+        for ends in (cells.attack_low, cells.attack_high):
+            if not status_only and ends is not None:
+                row.append(cells.number(float(ends[cell])) if np.isfinite(ends[cell]) else "")
         lines.append(";".join(row))
     return lines
+
+
+def _contributions(cells: ArgusCells, cell: int) -> list[str]:
+    row = []
+    for counts, top in ((cells.counts, cells.top), (cells.holdings, cells.holding_top)):
+        if counts is not None:
+            row.append(str(int(counts[cell])))
+        if top is not None:
+            row += [cells.number(float(x)) for x in top[cell]]
+    return row
 
 
 def intermediate_rda(cells: ArgusCells, trees: Sequence[str | None], *, status_only: bool) -> list[str]:
@@ -175,7 +189,13 @@ def intermediate_rda(cells: ArgusCells, trees: Sequence[str | None], *, status_o
             lines += ["Freq", "  <NUMERIC> <FREQUENCY>"]
         for place in range(0 if cells.top is None else cells.top.shape[1]):
             lines += [f"Top{place + 1}", "  <NUMERIC> <MAXSCORE>"]
+        if cells.holdings is not None:
+            lines += ["HoldFreq", "  <NUMERIC> <HOLDING>"]
+        for place in range(0 if cells.holding_top is None else cells.holding_top.shape[1]):
+            lines += [f"HoldTop{place + 1}", "  <NUMERIC> <HOLDING>"]
     lines += ["Status", "  <STATUS>"]
     if not status_only and cells.lower is not None:
         lines += ["LowerPL", "  <NUMERIC> <LOWERPL>", "UpperPL", "  <NUMERIC> <UPPERPL>"]
+    if not status_only and cells.attack_low is not None:
+        lines += ["AttackLow", "  <NUMERIC>", "AttackHigh", "  <NUMERIC>"]
     return lines

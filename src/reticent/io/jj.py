@@ -17,11 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from reticent.base.errors import DataError
+from reticent.base.errors import AdditivityError, DataError
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 from reticent.tables.problem import SuppressionProblem
 
+LISTED = 3
 _TERM = re.compile(r"(\d+)\s*\(\s*([+-]?\d+)\s*\)")
 _LETTERS = {
     CellStatus.SAFE: "s",
@@ -80,14 +81,14 @@ def read_jj(path: str | Path) -> SuppressionProblem:
         if seen[cell]:
             raise lines.fail(f"cell {cell} stands twice")
         seen[cell], status[cell], numbers[cell] = True, state, row
-    relations = _read_relations(lines, n_cells)
+    relations, where = _read_relations(lines, n_cells)
     value, cost, low, high, lower, upper, sliding = numbers.T.copy()
     wrong = np.flatnonzero((value < low) | (value > high))
     if len(wrong):
         raise DataError(f"JJ file {lines.name}: the value of cell {wrong[0]} lies outside its own bounds.")
     # Levels of a cell that is not unsafe have no meaning; some writers leave them in.
     unsafe = status == CellStatus.PRIMARY
-    return SuppressionProblem(
+    problem = SuppressionProblem(
         value,
         cost,
         np.where(unsafe, lower, 0.0),
@@ -98,6 +99,8 @@ def read_jj(path: str | Path) -> SuppressionProblem:
         status,
         relations,
     )
+    _check_additive(problem, lines.name, where)
+    return problem
 
 
 def _read_cell(lines: _Lines, n_cells: int) -> tuple[int, CellStatus, list[float]]:
@@ -120,10 +123,11 @@ def _read_cell(lines: _Lines, n_cells: int) -> tuple[int, CellStatus, list[float
     return cell, states[fields[3]], row
 
 
-def _read_relations(lines: _Lines, n_cells: int) -> Relations:
+def _read_relations(lines: _Lines, n_cells: int) -> tuple[Relations, list[int]]:
     n_rows = lines.whole("the number of relations")
     rows: list[tuple[list[int], list[int]]] = []
     rhs: list[float] = []
+    where: list[int] = []
     for _ in range(n_rows):
         head, colon, tail = lines.next("a relation").partition(":")
         terms = [(int(c), int(k)) for c, k in _TERM.findall(tail)]
@@ -139,7 +143,25 @@ def _read_relations(lines: _Lines, n_cells: int) -> Relations:
             raise lines.fail("a relation names a cell or a coefficient that cannot be")
         rows.append(([c for c, _ in terms], [k for _, k in terms]))
         rhs.append(right)
-    return Relations.from_rows(n_cells, rows, rhs)
+        where.append(lines.line)
+    return Relations.from_rows(n_cells, rows, rhs), where
+
+
+def _check_additive(problem: SuppressionProblem, name: str, where: list[int]) -> None:
+    """Refuse relations that the values miss by more than rounding explains: half a unit of the last digit a term."""
+    off = np.abs(problem.relations.residuals(problem.values))
+    allowed = np.diff(problem.relations.indptr) * 0.5 * problem.unit + problem.tolerance
+    wrong = np.flatnonzero(off > allowed).tolist()
+    if not wrong:
+        return
+    digits = problem.decimals
+    named = [f"line {where[row]} (off by {off[row]:.{digits}f})" for row in wrong]
+    more = f" and {len(wrong) - LISTED} more" if len(wrong) > LISTED else ""
+    raise AdditivityError(
+        f"JJ file {name}: the values miss {len(wrong)} relations by more than rounding explains: "
+        f"{', '.join(named[:LISTED])}{more}. Correct them.",
+        violations=tuple(f"{name}, {line}" for line in named),
+    )
 
 
 def write_jj(problem: SuppressionProblem, path: str | Path) -> None:

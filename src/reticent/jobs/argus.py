@@ -1,7 +1,6 @@
 """Runs batch files of tau-ARGUS unchanged: the same commands in the same order, our methods and our attacker behind."""
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,6 @@ from reticent import __version__
 from reticent.base.errors import (
     AdditivityError,
     DataError,
-    InfeasibleError,
     NotProtectedError,
     PlanError,
     ReticentError,
@@ -29,7 +27,7 @@ from reticent.io.finished import read_finished
 from reticent.io.read import load_microdata
 from reticent.jobs.argus_ckm import ckm_method
 from reticent.jobs.argus_methods import Choice, choose
-from reticent.jobs.argus_output import write_argus_table
+from reticent.jobs.argus_output import MEANING, write_argus_table
 from reticent.jobs.argus_recode import recode
 from reticent.jobs.argus_tables import (
     BatchMetadata,
@@ -39,6 +37,7 @@ from reticent.jobs.argus_tables import (
     rules_of_calls,
     tables_of,
     with_attacker,
+    with_totals,
 )
 from reticent.jobs.protect_table import ProtectedTable, run_tables
 from reticent.tables.apriori import EntryGroup
@@ -194,9 +193,9 @@ class _Run:
         loaded = load_microdata(self.microdata_file, rda, folder=self.folder)
         for line in loaded.notes:
             self.notes.add(line)
-        self.microdata = loaded.data
+        self.microdata = with_totals(loaded.data, described.totals)
         for job in self.jobs:
-            job.data = loaded.data
+            job.data = self.microdata
             job.metadata = BatchMetadata(described.requests, described.totals, described.distances, described.ckm)
             self._speak_of_cost(job)
         self.say(f"READMICRODATA: {loaded.data.n_records} records.")
@@ -329,15 +328,10 @@ class _Run:
                 self.say(f"{short} unsafe cells need wider protection than that; for them the level counts.")
         for line in knowledge.notes:
             self.notes.add(line)
-        try:
-            return run_tables(
-                system.parts, rules=knowledge.verdict.rules, method=choice.method, bounds=BoundsOptions(), cost="unity",
-                knowledge=knowledge, time_limit=choice.time_limit, secret=0, progress=progress,
-            )  # fmt: skip
-        except InfeasibleError as err:
-            if not err.cells:
-                raise
-            raise _named(err, system.table.name_of) from err
+        return run_tables(
+            system.parts, rules=knowledge.verdict.rules, method=choice.method, bounds=BoundsOptions(), cost="unity",
+            knowledge=knowledge, time_limit=choice.time_limit, secret=0, progress=progress,
+        )  # fmt: skip
 
     def _forget(self, job: TableJob) -> None:
         """What was done with a table no longer holds, also for those linked with it."""
@@ -355,11 +349,17 @@ class _Run:
         confidential |= kind == 7 and any(options.get(name, False) for name in ("AO", "AD", "AC"))
         exposed = len(result.exposed) if job.singletons else len(result.audit.exposed_cells)
         if exposed and not confidential and not self.accept_exposed:
+            advice = {"round": "Use a larger base", "primary-only": "Add a <SUPPRESS>"}.get(
+                result.method, "Use MOD or OPT"
+            )
             raise NotProtectedError(
                 f"{command.where}: the attacker recovers {exposed} cells too closely, so the table was not written. "
-                "Add a <SUPPRESS>, or run with --accept-exposed.",
+                f"{advice}, or run with --accept-exposed.",
                 exposed=exposed,
             )
+        for option in options:
+            if kind not in MEANING[option]:
+                self.say(f"WRITETABLE: {option} says nothing about output type {kind}.")
         written = write_argus_table(result, job.number, kind, options, self.output / Path(_file(command)).name)
         self.files += written
         words = "confidential, it has the values of hidden cells" if confidential else "publishable"
@@ -369,16 +369,6 @@ class _Run:
         if not 1 <= number <= len(self.jobs):
             raise PlanError(f"{command.where}: there is no table {number}; {len(self.jobs)} are specified.")
         return self.jobs[number - 1]
-
-
-def _named(err: InfeasibleError, name: Callable[[int], str]) -> InfeasibleError:
-    """The error with cells by their codes, as the owner of the table knows them, instead of their numbers."""
-
-    def codes(found: re.Match[str]) -> str:
-        return found.group(1) + ", ".join(name(int(cell)) for cell in found.group(2).split(", "))
-
-    text = re.sub(r"(\bcells |hidden: )(\d+(?:, \d+)*)", codes, str(err))
-    return InfeasibleError(text, cells=err.cells, blocking=err.blocking)
 
 
 def _file(command: Command) -> str:

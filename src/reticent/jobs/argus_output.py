@@ -1,11 +1,13 @@
 """Write one table of a batch run in a format of tau-ARGUS."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.errors import PlanError
 from reticent.data.cells import CellStatus
 from reticent.data.table import Dimension
 from reticent.io.argus_output import (
@@ -22,10 +24,17 @@ from reticent.io.jj import write_jj
 from reticent.jobs.argus_ckm import write_ckm
 from reticent.jobs.protect_table import ProtectedTable
 from reticent.tables.rules import RuleCells
+from reticent.tables.twins import without_trivial
 from reticent.tabulation.tabulate import with_empty_cells
 
 _BY_RULE = {"dominance": 3, "p-percent": 3, "pq": 3, "request": 4, "threshold": 5, "zero": 6}
 _SUFFIX = {"round": "_Round", "adjust": "_CTA", "cell-key": "_CKM"}
+MEANING = {
+    "AS": (2, 3), "SE": (2, 3, 5), "FL": (2, 3), "QU": (1, 2, 3, 5, 7), "HL": (4,), "SO": (5,), "AR": (5,), "HI": (5,),
+    "TR": (6,), "AO": (7,), "AD": (7,), "AC": (7,),
+}  # fmt: skip
+"""The output types in which each option says something."""
+_FORBIDDEN = {("adjust", 4), ("adjust", 5), ("round", 6), ("cell-key", 4), ("cell-key", 5)}
 _BY_STATUS = {CellStatus.SAFE: 1, CellStatus.SECONDARY: 11, CellStatus.FROZEN: 10, CellStatus.EMPTY: EMPTY_STATUS}
 
 
@@ -57,6 +66,7 @@ def argus_cells(result: ProtectedTable, number: int) -> ArgusCells:
     if not result.outcome.additive:  # a true 0 must look like one that noise made
         status[status == EMPTY_STATUS] = _BY_STATUS[CellStatus.SAFE]
     view = RuleCells.of(full)
+    single = RuleCells.of(full, "record") if full.records is not None else view
     shares = None
     if view.top is not None and view.magnitudes is not None and view.top.shape[1]:
         shares = 100.0 * np.divide(
@@ -65,18 +75,29 @@ def argus_cells(result: ProtectedTable, number: int) -> ArgusCells:
     changed = result.outcome.values
     return ArgusCells(
         full.dimensions, full.codes, full.values if changed is None else wide(changed), status, full.decimals,
-        table.response or "Freq", full.respondents.counts if table.counted else None, view.top,
+        table.response or "Freq", single.counts, single.top,
         wide(result.verdict.lower_protection), wide(result.verdict.upper_protection),
         None if changed is None else full.values, shares, _SUFFIX.get(result.method, ""),
+        view.counts if full.records is not None else None, view.top if full.records is not None else None,
+        *(wide(ends) for ends in _ends(result)),
     )  # fmt: skip
+
+
+def _ends(result: ProtectedTable) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What anybody can conclude about each cell: its value where it is published."""
+    low, high = result.table.values.copy(), result.table.values.copy()
+    low[result.audit.cells], high[result.audit.cells] = result.audit.low, result.audit.high
+    return low, high
 
 
 def write_argus_table(
     result: ProtectedTable, number: int, kind: int, options: Mapping[str, bool], path: Path
 ) -> list[Path]:
     """Write a table as type 1 CSV, 2 pivot, 3 code-value, 4 SBS, 5 intermediate (with metadata), 6 JJ or 7 CKM."""
+    if (result.method, kind) in _FORBIDDEN:
+        raise PlanError(f"WRITETABLE: type {kind} cannot be written for a table that was changed by {result.method!r}.")
     if kind == 6:
-        write_jj(result.problem, path)
+        write_jj(without_trivial(result.problem) if options.get("TR", False) else result.problem, path)
         return [path]
     cells = argus_cells(result, number)
     quotes, status = options.get("QU", True), options.get("AS", False)
@@ -98,6 +119,14 @@ def write_argus_table(
 
 def _write_intermediate(cells: ArgusCells, options: Mapping[str, bool], path: Path) -> list[Path]:
     status_only = options.get("SO", False)
+    if options.get("HI", False) and cells.holdings is None:
+        raise PlanError(
+            "WRITETABLE: HI+ needs holdings; no variable of the data has <HOLDING>, or no rule uses records."
+        )
+    if not options.get("HI", False):
+        cells = replace(cells, holdings=None, holding_top=None)
+    if not options.get("AR", False):
+        cells = replace(cells, attack_low=None, attack_high=None)
     lines = intermediate_lines(
         cells, skip_empty=options.get("SE", False), status_only=status_only, quotes=options.get("QU", True)
     )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import as_secret
 from reticent.data.cells import CellStatus
+from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.data.table_plan import BoundsOptions
@@ -75,6 +76,17 @@ class TableJob:
 def exact_name(name: str, names: Sequence[str]) -> str:
     """The name as the metadata write it; ARGUS does not mind upper and lower case."""
     return next((known for known in names if known.lower() == name.lower()), name)
+
+
+def with_totals(data: Microdata, totals: Mapping[str, str]) -> Microdata:
+    """The data with the codes of totals that the metadata give to hierarchies made of digits."""
+    for name, total in totals.items():
+        tree = data.schema[name].hierarchy
+        if tree is not None and tree.total != total:
+            data = data.with_schema(
+                data.schema.change(name, hierarchy=Hierarchy((total, *tree.codes[1:]), tree.parents))
+            )
+    return data
 
 
 def tables_of(jobs: Sequence[TableJob], method: TableMethod | None = None) -> list[Table]:

@@ -1,6 +1,7 @@
 """The job that protects a table: tabulate, judge, protect, attack, release. Nothing exposed is written unasked."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import NotProtectedError, PlanError
+from reticent.base.errors import InfeasibleError, NotProtectedError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.cells import CellStatus
@@ -239,9 +240,13 @@ def run_tables(
         )
     problem = build_problem(system.table, system.relations, knowledge, bounds=bounds, cost=cost)
     made = method.for_table(system.table) if isinstance(method, CellKey) else method
-    outcome = made.protect(
-        problem, secret=as_secret(secret).child(method.name), time_limit=time_limit, progress=part(progress, 0.1, 0.7)
-    )
+    try:
+        outcome = made.protect(
+            problem, secret=as_secret(secret).child(method.name), time_limit=time_limit,
+            progress=part(progress, 0.1, 0.7),
+        )  # fmt: skip
+    except InfeasibleError as err:
+        raise _with_names(err, system.table) from err
     found = attack(problem, outcome, progress=part(progress, 0.7, 1.0))
     inside = tuple(insiders(problem, outcome.hidden)) if outcome.values is None else ()
     said = (*notes, *system.table.notes, *knowledge.notes)
@@ -262,6 +267,16 @@ def noise_note(found: Audit, problem: SuppressionProblem) -> str:
     return words + (
         f"Who knows the noise rules and combines all cells determines {known} of {problem.n_cells} true values exactly."
     )
+
+
+def _with_names(err: InfeasibleError, table: Table) -> InfeasibleError:
+    """The error with cells by their codes, as the owner of the table knows them, instead of their numbers."""
+
+    def named(found: re.Match[str]) -> str:
+        return found.group(1) + ", ".join(table.name_of(int(cell)) for cell in found.group(2).split(", "))
+
+    text = re.sub(r"(\bcells |hidden: )(\d+(?:, \d+)*)", named, str(err)) if err.cells else str(err)
+    return InfeasibleError(text, cells=err.cells, blocking=err.blocking)
 
 
 def refuse_exposed(result: ProtectedTable, *, accept_exposed: bool) -> None:

@@ -11,6 +11,7 @@ from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.tables.protection import Verdict, manual_percent
+from reticent.tables.twins import twins_of
 
 Floats = NDArray[np.float64]
 STATUS = {"S": "safe", "U": "unsafe", "P": "protected", "M": "hidden", "ML": "hidden"}
@@ -87,20 +88,6 @@ def apply_groups(table: Table, relations: Relations, verdict: Verdict, groups: S
                     raise
                 state.notes.append(f"passed over: {err}")
     return state.finish()
-
-
-def twins_of(relations: Relations) -> NDArray[np.int64]:
-    """A number for each cell, equal for cells that are equal by a relation of two (a parent with a single part)."""
-    twin = np.arange(relations.n_cells)
-    pairs = np.flatnonzero(np.diff(relations.indptr) == 2)
-    changed = True
-    first, second = relations.cells[relations.indptr[pairs]], relations.cells[relations.indptr[pairs] + 1]
-    while changed:
-        least = np.minimum(twin[first], twin[second])
-        changed = bool((twin[first] != least).any() or (twin[second] != least).any())
-        np.minimum.at(twin, first, least)
-        np.minimum.at(twin, second, least)
-    return twin
 
 
 def _groups(twins: NDArray[np.int64]) -> dict[int, list[int]]:
