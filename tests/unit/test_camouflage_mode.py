@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import linprog
 
 from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.queries.camouflage.hulls import BlockHull, CommonHull
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.policy import Bounds, Policy
 
@@ -94,3 +96,98 @@ def test_changed_values_are_refused(tmp_path: Path) -> None:
     new = old.with_numbers("pay", old.numbers(("pay",))[:, 0] + 1)
     with pytest.raises(PlanError, match="append records only"):
         _open(tmp_path, 0, data=new, version="2", earlier=[("1", old)]).ask("SELECT SUM(pay) FROM data", user="u")
+
+
+def test_tied_responses_are_refused(tmp_path: Path) -> None:
+    """Two hulls around the same truth, in two units: their intersection would be little more than the truth itself."""
+    rng = np.random.default_rng(1)
+    schema = Schema(
+        (
+            Variable("dep", codes=("a", "b")),
+            Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC),
+            Variable("cents", role=Role.SENSITIVE, kind=Kind.NUMERIC),
+        )
+    )
+    pay = rng.uniform(20, 90, 12).round()
+    data = Microdata.of(pl.DataFrame({"dep": rng.choice(["a", "b"], 12), "pay": pay, "cents": 100 * pay}), schema)
+    policy = Policy(mode="camouflage", filters=("dep",), responses=("pay", "cents"))
+    with pytest.raises(PlanError, match="'pay' is tied to cents by an equation"):
+        ProtectedDatabase(data, policy=policy, secret=3, ledger=tmp_path / "x.ledger")
+
+
+STATISTICS = (
+    "COUNT(*), SUM(pay), AVG(pay), MIN(pay), MAX(pay), MEDIAN(pay), QUANTILE(pay, 0.3), VARIANCE(pay), STDDEV(pay)"
+)
+
+
+def _told(values: np.ndarray) -> list[float]:
+    """What the statistics would be for some values, the plain way."""
+    ends = [values.min(), values.max(), np.median(values), np.quantile(values, 0.3)]
+    return [values.sum(), values.mean(), *ends, values.var(ddof=1), values.std(ddof=1)]
+
+
+def _witness(hull: CommonHull | BlockHull, record: int, known: np.ndarray, truth: np.ndarray, sign: int) -> np.ndarray:
+    """A point of the hull with the known records at their true values and one record as far away as it can be."""
+    if isinstance(hull, CommonHull):
+        return hull.vectors[int(np.argmax(sign * hull.vectors[:, record]))]
+    point = truth.copy()
+    point[record] = hull.high[record] if sign > 0 else hull.low[record]
+    members = np.flatnonzero(hull.block == hull.block[record])
+    if hull.block[record] < 0 or len(members) < 2:
+        return point
+    patterns = np.array(np.meshgrid(*[[0, 1]] * len(members))).reshape(len(members), -1).T
+    corners = patterns[(patterns.sum(axis=1) % 2 == 1) == hull.odd[hull.block[record]]]
+    points = hull.low[members] + corners * (hull.high - hull.low)[members]
+    fixed = [i for i, m in enumerate(members) if m in known]
+    equal = np.concatenate([points[:, fixed].T, np.ones((1, len(points)))])
+    place = members.tolist().index(record)
+    found = linprog(-sign * points[:, place], A_eq=equal, b_eq=np.append(truth[members[fixed]], 1.0), method="highs-ds")
+    assert found.success
+    point[members] = found.x @ points
+    return point
+
+
+@pytest.mark.parametrize("insiders", [0, 1, 2])
+def test_no_transcript_of_any_statistics_narrows_a_protected_interval(tmp_path: Path, insiders: int) -> None:
+    """For each record and each end of its protected interval there is a database that fits every answer given, linear
+    or not, and every value that insiders know: so no attacker, whatever his method, can exclude that end."""
+    data = _data(24)
+    db, truth = _open(tmp_path, insiders, data=data), data.numbers(("pay",))[:, 0]
+    years, dep = data.numbers(("years",))[:, 0], np.array(data.texts("dep"))
+    transcript = []
+    for where, chosen in [
+        *((f"dep = '{d}'", dep == d) for d in "abc"),
+        *((f"years = {y}", years == y) for y in range(1, 5)),
+        *((f"dep <> '{d}' AND years >= {y}", (dep != d) & (years >= y)) for d in "abc" for y in (2, 3)),
+        ("1 = 1", np.ones(24, dtype=bool)),
+    ]:
+        row = db.ask(f"SELECT {STATISTICS} FROM data WHERE {where}", user="u").rows[0].values
+        transcript.append((chosen, row[1:]))
+    slope = db.ask("SELECT LINREG(pay, years) FROM data", user="u").value["coefficients"]["years"]
+    mode = db._engine.mode
+    hull = mode.hulls["pay"]
+    rng = np.random.default_rng(7)
+    for record in range(24):
+        known = rng.choice(np.delete(np.arange(24), record), insiders, replace=False)
+        for sign in (-1, 1):
+            point = _witness(hull, record, known, truth, sign)
+            assert sign * (point[record] - truth[record]) >= 0.15 * truth[record] - 1e-9, "the whole protected interval"
+            assert np.allclose(point[known], truth[known])
+            for chosen, intervals in transcript:
+                for interval, value in zip(intervals, _told(point[chosen]), strict=True):
+                    if interval is not None:
+                        assert interval[0] - 1e-6 <= value <= interval[1] + 1e-6
+            assert slope[0] - 1e-6 <= np.polyfit(years, point, 1)[0] <= slope[1] + 1e-6
+
+
+@pytest.mark.parametrize("insiders", [0, 2])
+def test_the_ends_of_a_sum_are_attained(tmp_path: Path, insiders: int) -> None:
+    """Linear answers are as narrow as they can be: no more than the rounding outward beyond the hull's own range."""
+    data = _data(30)
+    db = _open(tmp_path, insiders, data=data)
+    hull, dep = db._engine.mode.hulls["pay"], np.array(data.texts("dep"))
+    for code in "abc":
+        low, high = db.ask(f"SELECT SUM(pay) FROM data WHERE dep = '{code}'", user="u").value
+        least, most = hull.linear_range(np.flatnonzero(dep == code), np.ones(int((dep == code).sum())))
+        assert 0 <= least - low < 0.0101
+        assert 0 <= high - most < 0.0101

@@ -262,17 +262,53 @@ class Universe:
     def linked(self) -> dict[str, tuple[str, ...]]:
         """For each response, the responses that tell about it because they are tied by a linear equation.
 
-        A total and its parts, or an amount in two currencies: who sums one of them sums the others too. Exactness is
-        not needed here: a response linked without need only makes the audit stricter.
+        A total and its parts, or an amount in two currencies: who sums one of them sums the others too. The policy may
+        name such ties; others are found in the values. Exactness is not needed here: a response linked without need
+        only makes the audit stricter.
         """
+        return self.linked_by((*self.policy.tied, *self.found_ties))
+
+    @cached_property
+    def found_ties(self) -> tuple[tuple[str, ...], ...]:
+        """Responses whose values satisfy a linear equation in some version. This depends on values."""
         names = self.policy.responses
-        groups = {name: {name} for name in names}
-        for version in self.versions:
-            for tied in _dependent(version.data.numbers(names) if names else np.zeros((0, 0))):
-                together = set().union(*(groups[names[i]] for i in tied))
-                for name in together:
-                    groups[name] = together
+        return tuple(
+            tuple(names[i] for i in tied)
+            for version in self.versions
+            for tied in _dependent(version.data.numbers(names) if names else np.zeros((0, 0)))
+        )
+
+    def linked_by(self, ties: tuple[tuple[str, ...], ...]) -> dict[str, tuple[str, ...]]:
+        """For each response all that are joined to it by ties, also over several."""
+        groups = {name: {name} for name in self.policy.responses}
+        for tied in ties:
+            together = set().union(*(groups[name] for name in tied))
+            for name in together:
+                groups[name] = together
         return {name: tuple(sorted(group)) for name, group in groups.items()}
+
+    def check_bounds(self) -> None:
+        """What everybody is said to know must be true: modes that reason with it start from it."""
+        for name, bounds in self.policy.bounds.items():
+            wrong = sum(bounds.broken_by(version.data.numbers((name,))[:, 0]) for version in self.versions)
+            if wrong:
+                raise DataError(
+                    f"policy: the bounds of {name!r} do not hold for {wrong} records; widen them or correct the records."
+                )
+
+    def changed(self, response: str) -> bool:
+        """Whether a record that is in several versions has not the same value in all of them."""
+        seen: tuple[NDArray[np.uint64], NDArray[np.float64]] | None = None
+        for version in self.versions:
+            ids, values = version.data.record_ids(), version.data.numbers((response,))[:, 0]
+            if seen is not None:
+                _, here, there = np.intersect1d(ids, seen[0], return_indices=True)
+                if not np.array_equal(values[here], seen[1][there], equal_nan=True):
+                    return True
+                fresh = ~np.isin(ids, seen[0])
+                ids, values = np.concatenate((seen[0], ids[fresh])), np.concatenate((seen[1], values[fresh]))
+            seen = ids, values
+        return False
 
     def known_entities(self) -> frozenset[int]:
         """The respondents whose values the policy calls public knowledge."""

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reticent.base.checks import check_choice
 from reticent.base.errors import ParameterError, PlanError
 from reticent.data.parameters import build
@@ -30,6 +33,18 @@ class Bounds:
     def __post_init__(self) -> None:
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise ParameterError(f"{OWNER}: bounds need low < high.")
+
+    def broken_by(self, values: NDArray[np.float64]) -> int:
+        """How many values (missing ones apart) are not as everybody believes."""
+        there = values[~np.isnan(values)]
+        wrong = np.zeros(len(there), dtype=bool)
+        if self.low is not None:
+            wrong |= there < self.low
+        if self.high is not None:
+            wrong |= there > self.high
+        if self.integer:
+            wrong |= there != np.rint(there)
+        return int(wrong.sum())
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,7 @@ class Policy:
     largest respondents hold strictly more than k percent, or by the p percent rule with a coalition of `coalition`
     respondents. `interval` is the distance, in percent of the true value, that an attacker with the known `bounds` must
     be left from below and from above for every unsafe set. `known` lists respondents whose values are public knowledge.
+    `tied` lists responses that are tied by an equation (a total and its parts): who sums one sums the others.
     """
 
     mode: str = "exact"
@@ -81,6 +97,7 @@ class Policy:
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     known: tuple[str, ...] = ()
     families: tuple[tuple[str, ...], ...] = ()
+    tied: tuple[tuple[str, ...], ...] = ()
     limits: Limits = Limits()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -105,6 +122,9 @@ class Policy:
         for name in (*self.responses, *self.cutpoints):
             if schema[name].kind is not Kind.NUMERIC:
                 raise PlanError(f"{OWNER}: {name!r} must be numeric to be a response or to have cutpoints.")
+        for tied in self.tied:
+            if len(set(tied)) < 2 or not set(tied) <= set(self.responses):
+                raise PlanError(f"{OWNER}: tied must list two or more of the responses each time.")
         for family in self.families:
             for name in family:
                 if name not in self.filters:

@@ -5,10 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from reticent.base.errors import DataError, PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.queries.database import ProtectedDatabase
-from reticent.queries.policy import Policy
+from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import RISK, Answer
 
 SCHEMA = Schema(
@@ -110,3 +111,67 @@ def test_what_does_not_exist_is_refused_and_leaves_no_trace(tmp_path: Path) -> N
     assert db.ask("SELECT LOGREG(pay, dept) FROM data", user="u") == RISK, "pay is not 0 or 1"
     before = {key: auditor.rank() for key, auditor in db._engine.mode._auditors.items()}  # type: ignore[attr-defined]
     assert set(before.values()) <= {0}
+
+
+TWINS = [
+    "SUM(pay) FROM data",
+    "SUM(bonus) FROM data WHERE dept = 'a'",
+    "VARIANCE(pay) FROM data WHERE team = '1'",
+    "VARIANCE(pay) FROM data WHERE dept = 'b'",
+    "AVG(pay), COUNT(*) FROM data WHERE dept = 'a' AND team = '1'",
+    "SUM(bonus) FROM data WHERE dept = 'a' AND team = '1'",
+    "SUM(pay) FROM data WHERE dept = 'a' OR team = '2'",
+    "STDDEV(bonus) FROM data",
+    "CORR(pay, bonus) FROM data",
+    "MEDIAN(pay) FROM data",
+]
+
+
+@pytest.mark.parametrize("pay, bonus", [(40.0, 5.0), (1e6, 1.0), (0.0, 0.0)])
+def test_twins_get_the_same_refusals_in_the_simulatable_mode(tmp_path: Path, pay: float, bonus: float) -> None:
+    """Another value of one person changes answers, but not one byte of what is refused; also where all were the same."""
+    results = []
+    for number, own in enumerate(((40.0, 5.0), (pay, bonus))):
+        data = table(
+            [40.0] * 8 + [10.0, 70.0, 35.0, own[0]],
+            "a" * 6 + "b" * 6,
+            bonus=[5.0, 2.0, 7.0, 5.0] * 2 + [5.0] * 3 + [own[1]],
+        )
+        db = make(tmp_path / str(number), data, mode="simulatable", dominance=(1, 60))
+        replies = [db.ask(f"SELECT {text}", user="u") for text in TWINS]
+        results.append([reply.as_json() if not isinstance(reply, Answer) else "answered" for reply in replies])
+    assert results[0] == results[1]
+    assert 3 < results[0].count("answered") < len(TWINS)
+
+
+def test_ties_must_be_named_in_the_simulatable_mode(tmp_path: Path) -> None:
+    """Whether two responses are tied depends on values: found by the program, it would show in refusals."""
+    pay = [10.0, 70.0, 35.0, 20.0, 90.0, 15.0, 44.0]
+    tied = table(pay, "aaaaaab", bonus=[2 * v for v in pay])
+    with pytest.raises(PlanError, match="pay, bonus are tied by an equation"):
+        make(tmp_path / "0", tied, mode="simulatable")
+    other = table(pay, "aaaaaab")
+    results = []
+    for number, data in enumerate((tied, other)):
+        db = make(tmp_path / f"tied{number}", data, mode="simulatable", tied=(("pay", "bonus"),))
+        assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="u"), Answer)
+        results.append(db.ask("SELECT SUM(bonus) FROM data WHERE dept = 'a'", user="u"))
+    assert results == [RISK, RISK], "the total of one and all but one of the other"
+    with pytest.raises(PlanError, match="two or more of the responses"):
+        make(tmp_path / "1", other, tied=(("pay",),))
+
+
+def test_changed_values_are_not_for_the_simulatable_mode(tmp_path: Path) -> None:
+    old = table([10.0, 70.0, 35.0, 20.0, 90.0, 15.0])
+    new = old.with_columns(pay=pl.when(pl.col("id") == "p2").then(50.0).otherwise(pl.col("pay")))
+    with pytest.raises(PlanError, match="other values than in an earlier version"):
+        make(tmp_path, new, earlier=old, mode="simulatable")
+    make(tmp_path / "less", old.head(5), earlier=old, mode="simulatable").close()
+
+
+def test_bounds_that_do_not_hold_are_the_owners_mistake(tmp_path: Path) -> None:
+    data = table([10.0, -70.0, 35.5, 20.0])
+    with pytest.raises(DataError, match="bounds of 'pay' do not hold for 1 records"):
+        make(tmp_path, data, bounds={"pay": Bounds(0)})
+    with pytest.raises(DataError, match="for 2 records"):
+        make(tmp_path, data, bounds={"pay": Bounds(0, None, True)})

@@ -330,7 +330,7 @@ def test_a_ratio_by_zero_does_not_exist(tmp_path: Path) -> None:
     columns = records()
     columns["hours"] = np.zeros(600)
     for mode in ("exact", "analysis"):
-        assert isinstance(ask(database(tmp_path, mode, columns), "SUM(pay) / SUM(hours)"), Refusal)
+        assert isinstance(ask(database(tmp_path, mode, columns, bounds={}), "SUM(pay) / SUM(hours)"), Refusal)
     zero = database(tmp_path, "camouflage", columns, bounds={})
     assert ask(zero, "SUM(pay) / SUM(hours)").value is None  # its interval would be without end
 

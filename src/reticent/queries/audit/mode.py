@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reticent.base.errors import ParameterError
+from reticent.base.errors import ParameterError, PlanError
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.canonical import COUNT, RecordSet
@@ -41,7 +41,7 @@ class AuditedMode:
         "calls known, no value is fixed and no unsafe class is narrowed below its interval."
     )
     leakage: ClassVar[tuple[str, ...]] = (
-        "which records a condition selects is treated as public",
+        "which records a condition selects, and which values are missing, is treated as public",
         "a refusal tells that some rule or the audit failed; it depends on values (dominance, p percent, known bounds)",
     )
 
@@ -193,10 +193,11 @@ class SimulatableMode(AuditedMode):
     guarantee: ClassVar[str] = (
         "Answers are exact. From all answers to all users together no total follows, by linear algebra, for a class of "
         "records (or two classes, or a named family's set) that has too few respondents. A refusal depends only on which "
-        "records the queries so far select, never on a response's value. Dominance and known bounds are not covered."
+        "records the queries so far select, never on a response's value. Not covered: dominance, the p percent rule, known "
+        "bounds, groups whose values are all the same; ratios, correlations and regressions are not answered."
     )
     leakage: ClassVar[tuple[str, ...]] = (
-        "which records a condition selects, and how many respondents they are, is treated as public",
+        "which records a condition selects, how many respondents they are, and which values are missing, is treated as public",
     )
 
 
@@ -207,9 +208,24 @@ def _widest_first(request: Request) -> list[int]:
 
 def exact(setting: Setting) -> AuditedMode:
     """Make the mode `exact`."""
+    setting.universe.check_bounds()
     return AuditedMode(setting)
 
 
 def simulatable(setting: Setting) -> SimulatableMode:
-    """Make the mode `simulatable`."""
+    """Make the mode `simulatable`; data with which its refusals would depend on values are not accepted."""
+    universe, policy = setting.universe, setting.policy
+    named = universe.linked_by(policy.tied)
+    for tie in universe.found_ties:
+        if not set(tie) <= set(named[tie[0]]):
+            raise PlanError(
+                f"policy: the responses {', '.join(tie)} are tied by an equation; the mode simulatable must be told: add "
+                "them to `tied`."
+            )
+    for response in policy.responses:
+        if universe.changed(response):
+            raise PlanError(
+                f"policy: {response!r} has other values than in an earlier version; in the mode simulatable a later version "
+                "may add and remove records, but not change values, because refusals would tell which changed."
+            )
     return SimulatableMode(setting)

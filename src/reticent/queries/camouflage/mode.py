@@ -165,6 +165,13 @@ _INTERVALS: dict[str, Callable[[Statistic, CommonHull | BlockHull, NDArray[np.in
 def camouflage(setting: Setting) -> CamouflageMode:
     """Make the mode: a hull for each response, over the units of all versions (appended records only add to it)."""
     options = build(CamouflageOptions, setting.policy.options.get("camouflage", {}), owner="policy: options camouflage")
+    setting.universe.check_bounds()
+    for response, others in setting.universe.linked.items():
+        if len(others) > 1:
+            raise PlanError(
+                f"camouflage: {response!r} is tied to {', '.join(o for o in others if o != response)} by an equation; each has "
+                "its own hull, and what fits both is narrower than either. Keep one of them as a response."
+            )
     hulls: dict[str, CommonHull | BlockHull] = {}
     positions: dict[str, NDArray[np.int64]] = {}
     for response in setting.policy.responses:
