@@ -78,19 +78,43 @@ def full_intervals(problem: SuppressionProblem, hidden: NDArray[np.bool_]) -> di
     return found
 
 
-def cheapest_by_trying(problem: SuppressionProblem) -> float:
-    """The cost of the cheapest safe pattern by trying all sets of candidates (only for very small tables)."""
-    from reticent.tables.attack import audit  # the slow part is the enumeration; the judge is tested on its own
+def cheapest_by_trying(problem: SuppressionProblem, *, singletons: bool = False) -> float:
+    """The cost of the cheapest safe pattern: all sets of candidates, the cheapest first (only for very small tables).
 
-    candidates = np.flatnonzero(problem.candidates)
-    best = np.inf
-    for number in range(2 ** len(candidates)):
-        chosen = [c for k, c in enumerate(candidates) if number >> k & 1]
-        cost = float(problem.cost[chosen].sum())
-        if cost >= best:
-            continue
-        hidden = problem.forced.copy()
-        hidden[chosen] = True
-        if audit(problem, hidden).n_exposed == 0:
-            best = cost
-    return best
+    With `singletons` a pattern is safe only if no respondent alone in a cell works out another primary either.
+
+    Not attacked are patterns with a cell alone in a relation: it is known. A primary so known is exposed; hiding a
+    candidate so known gains nothing over the same pattern without it, which is tried too. If hiding everything is
+    unsafe nothing is safe, because hiding more only leaves the attacker with more possibilities.
+    """
+    # the slow part is the enumeration; the judges are tested on their own
+    from reticent.tables.attack import audit
+    from reticent.tables.attack.insiders import insiders
+
+    def safe(hidden: NDArray[np.bool_]) -> bool:
+        return audit(problem, hidden).n_exposed == 0 and not (singletons and insiders(problem, hidden))
+
+    if not safe(problem.forced | problem.candidates):
+        return np.inf
+    patterns, costs = np.array([_bits(problem.forced)], dtype=np.uint64), np.zeros(1)
+    for cell in np.flatnonzero(problem.candidates).tolist():
+        patterns = np.concatenate((patterns, patterns | np.uint64(1 << cell)))
+        costs = np.concatenate((costs, costs + problem.cost[cell]))
+    matters = np.uint64(_bits(problem.primary | problem.candidates))
+    keep = np.ones(len(patterns), dtype=bool)
+    for number in range(problem.relations.n_rows):
+        row = np.zeros(problem.n_cells, dtype=bool)
+        row[problem.relations.row(number)[0]] = True
+        inside = patterns & np.uint64(_bits(row))
+        keep &= (np.bitwise_count(inside) != 1) | (inside & matters == 0)
+    patterns, costs = patterns[keep], costs[keep]
+    for place in np.argsort(costs, kind="stable").tolist():
+        hidden = (int(patterns[place]) >> np.arange(problem.n_cells) & 1).astype(bool)
+        if safe(hidden):
+            return float(costs[place])
+    raise AssertionError("hiding everything was safe, so some pattern is")
+
+
+def _bits(mask: NDArray[np.bool_]) -> int:
+    """A set of cells as the bits of a number."""
+    return sum(1 << cell for cell in np.flatnonzero(mask).tolist())
