@@ -8,6 +8,7 @@ from rich.table import Table
 
 from reticent.base.errors import ParameterError
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.table import relations_shown
 
 SHOWN = 12
 
@@ -72,9 +73,13 @@ def _audit_jj(file: Path, suppressed: str, json_out: Path | None) -> None:
     console = Console()
     console.print(f"{len(found)} hidden cells, [bold]{len(exposed)} exposed[/bold]")
     if exposed:
-        table = Table("cell", "attack interval", "required")
+        table = Table("cell", "attack interval", "required", "revealed by")
         for cell, row in list(exposed.items())[:SHOWN]:
-            table.add_row(cell, f"{row['low']} to {row['high']}", f"{row['required_low']} to {row['required_high']}")
+            words = [item["words"] for item in row.get("revealed_by", ())]
+            table.add_row(
+                cell, f"{row['low']} to {row['high']}", f"{row['required_low']} to {row['required_high']}",
+                relations_shown(words),
+            )  # fmt: skip
         console.print(table)
 
 

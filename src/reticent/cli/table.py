@@ -9,6 +9,7 @@ from rich.table import Table
 from reticent.cli.progress_bar import progress_bar
 
 SHOWN = 12
+LINES = 4
 
 
 def register(app: typer.Typer) -> None:
@@ -49,18 +50,25 @@ def show_table_result(console: Console, result: "object") -> None:
     console.print(status)
     if result.exposed:
         found = Table(title="What the attacker finds", title_justify="left")
-        for name in ("cell", "rule", "value", "attack interval", "required"):
+        for name in ("cell", "rule", "value", "attack interval", "required", "revealed by"):
             found.add_column(name)
         rows = [row for row in result.intervals() if row["exposed"]]
         for row in rows[:SHOWN]:
             attack = f"{_end(row['low'])} to {_end(row['high'])}"
             required = f"{number(row['required_low'])} to {number(row['required_high'])}"
-            found.add_row(" × ".join(row["cell"]), row["rule"], number(row["value"]), attack, required)
+            words = relations_shown(row.get("revealed_by", []))
+            found.add_row(" × ".join(row["cell"]), row["rule"], number(row["value"]), attack, required, words)
         console.print(found)
         if len(rows) > SHOWN:
             console.print(f"[dim]and {len(rows) - SHOWN} more; the confidential report has them all[/dim]")
     for note in result.notes:
         console.print(f"[yellow]note:[/yellow] {note}")
+
+
+def relations_shown(words: list[str]) -> str:
+    """The first relations of a revelation, one a line."""
+    more = [f"and {len(words) - LINES} more"] if len(words) > LINES else []
+    return "\n".join([*words[:LINES], *more]) or "its own bounds"
 
 
 def _end(value: float | None) -> str:

@@ -24,7 +24,9 @@ from reticent.jobs.table_inputs import PlannedTables, load_tables
 from reticent.jobs.table_keys import fit_to_method, with_cell_keys
 from reticent.tables.apriori import Entry, Knowledge, apply_entries, no_knowledge
 from reticent.tables.attack import Audit
+from reticent.tables.attack.audit import MAX_REVEALED
 from reticent.tables.attack.insiders import Insider, insiders
+from reticent.tables.attack.reveal import reveal
 from reticent.tables.inputs import build_problem
 from reticent.tables.methods import TABLE_METHODS, CellKey, Outcome, PrimaryOnly, TableMethod, attack
 from reticent.tables.problem import SuppressionProblem
@@ -106,6 +108,7 @@ class ProtectedTable:
         inside = {cell for insider in self.insiders for cell in insider.exposed}
         rows = []
         status = self.status
+        revealed = self.revealed()
         for place, cell in enumerate(found.cells.tolist()):
             rows.append(
                 {
@@ -119,9 +122,22 @@ class ProtectedTable:
                     "required_high": _finite(found.required_high[place]),
                     "exposed": cell in exposed,
                     "to_insider": cell in inside,
+                    **({"revealed_by": revealed[cell]} if cell in revealed else {}),
                 }
             )
         return rows
+
+    def revealed(self) -> dict[int, list[str]]:
+        """For exposed cells (the first of very many) the relations that reveal them, as sums of codes."""
+        relations, name = self.problem.relations, self.table.name_of
+        found = {cell: how.in_words(relations, name) for cell, how in self.audit.revelations.items()}
+        for insider in self.insiders[:MAX_REVEALED]:
+            hidden = self.outcome.hidden.copy()
+            hidden[list(insider.known)] = False
+            for cell in insider.exposed:
+                if cell not in found:
+                    found[cell] = reveal(self.problem, hidden, cell).in_words(relations, name)
+        return found
 
     def as_entries(self) -> list[Entry]:
         """The result as a-priori knowledge for a later run: hidden cells stay hidden, unsafe ones keep their levels."""

@@ -62,8 +62,11 @@ def audit_jj(
 
 
 def interval_rows(found: Audit) -> dict[str, dict[str, Any]]:
-    """For each attacked id low, high, required_low, required_high, exposed (an open end is None)."""
-    return {
+    """For each attacked id low, high, required_low, required_high, exposed (an open end is None).
+
+    The first exposed ids have `revealed_by` too: the relations (number and sum of ids) that prove their interval.
+    """
+    rows: dict[str, dict[str, Any]] = {
         str(cell): {
             "low": _finite(found.low[k]),
             "high": _finite(found.high[k]),
@@ -73,6 +76,13 @@ def interval_rows(found: Audit) -> dict[str, dict[str, Any]]:
         }
         for k, cell in enumerate(found.cells.tolist())
     }
+    for cell, how in found.revelations.items():
+        assert found.problem is not None
+        words = how.in_words(found.problem.relations)
+        rows[str(cell)]["revealed_by"] = [
+            {"relation": row, "words": text} for row, text in zip(how.relations, words, strict=True)
+        ]
+    return rows
 
 
 def read_ids(suppressed: str | list[int]) -> list[int]:

@@ -21,6 +21,7 @@ from reticent.tables.rules import RuleCells
 from reticent.tables.sap import sap
 
 MAX_ROWS, MAX_COLUMNS, MAX_UNSAFE = 80, 30, 200
+MAX_RELATIONS = 6
 NAMES = {status.value: status.name.lower() for status in CellStatus}
 LEGEND = (
     ("safe", "published"), ("primary", "unsafe (primary)"), ("secondary", "hidden to protect others"),
@@ -54,6 +55,7 @@ class TableView(Protocol):
     @property
     def insiders(self) -> tuple[Any, ...]: ...
     def counts(self) -> dict[str, int]: ...
+    def revealed(self) -> dict[int, list[str]]: ...
 
 
 def confidential_table_report(result: TableView) -> str:
@@ -168,6 +170,9 @@ def _attack(result: TableView) -> tuple[Block, ...]:
              float(audit.high[place]), float(audit.required_low[place]), float(audit.required_high[place]))
         )  # fmt: skip
         classes.append("bad" if cell in result.exposed else "")
+    known, cells_words = "the attacker's bounds", "each hidden cell"
+    if result.outcome.values is not None:
+        known, cells_words = "what the method says about each true value", "each unsafe cell"
     inside = [
         Text(
             f"{number(len(result.insiders))} respondents who are alone in a cell can subtract what they know and work out "
@@ -178,12 +183,32 @@ def _attack(result: TableView) -> tuple[Block, ...]:
         *(inside if result.insiders else ()),
         Text(
             f"{number(audit.programs)} linear programs over all relations of the table, with every published value and "
-            "the attacker's bounds known, give the smallest and the largest value that each hidden cell can have."
+            f"{known} known, give the smallest and the largest value that {cells_words} can have."
         ),
         Picture(picture, "Exposed cells stand first and are red."),
         Rows(("cell", "status", "value", "attack low", "attack high", "required low", "required high"), tuple(rows),
              classes=tuple(classes)),
+        *_revealed(result),
     )  # fmt: skip
+
+
+def _revealed(result: TableView) -> tuple[Block, ...]:
+    """By which sums each exposed cell is found."""
+    revealed = result.revealed()
+    if not revealed:
+        return ()
+    rows = [
+        (
+            result.table.name_of(cell),
+            len(words),
+            "; ".join(words[:MAX_RELATIONS]) + ("; …" if len(words) > MAX_RELATIONS else ""),
+        )
+        for cell, words in revealed.items()
+    ]
+    words = "Exposed cells are found from these sums: everything in them that is published is known, the rest follows."
+    if len(revealed) < len(result.exposed):
+        words += f" The first {number(len(revealed))} of {number(len(result.exposed))} exposed cells are listed."
+    return (Text(words), Rows(("exposed cell", "relations", "revealed by"), tuple(rows)))
 
 
 def _unsafe(result: TableView) -> tuple[Block, ...]:

@@ -356,3 +356,26 @@ def test_a_count_table_reports_its_sap() -> None:
     result = protect_table(firms(), spec, rules=[Threshold(minimum=3)], accept_exposed=True)
     page = confidential_table_report(result)
     assert "subtracts them, empties a cell" in page
+
+
+def test_exposed_cells_come_with_the_relations_that_reveal_them(folder: Path) -> None:
+    result = run_table_plan(folder / "plan.toml")
+    row = json.loads((folder / "confidential.json").read_text())["exposed"][0]
+    assert row["cell"] == ["A", "N"]
+    assert row["revealed_by"] in (["A × Total = A × N + A × S"], ["Total × N = A × N + B × N + C × N"])
+    assert row["revealed_by"][0] in (folder / "confidential.html").read_text()
+    cell = result.table.find(("A", "N"))
+    how = result.audit.revelations[cell]
+    assert (how.low, how.high) == (105, 105)
+    assert how.relations == result.audit.reveal(cell).relations
+    assert all(not result.outcome.hidden[c] for c in how.published)
+    with pytest.raises(ReticentError, match="was not attacked"):
+        result.audit.reveal(result.table.find(("B", "S")))
+
+
+def test_what_an_insider_finds_is_revealed_too() -> None:
+    frame = pl.DataFrame({"a": list("ABCCC"), "v": [5.0, 7.0, 30.0, 31.0, 32.0]})
+    data = Microdata.of(frame, Schema((Variable("a", role=Role.KEY), Variable("v", kind=Kind.NUMERIC))))
+    spec = TableSpec((DimensionSpec("a"),), response="v")
+    result = protect_table(data, spec, rules=[Threshold(minimum=2)], accept_exposed=True)
+    assert {tuple(words) for words in result.revealed().values()} == {("Total = A + B + C",)}

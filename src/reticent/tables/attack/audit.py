@@ -1,7 +1,8 @@
 """Exact intervals of every hidden cell, and which primaries are exposed."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,13 @@ from reticent.base.progress import Progress, silent
 from reticent.tables.attack.certify import certify
 from reticent.tables.attack.ends import movement_ends
 from reticent.tables.attack.reduce import Reduced, reduce
+from reticent.tables.attack.reveal import Revelation, reveal
 from reticent.tables.problem import SuppressionProblem
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+MAX_REVEALED = 50
+"""For so many exposed cells `Audit.revelations` says by which relations; `Audit.reveal` does any single one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,8 @@ class Audit:
     programs: int
     seconds: float
     exact: bool = True
+    problem: SuppressionProblem | None = field(default=None, repr=False)
+    hidden: Mask | None = field(default=None, repr=False)
 
     @property
     def n_exposed(self) -> int:
@@ -45,6 +51,19 @@ class Audit:
     def exposed_cells(self) -> NDArray[np.int32]:
         """Numbers of the exposed cells."""
         return self.cells[self.exposed]
+
+    def reveal(self, cell: int) -> Revelation:
+        """How the attacker comes to the interval of one of the attacked cells: the relations that prove its ends."""
+        if self.problem is None or self.hidden is None or not self.hidden[cell]:
+            raise ParameterError(f"audit: cell {cell} was not attacked; only attacked cells have a revelation.")
+        return reveal(self.problem, self.hidden, cell)
+
+    @cached_property
+    def revelations(self) -> dict[int, Revelation]:
+        """How exposed cells are revealed, worked out when asked for; of more than MAX_REVEALED the first ones."""
+        if self.problem is None or self.hidden is None:
+            return {}
+        return {int(cell): self.reveal(int(cell)) for cell in self.exposed_cells[:MAX_REVEALED]}
 
     def __repr__(self) -> str:
         return f"<Audit: {len(self.cells)} hidden cells, {self.n_exposed} exposed, {self.programs} programs>"
@@ -72,11 +91,17 @@ def audit(
         reach, _ = certify(problem, hidden, known=known, workers=workers, progress=progress)
         found = judge(problem, reach.reduced.cells, reach.down, reach.up, programs=reach.programs)
         assert reach.lost is not None
-        return replace(found, exposed=reach.lost, exact=False, seconds=time.monotonic() - started)
+        found = replace(found, exposed=reach.lost, exact=False)
+        return _with_sources(found, problem, hidden, known, started)
     reduced = reduce(problem, hidden, known=known)
     down, up, programs = movement_ends(reduced, workers=workers, progress=progress)
     low, high = carried(reduced, down, up)
-    return judge(problem, reduced.cells, low, high, programs=programs, seconds=time.monotonic() - started)
+    return _with_sources(judge(problem, reduced.cells, low, high, programs=programs), problem, hidden, known, started)
+
+
+def _with_sources(found: Audit, problem: SuppressionProblem, hidden: Mask, known: Mask | None, started: float) -> Audit:
+    free = hidden if known is None else hidden & ~known
+    return replace(found, problem=problem, hidden=free, seconds=time.monotonic() - started)
 
 
 def carried(reduced: Reduced, down: Floats, up: Floats) -> tuple[Floats, Floats]:

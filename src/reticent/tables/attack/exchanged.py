@@ -68,7 +68,8 @@ def audit_exchanged(
         exposed = reach.lost[wanted]
     if published is not None:
         exposed = exposed | _too_near(attacked, published, found.cells)
-    return replace(found, exposed=exposed, exact=exact, seconds=time.monotonic() - started)
+    seconds = time.monotonic() - started
+    return replace(found, exposed=exposed, exact=exact, problem=view, hidden=everything, seconds=seconds)
 
 
 def _attackers_view(problem: SuppressionProblem, low: Floats, high: Floats, levels: bool) -> SuppressionProblem:
