@@ -8,7 +8,7 @@ from rich.table import Table
 
 from reticent.base.errors import ParameterError
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.table import relations_shown
+from reticent.cli.table import relations_shown, show_inside, show_table_result
 
 SHOWN = 12
 
@@ -51,19 +51,26 @@ def suppress(
 def audit(
     file: Path = typer.Argument(..., help="A JJ file, or a table plan (TOML)."),
     suppressed: str = typer.Option("", help="For a JJ file: hidden ids (3,7,12), or a file of them or of `suppress`."),
+    insiders: str | None = typer.Option(
+        None, help="For a plan: attack by respondents alone in a cell, exact or levels."
+    ),
+    coalition: int | None = typer.Option(None, min=1, max=4, help="So many of them put together what they know."),
+    single: str = typer.Option("", help="For a JJ file: ids of cells with one respondent, each a different one."),
     json_out: Path | None = typer.Option(None, "--json", help="Write what was found as JSON."),
 ) -> None:
     """Attack a pattern: the interval of every hidden cell, and which unsafe cells are exposed."""
     if file.suffix.lower() == ".jj":
-        _audit_jj(file, suppressed, json_out)
+        _audit_jj(file, suppressed, single, insiders or "exact", coalition or 1, json_out)
     elif file.suffix.lower() == ".toml":
-        _audit_plan(file, json_out)
+        if suppressed or single:
+            raise ParameterError("audit: --suppressed and --single belong to JJ files; a plan says it itself.")
+        _audit_plan(file, insiders, coalition, json_out)
     else:
         raise ParameterError(f"audit: the file must end in .jj or .toml, got {file.name!r}.")
 
 
-def _audit_jj(file: Path, suppressed: str, json_out: Path | None) -> None:
-    from reticent.jobs.suppress_jj import audit_jj
+def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition: int, json_out: Path | None) -> None:
+    from reticent.jobs.suppress_jj import audit_jj, audit_jj_inside
 
     if not suppressed:
         raise ParameterError("audit: a JJ file needs --suppressed with the hidden ids.")
@@ -81,17 +88,24 @@ def _audit_jj(file: Path, suppressed: str, json_out: Path | None) -> None:
                 relations_shown(words),
             )  # fmt: skip
         console.print(table)
+    if single:
+        with progress_bar("audit from inside") as progress:
+            closer = audit_jj_inside(
+                file, suppressed, single, insiders=insiders, coalition=coalition, progress=progress
+            )
+        show_inside(console, closer, str)
+    elif insiders != "exact" or coalition > 1:
+        raise ParameterError("audit: --insiders and --coalition need --single with the ids of one respondent each.")
 
 
-def _audit_plan(file: Path, json_out: Path | None) -> None:
+def _audit_plan(file: Path, insiders: str | None, coalition: int | None, json_out: Path | None) -> None:
     import json
 
-    from reticent.cli.table import show_table_result
     from reticent.io.atomic import write_text
     from reticent.jobs.protect_table import audit_plan
 
     with progress_bar("audit") as progress:
-        result = audit_plan(file, progress=progress)
+        result = audit_plan(file, insiders=insiders, coalition=coalition, progress=progress)
     show_table_result(Console(), result)
     if json_out is not None:
         write_text(json_out, json.dumps(result.summary(), indent=1) + "\n")

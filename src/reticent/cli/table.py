@@ -1,12 +1,17 @@
 """`reticent table PLAN.toml`: make a table, protect it, attack it."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
+
+if TYPE_CHECKING:
+    from reticent.tables.attack.inside import InsideAudit
 
 SHOWN = 12
 LINES = 4
@@ -61,8 +66,26 @@ def show_table_result(console: Console, result: "object") -> None:
         console.print(found)
         if len(rows) > SHOWN:
             console.print(f"[dim]and {len(rows) - SHOWN} more; the confidential report has them all[/dim]")
+    if result.inside is not None:
+        show_inside(console, result.inside, result.table.name_of)
     for note in result.notes:
         console.print(f"[yellow]note:[/yellow] {note}")
+
+
+def show_inside(console: Console, found: "InsideAudit", name: Callable[[int], str]) -> None:
+    """What respondents alone in a cell find about others; for information."""
+    asked = "closer than its level" if found.levels else "exactly"
+    left = f", {found.left_out} coalitions not attacked" if found.left_out else ""
+    console.print(
+        f"From inside: {found.attacked} attackers{left}; {len(found.findings)} times a cell is found {asked}."
+    )
+    if found.findings:
+        table = Table("known", "cell", "interval", "required")
+        for item in found.findings[:SHOWN]:
+            required = f"{item.required_low:g} to {item.required_high:g}"
+            known = ", ".join(name(cell) for cell in item.known[:3])
+            table.add_row(known, name(item.cell), f"{_end(item.low)} to {_end(item.high)}", required)
+        console.print(table)
 
 
 def relations_shown(words: list[str]) -> str:

@@ -1,9 +1,9 @@
 """Plans of tables: which cells, which rules, what the attacker knows, how to protect, where to write. TOML in and out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import tomli_w
 
@@ -14,7 +14,7 @@ from reticent.data.parameters import build, to_plain
 from reticent.data.plan import DataSection, OutputSection, check_sections, read_toml
 
 SECTIONS = ("data", "table", "protect", "output")
-PROTECT = ("method", "cost", "time_limit", "accept_exposed")
+PROTECT = ("method", "cost", "time_limit", "accept_exposed", "insiders", "coalition")
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,20 @@ class TableSection:
 class ProtectSection:
     """`[protect]`: the method with its own options, what hiding costs, how long it may take.
 
-    `accept_exposed` lets a table out although the attacker found exposed cells.
+    `accept_exposed` lets a table out although the attacker found exposed cells. With `insiders = "levels"` or a
+    `coalition` of more than one, what respondents alone in a cell find is reported too (and stops nothing).
     """
 
     method: str = "primary-only"
     cost: str = "value"
     time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds"})
     accept_exposed: bool = False
+    insiders: Literal["exact", "levels"] = field(
+        default="exact", metadata={"help": "what is asked of cells that respondents alone in a cell attack"}
+    )
+    coalition: int = field(
+        default=1, metadata={"min": 1, "max": 4, "help": "so many of them put together what they know"}
+    )
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -154,8 +161,7 @@ def _protect(options: Mapping[str, Any], *, owner: str) -> ProtectSection:
     """Known names are ours; the others are the method's own and are checked with the method."""
     own = {name: value for name, value in options.items() if name.replace("-", "_") in PROTECT}
     rest = {name: value for name, value in options.items() if name not in own}
-    section = build(ProtectSection, own, owner=owner)
-    return ProtectSection(section.method, section.cost, section.time_limit, section.accept_exposed, rest)
+    return replace(build(ProtectSection, own, owner=owner), options=rest)
 
 
 def table_plan_to_toml(plan: TablePlan) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.checks import check_choice
 from reticent.base.errors import InfeasibleError, NotProtectedError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
@@ -25,7 +26,9 @@ from reticent.jobs.table_keys import fit_to_method, with_cell_keys
 from reticent.tables.apriori import Entry, Knowledge, apply_entries, no_knowledge
 from reticent.tables.attack import Audit
 from reticent.tables.attack.audit import MAX_REVEALED
-from reticent.tables.attack.insiders import Insider, insiders
+from reticent.tables.attack.inside import InsideAudit, audit_inside
+from reticent.tables.attack.insiders import Insider
+from reticent.tables.attack.insiders import insiders as find_insiders
 from reticent.tables.attack.reveal import reveal
 from reticent.tables.inputs import build_problem
 from reticent.tables.methods import TABLE_METHODS, CellKey, Outcome, PrimaryOnly, TableMethod, attack
@@ -54,6 +57,7 @@ class ProtectedTable:
     method: str = "primary-only"
     notes: tuple[str, ...] = ()
     insiders: tuple[Insider, ...] = ()
+    inside: InsideAudit | None = None
 
     @property
     def table(self) -> Table:
@@ -163,7 +167,25 @@ class ProtectedTable:
             "exposed": [row for row in intervals if row["exposed"]],
             "intervals": intervals,
             "notes": list(self.notes),
+            **({} if self.inside is None else {"inside": self._inside(self.inside)}),
         }
+
+    def _inside(self, found: InsideAudit) -> dict[str, Any]:
+        name = self.table.cell_codes
+        rows = [
+            {
+                "cell": list(name(item.cell)),
+                "known": [list(name(cell)) for cell in item.known],
+                "respondents": len(item.respondents),
+                "low": _finite(item.low),
+                "high": _finite(item.high),
+                "required_low": _finite(item.required_low),
+                "required_high": _finite(item.required_high),
+            }
+            for item in found.findings
+        ]
+        facts = {"coalition": found.coalition, "levels": found.levels, "attacked": found.attacked}
+        return {**facts, "left_out": found.left_out, "found": rows}
 
     def _repr_html_(self) -> str:
         from reticent.report.table_notebook import table_html
@@ -188,19 +210,23 @@ def protect_table(
     time_limit: float = 60.0,
     accept_exposed: bool = False,
     zeros: bool = False,
+    insiders: str = "exact",
+    coalition: int = 1,
     secret: Secret | int | bytes | Path | str | None = None,
     progress: Progress = silent,
 ) -> ProtectedTable:
     """Protect a table, or several linked ones, and attack the result.
 
     `data` is microdata with a `spec` (or several), or finished tables. If the attacker finds exposed cells the result
-    is refused (`NotProtectedError`), unless `accept_exposed`.
+    is refused (`NotProtectedError`), unless `accept_exposed`. With `insiders="levels"`, or a `coalition` of more than
+    one, `inside` says how closely respondents who are alone in a cell come to others; this is for information.
     """
     secret = as_secret(secret)
     tables = _tables(data, spec, rules, zeros, method, secret, part(progress, 0.0, 0.3))
     result = run_tables(
         tables, rules=rules, method=method or PrimaryOnly(), bounds=bounds or BoundsOptions(), cost=cost,
-        a_priori=a_priori, time_limit=time_limit, secret=secret, progress=part(progress, 0.3, 1.0),
+        a_priori=a_priori, time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret,
+        progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
     refuse_exposed(result, accept_exposed=accept_exposed)
     return result
@@ -242,6 +268,8 @@ def run_tables(
     a_priori: Sequence[Entry] = (),
     knowledge: Knowledge | None = None,
     time_limit: float = 60.0,
+    insiders: str = "exact",
+    coalition: int = 1,
     secret: Secret | int | bytes | Path | str | None = None,
     notes: Sequence[str] = (),
     progress: Progress = silent,
@@ -264,14 +292,31 @@ def run_tables(
     except InfeasibleError as err:
         raise _with_names(err, system.table) from err
     found = attack(problem, outcome, progress=part(progress, 0.7, 1.0))
-    inside = tuple(insiders(problem, outcome.hidden)) if outcome.values is None else ()
+    alone, inside = _from_inside(problem, outcome, insiders, coalition, progress)
     said = (*notes, *system.table.notes, *knowledge.notes)
     if outcome.values is None and not found.exact:
         said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
     if not outcome.additive:
         said += (noise_note(found, problem),)
     progress(1.0, "done")
-    return ProtectedTable(system, knowledge, problem, outcome, found, method.name, tuple(dict.fromkeys(said)), inside)
+    said = tuple(dict.fromkeys(said))
+    return ProtectedTable(system, knowledge, problem, outcome, found, method.name, said, alone, inside)
+
+
+def _from_inside(
+    problem: SuppressionProblem, outcome: Outcome, asked: str, coalition: int, progress: Progress
+) -> tuple[tuple[Insider, ...], InsideAudit | None]:
+    """Who finds another cell exactly; and, if asked for, how closely respondents and coalitions of them come."""
+    check_choice(asked, ("exact", "levels"), name="insiders", owner="protect_table")
+    if outcome.values is not None:
+        return (), None
+    alone = tuple(find_insiders(problem, outcome.hidden))
+    if asked == "exact" and coalition == 1:
+        return alone, None
+    closer = audit_inside(
+        problem, outcome.hidden, levels=asked == "levels", coalition=coalition, progress=part(progress, 0.95, 1.0)
+    )
+    return alone, closer
 
 
 def noise_note(found: Audit, problem: SuppressionProblem) -> str:
@@ -318,9 +363,17 @@ def method_from_plan(plan: TablePlan) -> TableMethod:
     return made
 
 
-def audit_plan(path: Path, *, progress: Progress = silent) -> ProtectedTable:
-    """Run a table plan up to the attack; nothing is written and nothing refused."""
-    return run_plan(read_table_plan(path), progress=progress)
+def audit_plan(
+    path: Path, *, insiders: str | None = None, coalition: int | None = None, progress: Progress = silent
+) -> ProtectedTable:
+    """Run a table plan up to the attack; nothing is written and nothing refused.
+
+    `insiders` and `coalition` take the place of what the plan says.
+    """
+    plan = read_table_plan(path)
+    given: dict[str, Any] = {"insiders": insiders, "coalition": coalition}
+    protect = replace(plan.protect, **{name: value for name, value in given.items() if value is not None})
+    return run_plan(replace(plan, protect=protect), progress=progress)
 
 
 def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
@@ -331,7 +384,8 @@ def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
     first: TableSection = plan.tables[0]
     return run_tables(
         planned.tables, rules=planned.rules, method=method, bounds=first.bounds, cost=plan.protect.cost,
-        a_priori=planned.entries, time_limit=plan.protect.time_limit, secret=secret, notes=planned.notes,
+        a_priori=planned.entries, time_limit=plan.protect.time_limit, insiders=plan.protect.insiders,
+        coalition=plan.protect.coalition, secret=secret, notes=planned.notes,
         progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
 

@@ -3,18 +3,21 @@
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.checks import check_choice
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.io.atomic import write_text
 from reticent.io.jj import read_jj
 from reticent.tables.attack import Audit, audit
+from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
 from reticent.tables.suppression import suppression_method
@@ -59,6 +62,26 @@ def audit_jj(
     answer = interval_rows(found)
     _write(answer, json_out)
     return answer
+
+
+def audit_jj_inside(
+    path: Path,
+    suppressed: str | list[int],
+    single: str | list[int],
+    *,
+    insiders: str = "exact",
+    coalition: int = 1,
+    progress: Progress = silent,
+) -> InsideAudit:
+    """What the respondents of cells that have one only (`single`, each a different one) find about other unsafe cells."""
+    check_choice(insiders, ("exact", "levels"), name="--insiders", owner="audit")
+    problem = read_jj(path)
+    hidden = _mask(problem, read_ids(suppressed))
+    alone = np.full(problem.n_cells, -1, dtype=np.int64)
+    ids = np.flatnonzero(_mask(problem, read_ids(single)))
+    alone[ids] = np.arange(len(ids))
+    known = replace(reconciled(problem, hidden), respondent=alone)
+    return audit_inside(known, hidden, levels=insiders == "levels", coalition=coalition, progress=progress)
 
 
 def interval_rows(found: Audit) -> dict[str, dict[str, Any]]:

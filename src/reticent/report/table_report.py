@@ -54,6 +54,8 @@ class TableView(Protocol):
     def exposed(self) -> tuple[int, ...]: ...
     @property
     def insiders(self) -> tuple[Any, ...]: ...
+    @property
+    def inside(self) -> Any: ...
     def counts(self) -> dict[str, int]: ...
     def revealed(self) -> dict[int, list[str]]: ...
 
@@ -189,6 +191,7 @@ def _attack(result: TableView) -> tuple[Block, ...]:
         Rows(("cell", "status", "value", "attack low", "attack high", "required low", "required high"), tuple(rows),
              classes=tuple(classes)),
         *_revealed(result),
+        *_inside(result),
     )  # fmt: skip
 
 
@@ -209,6 +212,28 @@ def _revealed(result: TableView) -> tuple[Block, ...]:
     if len(revealed) < len(result.exposed):
         words += f" The first {number(len(revealed))} of {number(len(result.exposed))} exposed cells are listed."
     return (Text(words), Rows(("exposed cell", "relations", "revealed by"), tuple(rows)))
+
+
+def _inside(result: TableView) -> tuple[Block, ...]:
+    """What respondents alone in a cell, or coalitions of them, find about others."""
+    found = result.inside
+    if found is None:
+        return ()
+    asked = "more closely than its protection level" if found.levels else "exactly"
+    words = (
+        f"From inside: {number(found.attacked)} attackers, each up to {found.coalition} respondents who are alone in a cell "
+        f"and know it; {number(len(found.findings))} times another unsafe cell is found {asked}. This is for information: "
+        "methods protect against exact disclosure to one such respondent."
+    )
+    if found.left_out:
+        words += f" {number(found.left_out)} further coalitions were not attacked."
+    rows = tuple(
+        (", ".join(result.table.name_of(cell) for cell in item.known[:3]), result.table.name_of(item.cell),
+         item.low, item.high, item.required_low, item.required_high)
+        for item in found.findings[:MAX_UNSAFE]
+    )  # fmt: skip
+    columns = ("knows", "finds", "low", "high", "required low", "required high")
+    return (Text(words), *((Rows(columns, rows),) if rows else ()))
 
 
 def _unsafe(result: TableView) -> tuple[Block, ...]:
