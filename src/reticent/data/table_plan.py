@@ -81,6 +81,9 @@ class TableSection:
     separator: str = ";"
     zeros: bool = field(default=False, metadata={"help": "list combinations without records and let rules judge them"})
     finished: FinishedOptions | None = None
+    released: str | None = field(
+        default=None, metadata={"help": "CSV of this table as it was published before; it is not published again"}
+    )
 
     def __post_init__(self) -> None:
         if not self.dimensions:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from reticent.data.parameters import build
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import BoundsOptions, TablePlan, TableSection, read_table_plan
+from reticent.jobs.earlier import with_earlier
 from reticent.jobs.release_table import release_table
 from reticent.jobs.table_inputs import PlannedTables, load_tables
 from reticent.jobs.table_keys import fit_to_method, with_cell_keys
@@ -58,6 +59,7 @@ class ProtectedTable:
     notes: tuple[str, ...] = ()
     insiders: tuple[Insider, ...] = ()
     inside: InsideAudit | None = None
+    earlier: frozenset[int] = frozenset()
 
     @property
     def table(self) -> Table:
@@ -84,12 +86,12 @@ class ProtectedTable:
 
     @property
     def published(self) -> tuple[PublishedTable, ...]:
-        """What may leave: one a table, without any reference to this."""
+        """What may leave: one a table (earlier releases have left already), without any reference to this."""
         return tuple(release_table(self.system, number, self.outcome, self.method) for number in self._numbers)
 
     @property
-    def _numbers(self) -> range:
-        return range(len(self.system.parts))
+    def _numbers(self) -> list[int]:
+        return [number for number in range(len(self.system.parts)) if number not in self.earlier]
 
     def counts(self) -> dict[str, int]:
         """How many cells have each status; empty ones of the whole cross-product included."""
@@ -210,6 +212,7 @@ def protect_table(
     time_limit: float = 60.0,
     accept_exposed: bool = False,
     zeros: bool = False,
+    earlier: Mapping[int, PublishedTable] | None = None,
     insiders: str = "exact",
     coalition: int = 1,
     secret: Secret | int | bytes | Path | str | None = None,
@@ -218,14 +221,15 @@ def protect_table(
     """Protect a table, or several linked ones, and attack the result.
 
     `data` is microdata with a `spec` (or several), or finished tables. If the attacker finds exposed cells the result
-    is refused (`NotProtectedError`), unless `accept_exposed`. With `insiders="levels"`, or a `coalition` of more than
+    is refused (`NotProtectedError`), unless `accept_exposed`. Tables published before are given with the others, and in
+    `earlier`, by their number, what was published of them. With `insiders="levels"`, or a `coalition` of more than
     one, `inside` says how closely respondents who are alone in a cell come to others; this is for information.
     """
     secret = as_secret(secret)
     tables = _tables(data, spec, rules, zeros, method, secret, part(progress, 0.0, 0.3))
     result = run_tables(
         tables, rules=rules, method=method or PrimaryOnly(), bounds=bounds or BoundsOptions(), cost=cost,
-        a_priori=a_priori, time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret,
+        a_priori=a_priori, earlier=earlier, time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret,
         progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
     refuse_exposed(result, accept_exposed=accept_exposed)
@@ -267,6 +271,7 @@ def run_tables(
     cost: str,
     a_priori: Sequence[Entry] = (),
     knowledge: Knowledge | None = None,
+    earlier: Mapping[int, PublishedTable] | None = None,
     time_limit: float = 60.0,
     insiders: str = "exact",
     coalition: int = 1,
@@ -282,6 +287,7 @@ def run_tables(
         knowledge = (
             apply_entries(system.table, system.relations, verdict, a_priori) if a_priori else no_knowledge(verdict)
         )
+    knowledge = with_earlier(system, knowledge, earlier or {})
     problem = build_problem(system.table, system.relations, knowledge, bounds=bounds, cost=cost)
     made = method.for_table(system.table) if isinstance(method, CellKey) else method
     try:
@@ -300,7 +306,9 @@ def run_tables(
         said += (noise_note(found, problem),)
     progress(1.0, "done")
     said = tuple(dict.fromkeys(said))
-    return ProtectedTable(system, knowledge, problem, outcome, found, method.name, said, alone, inside)
+    return ProtectedTable(
+        system, knowledge, problem, outcome, found, method.name, said, alone, inside, frozenset(earlier or {})
+    )
 
 
 def _from_inside(
@@ -384,7 +392,7 @@ def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
     first: TableSection = plan.tables[0]
     return run_tables(
         planned.tables, rules=planned.rules, method=method, bounds=first.bounds, cost=plan.protect.cost,
-        a_priori=planned.entries, time_limit=plan.protect.time_limit, insiders=plan.protect.insiders,
+        a_priori=planned.entries, earlier=planned.earlier, time_limit=plan.protect.time_limit, insiders=plan.protect.insiders,
         coalition=plan.protect.coalition, secret=secret, notes=planned.notes,
         progress=part(progress, 0.3, 1.0),
     )  # fmt: skip

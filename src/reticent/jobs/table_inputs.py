@@ -1,17 +1,20 @@
 """What a table plan names: data, hierarchies, rules, a-priori files; read and checked before any work."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.published_table import PublishedTable
 from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.data.table_plan import DimensionOptions, TablePlan, TableSection
 from reticent.io.argus_hst import read_hst
 from reticent.io.argus_text import Notes, find_file
 from reticent.io.finished import read_finished
 from reticent.io.hierarchies import read_hierarchy
+from reticent.io.published import read_published_table
 from reticent.io.read import load_microdata
 from reticent.jobs.table_keys import fit_to_method, with_cell_keys
 from reticent.tables.apriori import Entry
@@ -29,6 +32,7 @@ class PlannedTables:
     rules: tuple[Rule, ...]
     entries: tuple[Entry, ...]
     notes: tuple[str, ...]
+    earlier: Mapping[int, PublishedTable] = field(default_factory=dict)
 
 
 def load_tables(plan: TablePlan, *, method: TableMethod, secret: Secret, progress: Progress = silent) -> PlannedTables:
@@ -51,7 +55,12 @@ def load_tables(plan: TablePlan, *, method: TableMethod, secret: Secret, progres
                 raise PlanError("[table]: a-priori files work with one table; linked tables have none.")
             path = find_file(plan.folder, section.a_priori, notes)
             entries.extend(read_hst(path, len(section.dimensions), separator=section.separator, notes=notes))
-    return PlannedTables(tuple(tables), rules, tuple(entries), tuple(notes))
+    earlier = {
+        number: read_published_table(find_file(plan.folder, section.released, notes))
+        for number, section in enumerate(plan.tables)
+        if section.released is not None
+    }
+    return PlannedTables(tuple(tables), rules, tuple(entries), tuple(notes), earlier)
 
 
 def rules_of(plan: TablePlan) -> tuple[Rule, ...]:

@@ -1,0 +1,75 @@
+"""Earlier releases: what was published of a table stays known, and what was hidden in it stays hidden.
+
+The earlier table is linked to the new ones, so that the attacker calculates with all of them together.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from reticent.base.errors import DataError, ParameterError
+from reticent.data.cells import CellStatus
+from reticent.data.published_table import EMPTY, PUBLISHED, PublishedTable
+from reticent.tables.apriori import Knowledge
+from reticent.tabulation.linked import System
+
+
+def with_earlier(system: System, knowledge: Knowledge, earlier: Mapping[int, PublishedTable]) -> Knowledge:
+    """Work in what was published before: `earlier` has it for some of the tables of the system, by their number.
+
+    Published cells can no longer be hidden; hidden ones must stay so. An unsafe cell that was published is nothing that
+    can be protected any more, and is told.
+    """
+    if not earlier:
+        return knowledge
+    shown = np.zeros(system.table.n_cells, dtype=bool)
+    hidden = np.zeros(system.table.n_cells, dtype=bool)
+    for number, release in earlier.items():
+        if not 0 <= number < len(system.parts) or len(earlier) == len(system.parts):
+            raise ParameterError("earlier: name tables by their number, and leave at least one to be protected.")
+        _mark(system, number, release, shown, hidden)
+    both = shown & hidden
+    if both.any():
+        name = system.table.name_of(int(np.flatnonzero(both)[0]))
+        raise DataError(f"earlier: {name} is published in one earlier release and hidden in another; leave one out.")
+    verdict = knowledge.verdict
+    primary = verdict.status == CellStatus.PRIMARY
+    status = np.where(shown, CellStatus.FROZEN, verdict.status)
+    status = np.where(hidden & ~primary, CellStatus.SECONDARY, status).astype(verdict.status.dtype)
+    notes = list(knowledge.notes)
+    lost = int((shown & primary).sum())
+    if lost:
+        notes.append(f"{lost} unsafe cells were published in an earlier release; nothing can protect them any more.")
+    judged = replace(
+        verdict,
+        status=status,
+        lower_protection=np.where(shown, 0.0, verdict.lower_protection),
+        upper_protection=np.where(shown, 0.0, verdict.upper_protection),
+    )
+    return replace(knowledge, verdict=judged, notes=tuple(notes))
+
+
+def _mark(system: System, number: int, release: PublishedTable, shown: np.ndarray, hidden: np.ndarray) -> None:
+    table, members = system.parts[number], system.members[number]
+    if release.dimensions != table.names:
+        raise DataError(
+            f"earlier: the release has the dimensions {', '.join(release.dimensions)}, its table {', '.join(table.names)}."
+        )
+    step = 0.5000001 * 10.0**-release.decimals
+    for row, codes in enumerate(release.codes):
+        state = release.status[row]
+        cell = table.find(codes)
+        if state == EMPTY or (cell is None and state == PUBLISHED and release.values[row] == 0):
+            continue
+        if cell is None:
+            raise DataError(f"earlier: {' × '.join(codes)} has no records now; the release must be of the same data.")
+        if state == PUBLISHED:
+            if not abs(float(release.values[row]) - float(table.values[cell])) <= step:
+                raise DataError(
+                    f"earlier: the published value of {' × '.join(codes)} is not the one of these data; a release of other "
+                    "data, or of changed values, cannot be combined."
+                )
+            shown[members[cell]] = True
+        else:
+            hidden[members[cell]] = True
