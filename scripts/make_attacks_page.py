@@ -48,6 +48,7 @@ WHAT = {
     "weights fingerprint": "equality with a number that is different for everybody",
     "insider": "the sum of a pair less the own value",
     "collusion": "two users with one harmless question each",
+    "version differencing": "the same sums of two versions of the data, before and after the target came",
     "denial leaks": "the pattern of refusals of two databases that differ in the target's value",
 }
 

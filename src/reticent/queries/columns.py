@@ -121,7 +121,7 @@ class Columns:
     @cached_property
     def one_each(self) -> bool:
         """Whether every respondent has one unit only."""
-        return len(np.unique(self.entity)) == len(self.entity)
+        return bool((np.bincount(self.entity) <= 1).all())
 
     @cached_property
     def n_respondents(self) -> NDArray[np.int64]:

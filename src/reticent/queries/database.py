@@ -1,5 +1,7 @@
 """`ProtectedDatabase`: confidential records behind a policy, a secret and a ledger; statistics out, records never."""
 
+import math
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -77,13 +79,18 @@ class ProtectedDatabase:
 
     @property
     def leakage(self) -> tuple[str, ...]:
-        """What answers and refusals of the mode give away."""
-        return self._engine.mode.leakage
+        """What answers and refusals of the mode give away, and when they come."""
+        steps = f", in steps of {self.policy.limits.tick:g} seconds" if self.policy.limits.tick else ""
+        return (*self._engine.mode.leakage, f"the time until an answer or a refusal comes{steps}")
 
     def ask(self, question: str | Query | ask_for, *, user: str) -> Answer | Refusal:
         """Answer a query, given as text or built in Python, or refuse it. Its decision is on disk when this returns."""
+        start = time.monotonic()
         query = question.query() if isinstance(question, ask_for) else question
-        return self._engine.ask(query, user=user)
+        try:
+            return self._engine.ask(query, user=user)
+        finally:
+            self._hold_back(start)
 
     def history(self) -> list[dict[str, Any]]:
         """For staff: every decision with its number, user, query and full reasons."""
@@ -102,6 +109,13 @@ class ProtectedDatabase:
     def close(self) -> None:
         """Free the ledger."""
         self._ledger.close()
+
+    def _hold_back(self, start: float) -> None:
+        """Wait for the next tick, so that how long the work took shows in whole ticks only."""
+        tick = self.policy.limits.tick
+        if tick:
+            spent = time.monotonic() - start
+            time.sleep(max(math.ceil(spent / tick) * tick - spent, 0.0))
 
     def _check_versions(self, versions: tuple[Version, ...]) -> None:
         """Write down what each version name means, and refuse other data under a name that is taken."""

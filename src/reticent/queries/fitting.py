@@ -13,6 +13,7 @@ from scipy.linalg import qr, solve_triangular
 
 Floats = NDArray[np.float64]
 BLOCK = 65_536
+SMALL = 512  # a block of so many records and a few columns is factorised within the cache
 TOLERANCE = 1e-10
 ITERATIONS = 50
 STEEPEST = 30.0
@@ -20,13 +21,13 @@ STEEPEST = 30.0
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """A fit: coefficients, their standard errors, the sums of squares left and in all (about the mean)."""
+    """A fit: coefficients, their standard errors, the sums of squares left and in all (about the mean), and X's R."""
 
     beta: Floats
     errors: Floats
     left: float
     spread: float
-    leverage: Floats
+    r: Floats
 
     @property
     def r_squared(self) -> float:
@@ -37,8 +38,9 @@ class LeastSquares:
 def triangle(x: Floats) -> Floats:
     """R of the QR decomposition of x, by blocks of records."""
     found: Floats = np.zeros((0, x.shape[1]))
-    for start in range(0, len(x), BLOCK):
-        found = np.asarray(np.linalg.qr(np.vstack([found, x[start : start + BLOCK]]), mode="r"), dtype=np.float64)
+    step = max(SMALL, 4 * x.shape[1])
+    for start in range(0, len(x), step):
+        found = np.asarray(np.linalg.qr(np.vstack([found, x[start : start + step]]), mode="r"), dtype=np.float64)
     return found
 
 
@@ -81,7 +83,7 @@ def least_squares(x: Floats, y: Floats) -> LeastSquares | None:
     inverse = solve_triangular(r, np.eye(k))
     errors = np.sqrt(left / (n - k) * (inverse**2).sum(axis=1))
     spread = float(((y - y.mean()) ** 2).sum())
-    return LeastSquares(beta, np.asarray(errors, dtype=np.float64), left, spread, leverage(x, r))
+    return LeastSquares(beta, np.asarray(errors, dtype=np.float64), left, spread, r)
 
 
 def logistic(x: Floats, y: Floats) -> tuple[Floats, Floats, float] | None:

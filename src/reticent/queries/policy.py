@@ -56,6 +56,10 @@ class Limits:
     constants: int = field(default=500, metadata={"min": 1, "help": "most constants in one query"})
     cells: int = field(default=2_000, metadata={"min": 1, "help": "most groups of one GROUP BY"})
     queries: int = field(default=0, metadata={"min": 0, "help": "most queries of one user; 0 is no limit"})
+    tick: float = field(
+        default=0.0,
+        metadata={"min": 0, "max": 3600, "help": "answers leave only at multiples of so many seconds; 0 is at once"},
+    )
     predictors: int = field(
         default=MAX_PREDICTORS,
         metadata={"min": 1, "max": MAX_PREDICTORS, "help": "most predictors of a regression, interactions not counted"},

@@ -15,6 +15,7 @@ from reticent.queries.analysis.regression import (
     RegressionRules,
     absorb_sparse,
     fit_regression,
+    is_indicator,
     saturated,
     synthetic_residuals,
 )
@@ -160,7 +161,7 @@ class AnalysisMode:
         holders = sample.holders(rows)
         for column in range(design.shape[1]):
             # counts of ones in a category are no magnitudes
-            counts = not linear and bool(np.isin(design[:, column], (0.0, 1.0)).all())
+            counts = not linear and is_indicator(design[:, column])
             if not counts and holders.dominated(design[:, column] * response):
                 return "a respondent holds too much of a cross product"
         if not linear:

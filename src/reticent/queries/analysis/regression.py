@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.randomness import Secret
-from reticent.queries.fitting import least_squares
+from reticent.queries.fitting import least_squares, leverage
 
 Floats = NDArray[np.float64]
 MOST_POINTS = 5000
@@ -47,9 +47,9 @@ def absorb_sparse(design: Floats, labels: tuple[str, ...], least: int) -> tuple[
     keep = [True]
     for column in range(1, design.shape[1]):
         values = design[:, column]
-        # a value that more than half have is the median
-        common = np.partition(values, len(values) // 2)[len(values) // 2] if len(values) else 0.0
-        keep.append(int((values != common).sum()) >= least)
+        # a value that all but fewer than `least` have is the median of any 2·least records
+        common = np.median(values[: 2 * least - 1]) if len(values) else 0.0
+        keep.append(int(np.count_nonzero(values != common)) >= least)
     if all(keep):
         return design, labels
     return design[:, keep], tuple(label for label, kept in zip(labels, keep) if kept)
@@ -64,7 +64,7 @@ def fit_regression(design: Floats, labels: tuple[str, ...], response: Floats, ru
         return "too few records for the model, or predictors that repeat each other"
     if saturated(design):
         return "fully interacted model of indicators only"
-    if float(found.leverage.max()) > rules.leverage:
+    if float(leverage(design, found.r).max()) > rules.leverage:
         return "a record has too much leverage"
     if found.r_squared > rules.r_squared:
         return "R squared too close to one"
@@ -75,10 +75,15 @@ def fit_regression(design: Floats, labels: tuple[str, ...], response: Floats, ru
     return Fit(labels, found.beta, found.errors, n, found.r_squared, sums, residual, design)
 
 
+def is_indicator(values: Floats) -> bool:
+    """Whether there are zeros and ones only."""
+    return bool(((values == 0.0) | (values == 1.0)).all())
+
+
 def saturated(design: Floats) -> bool:
     """Whether all predictors are indicators, and the model has a coefficient for each combination that occurs."""
     k = design.shape[1]
-    if k <= 2 or not bool(((design == 0.0) | (design == 1.0)).all()):
+    if k <= 2 or not all(is_indicator(design[:, column]) for column in range(1, k)):
         return False
     number = np.zeros(len(design), dtype=np.int64)
     n_patterns = 1
@@ -96,7 +101,7 @@ def _predicts_a_subset(design: Floats, residual: Floats, response: Floats, rules
     limit = rules.exactness * float(response.std())
     for column in range(1, design.shape[1]):
         values = design[:, column]
-        if bool(np.isin(values, (0.0, 1.0)).all()):
+        if is_indicator(values):
             for side in (0.0, 1.0):
                 part = residual[values == side]
                 if len(part) and float(np.sqrt((part**2).mean())) <= limit:
@@ -118,7 +123,7 @@ def synthetic_residuals(fit: Fit, secret: Secret, *, noise: float = 0.25) -> dic
     for column, label in enumerate(fit.labels[1:], start=1):
         real = fit.design[:, column]
         drawn = real[rng.integers(0, fit.n, n_points)]
-        indicator = bool(np.isin(real, (0.0, 1.0)).all())
+        indicator = is_indicator(real)
         if not indicator:
             width = 0.9 * float(real.std()) * fit.n**-0.2
             drawn = drawn + width * rng.standard_normal(n_points)
@@ -129,7 +134,11 @@ def synthetic_residuals(fit: Fit, secret: Secret, *, noise: float = 0.25) -> dic
 def _plot(
     real: Floats, standard: Floats, drawn: Floats, indicator: bool, noise: float, rng: np.random.Generator
 ) -> dict[str, list[float]]:
-    order = np.argsort(real, kind="stable")
+    order = (
+        np.argsort(real, kind="stable")
+        if not indicator
+        else np.concatenate([np.flatnonzero(real == v) for v in (0, 1)])
+    )
     sorted_real = real[order]
     smooth = np.zeros(len(real)) if indicator else _smooth(sorted_real, standard[order])
     if indicator:

@@ -33,8 +33,8 @@ class Sample:
 
     def complete_rows(self, names: tuple[str, ...]) -> Integers:
         """The rows left that have all these variables."""
-        full = self.universe.records(complete(self.universe, self.records, names))
-        return np.intersect1d(self.kept, full)
+        full = complete(self.universe, self.records, names)
+        return self.kept[full.atoms[self.universe.versions[full.version].atom[self.kept]]]
 
     def holders(self, rows: Integers) -> Holders:
         """The respondents of some rows."""

@@ -1,7 +1,7 @@
 """The attacker's side: a way to ask, a count of what was asked and refused, and what is claimed in the end."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reticent.queries.attacks.scenario import Codes, Knowledge
@@ -26,10 +26,16 @@ class NotApplicable(Exception):
 
 
 class Attacker:
-    """Asks a database (and, for oracle attacks, its twin) and knows `knows`; nothing else is within reach."""
+    """Asks a database (for oracle attacks also its twin) and knows `knows`; nothing else is within reach.
 
-    def __init__(self, ask: Ask, twin: Ask, knows: Knowledge) -> None:
+    `before` and `after` ask two versions of another copy: the first lacks the target, and is gone when the second is asked.
+    """
+
+    def __init__(
+        self, ask: Ask, twin: Ask, knows: Knowledge, *, before: Ask | None = None, after: Ask | None = None
+    ) -> None:
         self._ask, self._twin, self.knows = ask, twin, knows
+        self._before, self._after = before, after
         self.queries = self.refused = 0
 
     def ask(self, text: str, *, user: str = EVE) -> Answer | Refusal:
@@ -42,6 +48,18 @@ class Attacker:
     def ask_twin(self, text: str) -> Answer | Refusal:
         """Ask the database that differs in the target's value only."""
         return self._twin(text, EVE)
+
+    def both_versions(self, statistic: str, sets: Sequence[str]) -> list[tuple[Span | None, Span | None]]:
+        """One statistic of some sets before the target came and after."""
+        if self._before is None or self._after is None:
+            raise NotApplicable("versions of these data cannot be linked: the schema has no identifier")
+        found: list[list[Span | None]] = []
+        for ask in (self._before, self._after):
+            results = [ask(question(statistic, where), EVE) for where in sets]
+            self.queries += len(results)
+            self.refused += sum(isinstance(result, Refusal) for result in results)
+            found.append([None if isinstance(result, Refusal) else Span.of(result.value) for result in results])
+        return list(zip(found[0], found[1]))
 
     def span(self, statistic: str, where: str = "TRUE", *, user: str = EVE) -> Span | None:
         """One value as an interval; None if it was refused."""

@@ -2,9 +2,11 @@
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from reticent.base.progress import Progress, silent
 from reticent.queries.attacks import differencing, models, oracles, reconstruction
@@ -12,6 +14,7 @@ from reticent.queries.attacks.attacker import Ask, Attacker, Claim, NotApplicabl
 from reticent.queries.attacks.coverage import NOT_COVERED, covered
 from reticent.queries.attacks.scenario import Scenario
 from reticent.queries.database import ProtectedDatabase
+from reticent.queries.refusals import Answer, Refusal
 
 NEAR = 0.01
 OPEN = "open"
@@ -31,11 +34,12 @@ ATTACKS: dict[str, Callable[[Attacker], Claim]] = {
     "weights fingerprint": differencing.fingerprint,
     "insider": differencing.insider,
     "collusion": differencing.collusion,
+    "version differencing": differencing.versions,
     "denial leaks": oracles.denial,
 }
 # these need no combination of codes that only the target has
 BY_NUMBER = {"linear reconstruction", "regression outlier", "strategic dummy", "encoding", "error oracle",
-             "weights fingerprint"}  # fmt: skip
+             "weights fingerprint", "version differencing"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -122,21 +126,11 @@ def run_attack(attack: str, scenario: Scenario, *, secret: int = 7) -> Finding:
     """Run one attack against a fresh copy (and its twin) in the policy's mode; the copies have a secret of their own."""
     mode = scenario.policy.mode
     with tempfile.TemporaryDirectory() as folder:
-        opened: list[ProtectedDatabase] = []
-
-        def copy(of: Scenario) -> Ask:
-            made: list[ProtectedDatabase] = []
-
-            def ask(text: str, user: str) -> Any:
-                if not made:  # opened when first asked: most attacks never need the twin
-                    ledger = Path(folder) / f"{len(opened)}.ledger"
-                    made.append(ProtectedDatabase(of.data, policy=of.policy, secret=secret, ledger=ledger))
-                    opened.append(made[0])
-                return made[0].ask(text, user=user)
-
-            return ask
-
-        attacker = Attacker(copy(scenario), copy(scenario.twin()), scenario.knowledge)
+        copies = _Copies(Path(folder), secret)
+        before, after = copies.versions(scenario)
+        attacker = Attacker(
+            copies.of(scenario), copies.of(scenario.twin()), scenario.knowledge, before=before, after=after
+        )
         try:
             if attack not in BY_NUMBER and not scenario.knowledge.target:
                 raise NotApplicable("no respondent is alone in a combination of three filters")
@@ -144,9 +138,56 @@ def run_attack(attack: str, scenario: Scenario, *, secret: int = 7) -> Finding:
         except NotApplicable as err:
             return Finding(attack, mode, False, False, None, attacker.queries, attacker.refused, str(err))
         finally:
-            for database in opened:
-                database.close()
+            copies.close()
     return _judged(attack, mode, claim, attacker, scenario.truth)
+
+
+@dataclass
+class _Copies:
+    """Databases in a temporary folder, each opened when it is first asked: most attacks need one only."""
+
+    folder: Path
+    secret: int
+    opened: list[ProtectedDatabase] = field(default_factory=list)
+
+    def of(self, scenario: Scenario) -> Ask:
+        """A copy with a ledger of its own."""
+        return self._lazily(lambda: self._open(scenario, self.folder / f"{len(self.opened)}.ledger"))
+
+    def versions(self, scenario: Scenario) -> tuple[Ask | None, Ask | None]:
+        """Two versions with one ledger: without the target's record, and (asked later) with it."""
+        if not scenario.data.schema.identifiers:
+            return None, None
+        earlier = scenario.data.rows(np.arange(scenario.data.n_records) != scenario.row)
+        ledger = self.folder / "versions.ledger"
+        before = replace(scenario, data=earlier)
+
+        def second() -> ProtectedDatabase:
+            self.close()
+            return self._open(scenario, ledger, version="2", earlier=[("1", earlier)])
+
+        return self._lazily(lambda: self._open(before, ledger)), self._lazily(second)
+
+    def close(self) -> None:
+        """Close all."""
+        while self.opened:
+            self.opened.pop().close()
+
+    def _open(self, scenario: Scenario, ledger: Path, **facts: Any) -> ProtectedDatabase:
+        self.opened.append(
+            ProtectedDatabase(scenario.data, policy=scenario.policy, secret=self.secret, ledger=ledger, **facts)
+        )
+        return self.opened[-1]
+
+    def _lazily(self, make: Callable[[], ProtectedDatabase]) -> Ask:
+        made: list[ProtectedDatabase] = []
+
+        def ask(text: str, user: str) -> Answer | Refusal:
+            if not made:
+                made.append(make())
+            return made[0].ask(text, user=user)
+
+        return ask
 
 
 def _judged(attack: str, mode: str, claim: Claim, attacker: Attacker, truth: float) -> Finding:

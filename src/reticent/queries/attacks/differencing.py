@@ -114,6 +114,15 @@ def collusion(attacker: Attacker) -> Claim:
     return Claim(difference(first, second), text="two users, one question each")
 
 
+def versions(attacker: Attacker) -> Claim:
+    """The same sums of two versions of the data: the target came in between, so each difference is its value."""
+    knows = attacker.knows
+    sets = ["TRUE", *(is_code(variable, code) for variable, code in knows.target)]
+    pairs = attacker.both_versions(f"SUM({name(knows.response)})", sets)
+    found = [span for before, after in pairs if (span := difference(after, before)) is not None]
+    return Claim(mean_of(found), text=f"{len(found)} of {len(sets)} sums answered in both versions")
+
+
 def insider(attacker: Attacker) -> Claim:
     """A respondent subtracts his own value from the sum of a pair, asked directly and as a difference."""
     knows = attacker.knows
