@@ -11,7 +11,7 @@ from reticent.base.randomness import as_secret
 from reticent.data.cells import CellStatus
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
-from reticent.data.table import DimensionSpec, Table, TableSpec
+from reticent.data.table import DimensionSpec, Measure, Table, TableSpec
 from reticent.data.table_plan import BoundsOptions
 from reticent.io.argus_batch import COST_CODES, Call, Specification
 from reticent.io.argus_ckm import CkmTags
@@ -182,35 +182,42 @@ def _alike(tables: Sequence[Table]) -> list[Table]:
 
     Each table is judged by what it has itself; what is filled in here is not looked at.
     """
-    if len(tables) > 1 and len({table.counted for table in tables}) > 1:
+    if len({table.counted for table in tables}) > 1:
         raise DataError("linked tables: either all tables have a frequency column, or none has.")
     names = tuple(dict.fromkeys(name for table in tables for name in table.respondents.measures))
     width = {
         name: max(t.respondents.measures[name].top.shape[1] for t in tables if name in t.respondents.measures)
         for name in names
     }
-    alike = []
-    for table in tables:
-        view = table.respondents
-        if set(view.measures) == set(names) and all(view.measures[n].top.shape[1] == width[n] for n in names):
-            alike.append(table)
-            continue
-        if view.measures is not view.judged:
-            raise DataError("linked tables: all tables must have the same shadow and cost variables.")
-        own = next(iter(view.measures.values()))
-        measures = {}
-        for name in names:
-            measure = view.measures.get(name) or replace(
-                own, name=name, top=own.top[:, :0], top_units=own.top_units[:, :0]
-            )
-            lacking = width[name] - measure.top.shape[1]
-            measures[name] = replace(
-                measure,
-                top=np.pad(measure.top, ((0, 0), (0, lacking))),
-                top_units=np.pad(measure.top_units, ((0, 0), (0, lacking)), constant_values=-1),
-            )
-        alike.append(replace(table, respondents=replace(view, measures=measures, judged=measures)))
-    return alike
+
+    def filled(view: Mapping[str, Measure]) -> dict[str, Measure]:
+        own = next(iter(view.values()))
+        bare = replace(own, top=own.top[:, :0], top_units=own.top_units[:, :0])
+        return {name: _padded(view.get(name) or replace(bare, name=name), width[name]) for name in names}
+
+    return [
+        table
+        if all(name in table.respondents.measures for name in names)
+        and all(table.respondents.measures[name].top.shape[1] == width[name] for name in names)
+        else replace(
+            table,
+            respondents=replace(
+                table.respondents,
+                measures=filled(table.respondents.measures),
+                judged=filled(table.respondents.judged),
+            ),
+        )
+        for table in tables
+    ]
+
+
+def _padded(measure: Measure, width: int) -> Measure:
+    lacking = ((0, 0), (0, width - measure.top.shape[1]))
+    return replace(
+        measure,
+        top=np.pad(measure.top, lacking),
+        top_units=np.pad(measure.top_units, lacking, constant_values=-1),
+    )
 
 
 def judge_jobs(jobs: Sequence[TableJob], tables: Sequence[Table]) -> tuple[System, Knowledge]:

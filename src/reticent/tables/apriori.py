@@ -16,7 +16,7 @@ from reticent.tables.twins import twins_of
 Floats = NDArray[np.float64]
 STATUS = {"S": "safe", "U": "unsafe", "P": "protected", "M": "hidden", "ML": "hidden"}
 NUMBERS = {"C": 1, "W": 1, "PL": 2, "AB": 2}
-_WORDS = {"C": "cost", "PL": "protection levels", "AB": "bounds"}
+_OTHER = {"C": "another cost", "PL": "other protection levels", "AB": "other bounds"}
 _EARLIER = {"safe": ("protected", "hidden")}
 """A cell that is declared safe may then be frozen or hidden, as tau-ARGUS allows; no other change of mind is."""
 
@@ -158,9 +158,7 @@ class _State:
                 )
             return
         if before is not None and before.numbers != entry.numbers:
-            raise DataError(
-                f"{entry.where}: the {_WORDS[_kind(entry)]} of the cell {name} are other ones in {before.where}; keep one."
-            )
+            raise DataError(f"{entry.where}: the cell {name} has {_OTHER[_kind(entry)]} in {before.where}; keep one.")
         if entry.action == "AB" and not entry.numbers[0] <= self.table.values[cell] <= entry.numbers[1]:
             raise DataError(f"{entry.where}: the bounds of the cell {name} must contain its value.")
 
