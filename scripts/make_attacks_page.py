@@ -31,6 +31,10 @@ RULES = RegressionRules(least=10, r_squared=0.99, leverage=0.5)
 WIDTHS = (0.0, 0.01, 0.05, 0.1, 0.2)
 SECRETS = 24
 CHANCE = ("averaging", "padding", "collusion", "insider", "covariance")
+NOISE_CHANCE = (
+    "averaging", "collusion", "insider", "tracker", "padding", "differencing at depth", "linear reconstruction",
+    "error oracle",
+)  # fmt: skip
 EPSILONS = (1.0, 1e-2, 1e-4, 1e-6)
 WHAT = {
     "tracker": "four sums around the target: q(C ∨ T) + q(C ∨ ¬T) − q(T) − q(¬T)",
@@ -68,11 +72,11 @@ def catalogue_rows(report: AttackReport) -> list[str]:
     return rows
 
 
-def chance_rows() -> list[str]:
-    """How often attacks on the analysis mode succeed over many secrets."""
-    scenario = establishments(mode="analysis")
+def chance_rows(mode: str, attacks: tuple[str, ...]) -> list[str]:
+    """How often attacks on a mode succeed over many secrets."""
+    scenario = establishments(mode=mode)
     rows = ["| attack | succeeded | median relative error |", "|---|---:|---:|"]
-    for attack in CHANCE:
+    for attack in attacks:
         found = [run_attack(attack, scenario, secret=secret) for secret in range(SECRETS)]
         errors = [f.recovered_error for f in found if f.recovered_error is not None]
         middle = f"{np.median(errors):.3f}" if errors else "–"
@@ -164,10 +168,17 @@ def page() -> str:
         "## The analysis mode is a matter of chance\n\nWhich records a universe loses depends on the secret, and two universes "
         "may lose alike; the mode promises only that this is rare. The target here is far larger than any firm of its "
         f"region, which is the hard case. Over {SECRETS} secrets:",
-        "\n".join(chance_rows()),
+        "\n".join(chance_rows("analysis", CHANCE)),
         "Padding gets exactly what a single pair gets (collusion): pads lie in other strata, and what the target's stratum "
         "loses does not change. For magnitudes of which single firms hold much, use `exact` with a dominance rule, or "
         "`camouflage`.",
+        "## So is the cell-key mode\n\nHere sums carry noise with a standard deviation of 35 % of their largest contribution "
+        "(`small = 0.2`, variance 3), and counts change by at most 5. Repeating a question gains nothing: averaging gets "
+        "exactly what a single pair of questions gets. Different sets have independent noise, so attacks that combine many "
+        f"of them come nearer. Over {SECRETS} secrets:",
+        "\n".join(chance_rows("cell-key", NOISE_CHANCE)),
+        "The mode keeps no account of what was asked; against somebody with many questions use `exact` or `camouflage`, or "
+        "limit the questions (`[policy.limits] queries`).",
         "## Regression attacks\n\nWhoever may transform predictors needs no rare code. With z = 1/(|x − x̂| + ε) the target "
         "(size x̂) is an outlier that pulls the line through its own value; an indicator of everything known about the "
         "target does the same exactly. Here no transforms are offered in queries; the tables show what they would give on "

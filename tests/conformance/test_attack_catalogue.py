@@ -88,7 +88,7 @@ def transcript(scenario: Scenario) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("mode", ["simulatable", "camouflage", "analysis", "private"])
+@pytest.mark.parametrize("mode", ["simulatable", "camouflage", "analysis", "cell-key", "private"])
 def test_twins_are_refused_with_the_same_bytes(mode: str, tmp_path: Path) -> None:
     here = opened(SCENARIO.with_mode(mode), tmp_path / "a.ledger")
     there = opened(SCENARIO.with_mode(mode).twin(), tmp_path / "b.ledger")
@@ -126,3 +126,21 @@ def test_pads_gain_nothing_in_the_analysis_mode() -> None:
     for padded, pair in found:
         assert padded.recovered_error == pytest.approx(pair.recovered_error, abs=1e-9)
     assert sum(padded.succeeded for padded, _ in found) <= 2
+
+
+def test_repetition_gains_nothing_in_the_cell_key_mode() -> None:
+    """Averaging gets exactly what a single pair gets; that pair comes near the value only seldom."""
+    scenario = SCENARIO.with_mode("cell-key")
+    found = [
+        (run_attack("averaging", scenario, secret=k), run_attack("collusion", scenario, secret=k)) for k in range(4)
+    ]
+    for averaged, pair in found:
+        assert averaged.recovered_error == pytest.approx(pair.recovered_error, abs=1e-9)
+    assert sum(averaged.succeeded for averaged, _ in found) <= 1
+
+
+def test_what_the_cell_key_mode_does_not_promise_can_happen() -> None:
+    """Noise of different sets averages out: with some secret the reconstruction succeeds, with another a code shows."""
+    scenario = SCENARIO.with_mode("cell-key")
+    assert run_attack("linear reconstruction", scenario, secret=7).succeeded
+    assert any(run_attack("error oracle", scenario, secret=k).succeeded for k in range(8))

@@ -89,6 +89,7 @@ ModeFactory = Callable[[Setting], Mode]
 MODES: dict[str, str] = {
     "analysis": "reticent.queries.analysis.mode:analysis",
     "camouflage": "reticent.queries.camouflage.mode:camouflage",
+    "cell-key": "reticent.queries.noise.cell_key:cell_key",
     "exact": "reticent.queries.audit.mode:exact",
     "open": "reticent.queries.audit.open:open_mode",
     "private": "reticent.queries.noise.private:private",

@@ -1,6 +1,11 @@
 """Which attack each mode's guarantee covers. Where it does not, the reason; a success there is no defect but known."""
 
-MODES = ("open", "exact", "simulatable", "camouflage", "analysis", "private")
+MODES = ("open", "exact", "simulatable", "camouflage", "analysis", "cell-key", "private")
+
+_DIFFERENCE = (
+    "the difference of two answers is the true one plus the noise of both, which is seldom but sometimes small"
+)
+_MANY_SETS = "every set has noise of its own, and over many different sets it averages out"
 
 # (attack, mode) -> why the mode's guarantee does not promise that the attack fails
 NOT_COVERED: dict[tuple[str, str], str] = {
@@ -14,6 +19,9 @@ NOT_COVERED: dict[tuple[str, str], str] = {
     ): "which records a condition selects is taken as known, and empty sets have no interval",
     ("linear reconstruction", "analysis"): "answers are near the truth: many different universes narrow totals",
     ("differencing at depth", "analysis"): "answers are near the truth: many different universes narrow totals",
+    **{(attack, "cell-key"): _DIFFERENCE for attack in ("tracker", "collusion", "insider", "weights fingerprint")},
+    **{(attack, "cell-key"): _MANY_SETS for attack in ("differencing at depth", "padding", "linear reconstruction")},
+    ("error oracle", "cell-key"): "nobody is counted as 0 without noise; a count above 0 tells that somebody is there",
 }
 
 

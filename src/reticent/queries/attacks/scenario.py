@@ -134,7 +134,11 @@ def _policy(mode: str, largest: float) -> Policy:
         dominance=(1, 25),
         cutpoints={"employees": (10.0, 50.0, 250.0)},
         bounds={"turnover": Bounds(0.0, 100.0 * largest)},
-        options={"analysis": {"strata": ["region"]}, "camouflage": {"insiders": 1}},
+        options={
+            "analysis": {"strata": ["region"]},
+            "camouflage": {"insiders": 1},
+            "cell-key": {"sums": {"small": 0.2}},
+        },
     )
 
 

@@ -1,0 +1,180 @@
+"""The mode `cell-key`: counts and sums with noise that belongs to the set of records.
+
+Record keys, drawn from the secret by record id, are added up over the set; a keyed hash of that sum (for sums also of
+the response and its true total) decides the change that a p-table of maximal entropy has for the value. So a set has one
+answer however it is asked for, and a total that changes between versions of the data gets noise of its own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import InfeasibleError, ParameterError, PlanError
+from reticent.data.parameters import build
+from reticent.queries.canonical import RecordSet
+from reticent.queries.language import Statistic
+from reticent.queries.modes import Decision, Request, Setting
+from reticent.queries.pieces import complete
+from reticent.queries.refusals import RISK, Answer, Row, StaffReason
+from reticent.queries.statistics import exact_sum
+from reticent.tables.perturb.cell_key import MagnitudeCells, MagnitudeNoise, perturb_counts, perturb_magnitudes
+from reticent.tables.perturb.ptable import PerturbationTable
+from reticent.tables.perturb.ptable_design import Design, design_ptable
+from reticent.tables.perturb.record_keys import DRAWN_DIGITS, RecordKeys
+
+OWNER = "policy: options cell-key"
+PARTS = 20
+NOISY = "Counts and sums carry noise and do not add up."
+
+
+@dataclass(frozen=True)
+class CellKeyOptions:
+    """`[policy.options.cell-key]`: the design of the noise. Without `sums` only counts are answered."""
+
+    largest: int = field(default=5, metadata={"min": 1, "max": 100, "help": "D, the largest change of a count"})
+    variance: float = field(default=3.0, metadata={"min": 0, "help": "V, the variance of the change"})
+    skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never answered"})
+    stay: float = field(default=0.0, metadata={"min": 0, "max": 1, "help": "least probability of no change"})
+    monotone: bool = False
+    sums: MagnitudeNoise | None = None
+
+    def tables(self) -> tuple[PerturbationTable, PerturbationTable]:
+        """The p-tables of counts and of sums."""
+        counts = Design(self.largest, self.variance, self.skip, self.stay, self.monotone)
+        return _designed(counts, None), _designed(
+            Design(self.largest, self.variance, 0, 0.0, self.monotone, parts=PARTS), (1, self.largest)
+        )
+
+
+@lru_cache(maxsize=32)
+def _designed(design: Design, sizes: tuple[int, ...] | None) -> PerturbationTable:
+    return design_ptable(design, sizes=sizes)
+
+
+@dataclass
+class CellKeyMode:
+    """Noisy counts. Decisions depend on the record sets alone: no memory, no order effects."""
+
+    setting: Setting
+    options: CellKeyOptions
+    _sums: dict[int, NDArray[np.uint64]] = field(default_factory=dict, repr=False)
+    name: ClassVar[str] = "cell-key"
+    guarantee: ClassVar[str] = (
+        "Every count and every sum carries noise that is decided by the secret and the set of records (for sums also by "
+        "their true total) and by nothing else: asked again, in other words, by other users or after a restart, a set has "
+        "one answer, so that repetition gains nothing. Counts change by at most the policy's largest change; sums change in "
+        "proportion to their largest contributions, and sums of fewer respondents than the minimum are refused."
+    )
+    leakage: ClassVar[tuple[str, ...]] = (
+        "answers are near the truth: the difference of two answers is the true one plus the noise of both, and over many "
+        "different sets the noise averages out",
+        "a set without records is counted as 0 without noise, so a count above 0 tells that somebody is in the set",
+        "a refused sum tells that the set has fewer respondents than the minimum",
+        "a sum that stays the same in a new version of the data tells that its true total did not change",
+    )
+    statistics: ClassVar[frozenset[str]] = frozenset({"count"})
+
+    def decide(self, request: Request) -> Decision:
+        """Add the noise of each set; sums of small sets are hidden."""
+        reasons: list[StaffReason] = []
+        rows = []
+        for cell in request.cells:
+            values: list[float | int | None] = []
+            for statistic in request.query.statistics:
+                found = self._value(statistic, cell.records)
+                if isinstance(found, StaffReason):
+                    reasons += [] if found in reasons else [found]
+                values.append(None if isinstance(found, StaffReason) else found)
+            rows.append(Row(cell.group, tuple(values)))
+        if not any(value is not None for row in rows for value in row.values):
+            return Decision(RISK, tuple(reasons))
+        columns = tuple(str(statistic) for statistic in request.query.statistics)
+        return Decision(Answer(columns, tuple(rows), request.query.by, self.name, (NOISY,)), tuple(reasons))
+
+    def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
+        """Nothing to remember."""
+
+    def _value(self, statistic: Statistic, records: RecordSet) -> float | int | StaffReason:
+        full = complete(self.setting.universe, records, statistic.variables)
+        count = self._count(full)
+        if statistic.name == "count":
+            return count
+        respondents = self.setting.universe.n_entities(full)
+        if respondents < self.setting.policy.minimum:
+            return StaffReason("minimum", f"{respondents} respondents")
+        total = self._total(statistic.variables[0], full)
+        if statistic.name == "sum":
+            return total
+        return total / count if count > 0 else StaffReason("no mean", "the noisy count is 0")
+
+    def _count(self, records: RecordSet) -> int:
+        true = int(exact_sum(self.setting.universe, records))
+        key = np.array([self._key(records, "count")])
+        return int(perturb_counts(np.array([true]), key, self.options.tables()[0]).values[0])
+
+    def _total(self, response: str, records: RecordSet) -> float:
+        assert self.options.sums is not None
+        true = exact_sum(self.setting.universe, records, response)
+        key = self._key(records, f"sum {response} {true.numerator}/{true.denominator}")
+        sizes, n = self._sizes(response, records, true)
+        cells = MagnitudeCells(
+            np.array([float(true)]), sizes[None, :], np.array([n]), np.array([key]), np.zeros(1, dtype=bool)
+        )
+        made = perturb_magnitudes(cells, self.options.sums, {"all": self.options.tables()[1]}, digits=DRAWN_DIGITS)
+        return float(made.values[0])
+
+    def _sizes(self, response: str, records: RecordSet, true: Fraction) -> tuple[NDArray[np.float64], int]:
+        """What the noise is in proportion to (respondents, not records, contribute), and the number of respondents."""
+        assert self.options.sums is not None
+        universe, magnifier = self.setting.universe, self.options.sums.magnifier
+        columns = universe.columns(response)
+        units = columns.units_by_entity(columns.mask(records))
+        owner = columns.entity[units]
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        amounts = np.add.reduceat(columns.values.integers[units], starts) / columns.values.scale
+        if magnifier == "mean":
+            return np.array([abs(float(true)) / len(amounts)]), len(amounts)
+        if magnifier == "range":
+            return np.array([float(amounts.max() - amounts.min())]), len(amounts)
+        if magnifier == "sum":
+            return np.array([abs(float(true))]), len(amounts)
+        return np.sort(np.abs(amounts))[::-1][: self.options.sums.contributions], len(amounts)
+
+    def _key(self, records: RecordSet, what: str) -> float:
+        """The key of a set for one kind of value: a keyed hash of the sum of its record keys."""
+        total = int(self._atom_sums(records.version)[records.atoms].sum(dtype=np.uint64)) % 2**53
+        digest = self.setting.secret.digest(f"cell key {total} {what}", size=8)
+        return (int.from_bytes(digest, "little") >> 11) / 2.0**53
+
+    def _atom_sums(self, version: int) -> NDArray[np.uint64]:
+        if version not in self._sums:
+            here = self.setting.universe.versions[version]
+            keys = RecordKeys.drawn(self.setting.secret, here.data.record_ids()).parts[:, 0]
+            sums = np.zeros(here.n_atoms, dtype=np.uint64)
+            np.add.at(sums, here.atom, keys)
+            self._sums[version] = sums
+        return self._sums[version]
+
+
+@dataclass
+class CellKeySums(CellKeyMode):
+    """Noisy counts, sums and means."""
+
+    statistics: ClassVar[frozenset[str]] = frozenset({"count", "sum", "avg"})
+
+
+def cell_key(setting: Setting) -> CellKeyMode:
+    """Make the mode; a design that cannot be is refused here."""
+    options = build(CellKeyOptions, setting.policy.options.get("cell-key", {}), owner=OWNER)
+    if options.sums is not None and (options.sums.parity or options.sums.separation or options.sums.extra):
+        raise PlanError(f"{OWNER}: sums know no parity, separation or extra; leave them out.")
+    try:
+        options.tables()
+    except (InfeasibleError, ParameterError) as err:
+        raise PlanError(f"{OWNER}: {err}") from err
+    return CellKeyMode(setting, options) if options.sums is None else CellKeySums(setting, options)
