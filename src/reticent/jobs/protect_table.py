@@ -330,7 +330,7 @@ def _from_inside(
 def noise_note(found: Audit, problem: SuppressionProblem) -> str:
     """What the attacker makes of noisy values, in words."""
     words = "The published values do not add up. "
-    if not found.exact:
+    if len(found.cells) < problem.n_cells:
         return words + "The table is large: only its unsafe cells were attacked by the relations of all cells."
     known = int((found.high - found.low <= problem.tolerance).sum())
     return words + (

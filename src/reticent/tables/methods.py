@@ -140,7 +140,8 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress)
     if outcome.low is None or outcome.high is None:
         raise ParameterError("attack: a method that exchanges values must say what can be concluded from them.")
     if not outcome.additive:
-        return attack_noise(problem, outcome.low, outcome.high, progress=progress)
+        judged = problem if outcome.levels else problem.without_levels()
+        return attack_noise(judged, outcome.low, outcome.high, progress=progress)
     _check_additive(problem, outcome.values)
     published = outcome.values if outcome.keeps_distance else None
     return audit_exchanged(problem, outcome.low, outcome.high, published=published, progress=progress)
@@ -150,9 +151,10 @@ def attack_noise(problem: SuppressionProblem, low: Floats, high: Floats, *, prog
     """What follows for every cell from the intervals of all of them and the relations of the true values."""
     if not bool(((low <= problem.values) & (problem.values <= high)).all()):
         raise ParameterError("attack: the stated conclusions do not contain the true values.")
+    if problem.n_cells > MAX_NOISY:
+        return audit_exchanged(problem, low, high, progress=progress)
     known = replace(problem, lower_bound=low, upper_bound=high)
-    mode = "intervals" if problem.n_cells <= MAX_NOISY else "certify"
-    return audit(known, np.ones(problem.n_cells, dtype=bool), mode=mode, progress=progress)
+    return audit(known, np.ones(problem.n_cells, dtype=bool), progress=progress)
 
 
 def _check_additive(problem: SuppressionProblem, values: Floats) -> None:

@@ -19,6 +19,7 @@ class Outcome:
     that publish other values, `low` and `high` are what the method says about each true value by itself; the attacker
     combines all of them by the relations, also where the published values do not add up (`additive` is False). With
     `keeps_distance` the method promises that unsafe cells are published as far from the truth as their levels.
+    Without `levels` unsafe cells need no protection interval: they must only not be known exactly.
     """
 
     hidden: Mask
@@ -31,3 +32,4 @@ class Outcome:
     facts: Mapping[str, Any] = field(default_factory=dict)
     additive: bool = True
     keeps_distance: bool = False
+    levels: bool = True

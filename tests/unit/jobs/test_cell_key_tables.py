@@ -90,16 +90,23 @@ def test_a_margin_can_give_a_count_away() -> None:
     """Two cells and their total with changes of at most 1: noise 1, 1 and −1 leaves one solution."""
     from reticent.base.progress import silent
     from reticent.data.relations import Relations
-    from reticent.tables.methods import attack_noise
+    from reticent.tables.methods import Outcome, attack
     from reticent.tables.problem import SuppressionProblem
 
     true, published = np.array([4.0, 7.0, 11.0]), np.array([5.0, 8.0, 10.0])
     relations = Relations.from_rows(3, [([0, 1, 2], [1, 1, -1])])
-    problem = SuppressionProblem.from_values(
-        true, relations, primary=np.zeros(3, dtype=bool), integral=True
-    )  # fmt: skip
-    found = attack_noise(problem, published - 1, published + 1, progress=silent)
+    unsafe = np.array([True, False, False])
+    problem = SuppressionProblem.from_values(true, relations, primary=unsafe, integral=True, upper_protection=9.0)
+    outcome = Outcome(np.zeros(3, dtype=bool), 3.0, values=published, low=published - 1, high=published + 1)
+    noisy = replace(outcome, additive=False, levels=False)
+    found = attack(problem, noisy, progress=silent)
     assert found.low.tolist() == found.high.tolist() == [4, 7, 11]
+    assert found.exposed_cells.tolist() == [0]
+    wide = replace(noisy, high=published + 2)
+    assert attack(problem, wide, progress=silent).n_exposed == 0
+    assert attack(problem, replace(wide, levels=True), progress=silent).n_exposed == 1
+    with pytest.raises(ParameterError, match="do not contain the true values"):
+        attack(problem, replace(noisy, low=published), progress=silent)
 
 
 def test_weighted_counts_move_by_the_mean_weight() -> None:

@@ -142,6 +142,7 @@ class KeyedTable:
                 ),
             },
             additive=False,
+            levels=not self.table.is_count,  # a count above 0 shows that somebody is there, whatever the noise
         )
 
     @cached_property
