@@ -144,6 +144,25 @@ def test_each_table_has_its_own_rules_and_shadow(reticent: CommandLine, folder: 
     assert (region, year) == (1.0, 88.0)  # unity in the first table, the value in the second
 
 
+def test_the_same_records_under_other_codes_are_the_same_cell(reticent: CommandLine, folder: Path) -> None:
+    """All records of a in N are of year 1 and the others are not: a × N and a × 1 are one cell, whatever table 2's rules."""
+    moved = [(s, r, ("1" if r == "N" else "2") if s == "a" else y, v) for s, r, y, v in RECORDS]
+    (folder / "data.asc").write_text("\n".join(";".join(map(str, record)) for record in moved) + "\n")
+    result = result_of(folder, micro("P(15,1)", "") + "<SUPPRESS> MOD(0)\n")
+    region, year = result.table.find(("a", "N", "Total")), result.table.find(("a", "Total", "1"))
+    assert result.verdict.primary[region]
+    assert result.verdict.primary[year]
+    assert result.verdict.upper_protection[region] == result.verdict.upper_protection[year] > 0
+    assert result.problem.relations.n_rows == 7 + 7 + 2  # a × N = a × 1 and a × S = a × 2
+    hidden = result.outcome.hidden
+    others = (result.table.find(("a", "S", "Total")), result.table.find(("a", "Total", "2")))
+    assert hidden[others[0]] == hidden[others[1]]
+    assert audit(result.problem, hidden).n_exposed == 0
+    ran = batch(reticent, folder, micro("P(15,1)", "") + "<SUPPRESS> MOD(0)\n" + WRITE)
+    assert ran.code == 0, ran.err
+    assert cells(folder / "one.txt")["a", "N"] == cells(folder / "two.txt")["a", "1"] == "x"
+
+
 def test_a_recode_in_one_of_them_only_is_refused(reticent: CommandLine, folder: Path) -> None:
     (folder / "size.grc").write_text("a: a, b\n")
     ran = batch(reticent, folder, micro() + '<RECODE> 1, Size, "size.grc"\n<SUPPRESS> MOD(0)\n')

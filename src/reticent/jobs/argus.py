@@ -330,7 +330,7 @@ class _Run:
             self.notes.add(line)
         return run_tables(
             system.parts, rules=knowledge.verdict.rules, method=choice.method, bounds=BoundsOptions(), cost="unity",
-            knowledge=knowledge, time_limit=choice.time_limit, secret=0, progress=progress,
+            knowledge=knowledge, time_limit=choice.time_limit, secret=0, system=system, progress=progress,
         )  # fmt: skip
 
     def _forget(self, job: TableJob) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import as_secret
 from reticent.data.cells import CellStatus
-from reticent.data.hierarchy import Hierarchy
+from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.table import DimensionSpec, Measure, Table, TableSpec
 from reticent.data.table_plan import BoundsOptions
@@ -24,6 +24,7 @@ from reticent.tables.nearness import distance_cost
 from reticent.tables.protection import Verdict, judge_cells
 from reticent.tables.rules import PQ, Dominance, Manual, PPercent, Request, Rule, Threshold, Unit, Zero
 from reticent.tabulation.linked import System, link
+from reticent.tabulation.same_records import record_marks, same_cells, with_same_cells
 from reticent.tabulation.tabulate import tabulate
 
 Floats = NDArray[np.float64]
@@ -135,13 +136,8 @@ def _tabulated(job: TableJob, needs: _Needs, method: TableMethod | None) -> Tabl
         raise PlanError(f"{job.where}: the rule REQ needs a variable with <REQUEST> in the metadata; there is none.")
     if job.flag("WGT") and data.schema.weight is None:
         raise PlanError(f"{job.where}: WGT(1) needs a variable with <WEIGHT> in the metadata; there is none.")
-    dimensions = []
-    for name in wanted.explanatory:
-        known = exact_name(name, names)
-        total = job.metadata.totals.get(known, "Total")
-        dimensions.append(DimensionSpec(known, level=job.levels.get(known), total=total))
     spec = TableSpec(
-        tuple(dimensions),
+        _dimensions(job, names),
         response=None if wanted.response is None else exact_name(wanted.response, names),
         shadow=None if wanted.shadow is None else exact_name(wanted.shadow, names),
         cost=exact_name(wanted.cost, names) if wanted.cost and wanted.cost not in COST_CODES else None,
@@ -155,6 +151,12 @@ def _tabulated(job: TableJob, needs: _Needs, method: TableMethod | None) -> Tabl
     )
     spec = fit_to_method(spec, method)
     return with_cell_keys(tabulate(data, spec), data, spec, method, as_secret(0))
+
+
+def _dimensions(job: TableJob, names: Sequence[str]) -> tuple[DimensionSpec, ...]:
+    known = [exact_name(name, names) for name in job.specification.explanatory]
+    totals = job.metadata.totals
+    return tuple(DimensionSpec(name, level=job.levels.get(name), total=totals.get(name, TOTAL)) for name in known)
 
 
 def _with_flags(job: TableJob) -> Table:
@@ -221,9 +223,16 @@ def _padded(measure: Measure, width: int) -> Measure:
 
 
 def judge_jobs(jobs: Sequence[TableJob], tables: Sequence[Table]) -> tuple[System, Knowledge]:
-    """One system of all the cells: each table judged by its own rules, then what is known beforehand."""
+    """One system of all the cells: each table judged by its own rules, then what is known beforehand.
+
+    Cells with the same records are the same cell: a relation says that they are equal, and what is unsafe for one is
+    unsafe for all of them.
+    """
     system = link(_alike(tables))
+    same = _same_cells(jobs, system)
+    system = with_same_cells(system, same)
     verdict = _merged(system, [judge_cells(table, job.rules) for job, table in zip(jobs, tables, strict=True)])
+    verdict = _spread(verdict, same)
     groups = []
     for job, table in zip(jobs, tables, strict=True):
         for group in job.groups:
@@ -236,6 +245,31 @@ def judge_jobs(jobs: Sequence[TableJob], tables: Sequence[Table]) -> tuple[Syste
     groups.sort(key=lambda group: not group.declared)
     knowledge = apply_groups(system.table, system.relations, verdict, groups)
     return system, replace(knowledge, cost=_costs(jobs, system, knowledge))
+
+
+def _same_cells(jobs: Sequence[TableJob], system: System) -> list[tuple[int, ...]]:
+    """Groups of cells of different tables that have the same records; only records can tell."""
+    if len(jobs) == 1:
+        return []
+    marks = []
+    for job, table in zip(jobs, system.parts, strict=True):
+        if job.data is None:
+            return []
+        marks.append(record_marks(job.data, _dimensions(job, job.data.schema.names), table))
+    return same_cells(system, marks)
+
+
+def _spread(verdict: Verdict, groups: Sequence[tuple[int, ...]]) -> Verdict:
+    """The verdict where each group has the status of its unsafe cells, with the largest levels."""
+    status, reason = verdict.status.copy(), verdict.reason.copy()
+    lower, upper = verdict.lower_protection.copy(), verdict.upper_protection.copy()
+    for group in groups:
+        cells = list(group)
+        unsafe = [cell for cell in cells if status[cell] == CellStatus.PRIMARY]
+        if unsafe:
+            status[cells], reason[cells] = CellStatus.PRIMARY, min(reason[unsafe])
+            lower[cells], upper[cells] = lower[cells].max(), upper[cells].max()
+    return replace(verdict, status=status, reason=reason, lower_protection=lower, upper_protection=upper)
 
 
 def _merged(system: System, verdicts: Sequence[Verdict]) -> Verdict:

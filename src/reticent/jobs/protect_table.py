@@ -277,11 +277,12 @@ def run_tables(
     coalition: int = 1,
     secret: Secret | int | bytes | Path | str | None = None,
     notes: Sequence[str] = (),
+    system: System | None = None,
     progress: Progress = silent,
 ) -> ProtectedTable:
-    """Judge, protect and attack tables that are there; nothing is refused here."""
+    """Judge, protect and attack tables that are there (or a `system` made of them); nothing is refused here."""
     progress(0.0, "judging the cells")
-    system = link(tables)
+    system = system or link(tables)
     if knowledge is None:
         verdict = judge_cells(system.table, rules)
         knowledge = (
