@@ -31,7 +31,7 @@ def ask(folder: Path, query: str) -> dict:
 
 def test_values_rows_and_refusals(folder: Path) -> None:
     one = ask(folder, "SELECT COUNT(*) FROM data")
-    assert one == {"answered": True, "code": "OK", "message": "", "mode": "exact", "value": 600}
+    assert one == {"answered": True, "code": "OK", "message": "", "value": 600}
     table = ask(folder, "SELECT region, AVG(salary) FROM data GROUP BY region WITH TOTALS")
     assert [row["region"] for row in table["rows"]] == ["north", "south", "west", None]
     small = ask(folder, "SELECT SUM(salary) FROM data WHERE region = 'north' AND region = 'south'")
@@ -44,6 +44,32 @@ def test_values_rows_and_refusals(folder: Path) -> None:
     located = ask(folder, "SELECT SUM(salary) FRM data")
     assert located["code"] == "SYNTAX"
     assert located["message"].splitlines()[2].strip() == "^"
+
+
+def test_a_query_comes_from_standard_input_however_long_it_is(folder: Path) -> None:
+    for text, code in (("SELECT COUNT(*) FROM data", "OK"), ("x" * 50_000_000, "TOO_LONG"), ("(" * 15_000, "TOO_LONG")):
+        out = folder / "piped.json"
+        command = ["ask", str(folder / "staff.toml"), "-", "--user", "ann", "--json", str(out)]
+        run = CliRunner().invoke(app, command, input=text)
+        assert run.exit_code == 0, run.output
+        assert json.loads(out.read_text())["code"] == code
+
+
+def test_staff_see_the_reason_and_the_decisions_it_rests_on(folder: Path, tmp_path: Path) -> None:
+    for name in ("staff.csv", "staff-schema.toml", "staff.secret", "staff.toml"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    file = str(tmp_path / "staff.toml")
+    for where in ("region = 'north'", "region = 'north' AND region = 'south'"):
+        answer_query(file, f"SELECT SUM(salary) FROM data WHERE {where}", user="ann")
+    run = CliRunner().invoke(app, ["history", file, "--json", str(tmp_path / "out.json")])
+    assert run.exit_code == 0, run.output
+    first, second = json.loads((tmp_path / "out.json").read_text())
+    assert (first["code"], second["code"]) == ("OK", "RISK")
+    assert second["staff"][0]["rule"].startswith("minimum")
+    one = CliRunner().invoke(app, ["history", file, "--decision", str(second["number"])])
+    assert "RISK" in one.output
+    assert '"south"' in one.output
+    assert CliRunner().invoke(app, ["history", file, "--decision", "99"]).exit_code != 0
 
 
 def test_the_same_question_has_one_answer_over_restarts(folder: Path) -> None:

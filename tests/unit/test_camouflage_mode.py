@@ -76,6 +76,10 @@ def test_the_same_question_gets_the_same_answer_after_a_restart(tmp_path: Path, 
     first.close()
     again = _open(tmp_path, insiders)
     assert again.ask("SELECT SUM(pay) FROM data WHERE NOT dep = 'c'", user="v").value == answer
+    model = again.ask("SELECT LINREG(pay, years) FROM data", user="u")
+    assert isinstance(model.value["coefficients"]["years"], tuple)
+    again.close()
+    assert _open(tmp_path, insiders).ask("SELECT LINREG(pay, years) FROM data", user="v") == model
 
 
 @pytest.mark.parametrize("insiders", [0, 1])

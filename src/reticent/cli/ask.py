@@ -1,6 +1,7 @@
-"""`reticent ask DATABASE.toml "SELECT …" --user NAME`: ask a protected database."""
+"""`reticent ask DATABASE.toml "SELECT …" --user NAME`: ask a protected database; `reticent history`: what it decided."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +11,27 @@ from rich.table import Table
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Add the commands."""
     app.command("ask")(ask)
+    app.command("history")(history)
 
 
 def ask(
     database: Path = typer.Argument(..., help="The database file (TOML)."),
-    query: str = typer.Argument(..., help="A query: SELECT statistics FROM data [WHERE …] [GROUP BY …]."),
+    query: str = typer.Argument(
+        ..., help="SELECT statistics FROM data [WHERE …] [GROUP BY …]; - reads it from standard input."
+    ),
     user: str = typer.Option(..., "--user", help="Who asks; every decision is remembered."),
     out: Path | None = typer.Option(None, "--json", help="Write the result to this file as JSON."),
 ) -> None:
     """Ask a protected database; a refusal is a result too, with a code and what to change."""
     from reticent.io.atomic import write_text
     from reticent.jobs.answer_query import answer_query, result_to_json
+    from reticent.queries.policy import MOST_TEXT
     from reticent.queries.refusals import Answer
 
-    result = answer_query(database, query, user=user)
+    text = sys.stdin.read(MOST_TEXT + 1) if query == "-" else query
+    result = answer_query(database, text, user=user)
     if out is not None:
         write_text(out, json.dumps(result_to_json(result), indent=2, ensure_ascii=False) + "\n")
     if isinstance(result, Answer):
@@ -34,6 +40,38 @@ def ask(
         typer.echo(f"refused ({result.code.value}): {result.message}")
         if result.change:
             typer.echo(result.change)
+
+
+def history(
+    database: Path = typer.Argument(..., help="The database file (TOML)."),
+    number: int | None = typer.Option(None, "--decision", help="Only the decision with this number, with its query."),
+    out: Path | None = typer.Option(None, "--json", help="Write the decisions to this file as JSON (confidential)."),
+) -> None:
+    """For staff: every decision with who asked and the full reason. What it prints is confidential."""
+    from reticent.base.errors import DataError
+    from reticent.io.atomic import write_text
+    from reticent.jobs.answer_query import open_database
+
+    opened = open_database(database)
+    try:
+        decisions = [d for d in opened.history() if number in (None, d["number"])]
+    finally:
+        opened.close()
+    if number is not None and not decisions:
+        raise DataError(f"ledger: there is no decision with the number {number}.")
+    if out is not None:
+        write_text(out, json.dumps(decisions, indent=2, ensure_ascii=False) + "\n")
+    table = Table()
+    for name in ("number", "user", "asked for", "code", "reason", "from decisions"):
+        table.add_column(name)
+    for decision in decisions:
+        asked = ", ".join(f"{s[0]}({', '.join(s[1]) or '*'})" for s in decision["query"]["statistics"])
+        reasons = "; ".join(f"{r['rule']} ({r['detail']})" if r["detail"] else r["rule"] for r in decision["staff"])
+        involved = sorted({str(n) for r in decision["staff"] for n in r["releases"]}, key=int)
+        table.add_row(str(decision["number"]), decision["user"], asked, decision["code"], reasons, ", ".join(involved))
+    Console().print(table)
+    if number is not None:
+        typer.echo(json.dumps(decisions[0]["query"], ensure_ascii=False))
 
 
 def _show(answer: Any) -> None:

@@ -90,7 +90,7 @@ def _read(text: str) -> exp.Expression:
     except ParseError as err:
         raise _refuse(Code.SYNTAX, _located(text, err)) from None
     except TokenError:
-        raise _refuse(Code.SYNTAX, "The text cannot be read: a quotation mark or comment is not closed.") from None
+        raise _refuse(Code.SYNTAX, _unclosed(text)) from None
     except (SqlglotError, ValueError, OverflowError):
         raise _refuse(Code.SYNTAX, "The text cannot be read as a query.") from None
     if len(statements) != 1 or statements[0] is None:
@@ -103,15 +103,43 @@ def _located(text: str, err: ParseError) -> str:
     facts = err.errors[0] if err.errors else {}
     line_number, column = int(facts.get("line") or 1), int(facts.get("col") or 1)
     highlight = str(facts.get("highlight") or "")
-    lines = text.splitlines() or [""]
-    line = lines[min(line_number, len(lines)) - 1]
     place = max(column - max(len(highlight), 1), 0)  # sqlglot gives the column of the token's last character
+    return _with_caret(text, line_number, place, _in_words(str(facts.get("description") or "")))
+
+
+def _unclosed(text: str) -> str:
+    """The quotation mark or comment that is not closed, with a caret under it."""
+    place = 0
+    while place < len(text):
+        opening = next((mark for mark in CLOSED_BY if text.startswith(mark, place)), None)
+        if opening is None:
+            place += 1
+            continue
+        end = text.find(CLOSED_BY[opening], place + len(opening))
+        if end < 0:
+            line = text.count("\n", 0, place)
+            column = place - (text.rfind("\n", 0, place) + 1)
+            return _with_caret(text, line + 1, column, "a quotation mark or comment is not closed")
+        place = end + len(CLOSED_BY[opening])
+    return "The text cannot be read as a query."
+
+
+def _with_caret(text: str, line_number: int, place: int, what: str) -> str:
+    lines = text.split("\n")
+    line = lines[min(line_number, len(lines)) - 1]
     start = max(place - SHOWN // 2, 0)
-    shown = line[start : start + SHOWN].replace("\t", " ")
-    what = str(facts.get("description") or "unexpected text").split(".")[0]
+    shown = line[start : start + SHOWN].replace("\t", " ").rstrip("\r")
     return f"Line {line_number}, column {place + 1}: {what}.\n{shown}\n{' ' * (place - start)}^"
 
 
+def _in_words(description: str) -> str:
+    """What the parser found wrong, without its own terms."""
+    if description.startswith("Expecting "):
+        return f"{description.removeprefix('Expecting ').split('.')[0]} is missing"
+    return "something is missing here" if description.startswith("Required") else "this does not fit here"
+
+
+CLOSED_BY = {"'": "'", '"': '"', "`": "`", "/*": "*/"}
 ALLOWED_CLAUSES = {"expressions", "from_", "where", "group", "kind"}
 
 

@@ -18,6 +18,7 @@ from reticent.data.schema import Kind, Schema
 from reticent.queries.terms import MAX_PREDICTORS, MOST_FACTORS, TRANSFORMS
 
 MAX_TEXT = 20_000
+MOST_TEXT = 1_000_000
 MAX_NESTING = 20
 OWNER = "policy"
 
@@ -51,7 +52,7 @@ class Bounds:
 class Limits:
     """What a single query and a single user may ask for."""
 
-    text: int = field(default=MAX_TEXT, metadata={"min": 20, "max": 1_000_000, "help": "longest query text"})
+    text: int = field(default=MAX_TEXT, metadata={"min": 20, "max": MOST_TEXT, "help": "longest query text"})
     nesting: int = field(default=MAX_NESTING, metadata={"min": 2, "max": 40, "help": "deepest nesting of brackets"})
     constants: int = field(default=500, metadata={"min": 1, "help": "most constants in one query"})
     cells: int = field(default=2_000, metadata={"min": 1, "help": "most groups of one GROUP BY"})

@@ -83,7 +83,7 @@ class Answer:
 
     def as_json(self) -> dict[str, Any]:
         """The answer for a program: `value`, `low` and `high`, or `rows`."""
-        out: dict[str, Any] = {"answered": True, "code": "OK", "message": " ".join(self.notes), "mode": self.mode}
+        out: dict[str, Any] = {"answered": True, "code": "OK", "message": " ".join(self.notes)}
         if len(self.rows) == 1 and len(self.columns) == 1 and not self.by:
             value = self.rows[0].values[0]
             if isinstance(value, tuple):

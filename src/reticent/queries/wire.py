@@ -79,12 +79,18 @@ def _condition_from_json(plain: list[Any]) -> Condition:
 
 
 def value_to_json(value: Any) -> Any:
-    """A value of an answer; a (low, high) pair becomes a tagged list."""
-    return {"low": value[0], "high": value[1]} if isinstance(value, tuple) else value
+    """A value of an answer; a (low, high) pair, also one inside a mapping, becomes a tagged mapping."""
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(end, int | float) for end in value):
+        return {"low": value[0], "high": value[1]}
+    if isinstance(value, Mapping):
+        return {name: value_to_json(part) for name, part in value.items()}
+    return value
 
 
 def value_from_json(plain: Any) -> Any:
     """The value that `value_to_json` wrote."""
-    if isinstance(plain, dict) and set(plain) == {"low", "high"}:
+    if not isinstance(plain, dict):
+        return plain
+    if set(plain) == {"low", "high"}:
         return (plain["low"], plain["high"])
-    return plain
+    return {name: value_from_json(part) for name, part in plain.items()}

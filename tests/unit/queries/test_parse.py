@@ -100,6 +100,24 @@ def test_syntax_errors_are_located_by_a_caret() -> None:
     assert message.startswith("Line 2, column ")
     assert line == "FROM data WHERE sex ==== 'f'"
     assert line[caret.index("^")] == "="
+    assert "sqlglot" not in refusal.message
+
+
+@pytest.mark.parametrize(
+    "text, place, words",
+    [
+        ("SELECT COUNT(*) FROM data WHERE sex = 'f", 39, "not closed"),
+        ("SELECT COUNT(*)\n FROM data /* x", 12, "not closed"),
+        ("SELECT COUNT(* FROM data", 16, ") is missing"),
+        ("SELECT COUNT(*) FROM data WHERE sex = = 1", 39, "something is missing"),
+    ],
+)
+def test_syntax_errors_are_told_in_plain_words(text: str, place: int, words: str) -> None:
+    refusal = parse(text)
+    assert isinstance(refusal, Refusal)
+    assert refusal.code is Code.SYNTAX
+    assert f"column {place}: " in refusal.message
+    assert words in refusal.message
 
 
 @pytest.mark.parametrize(
