@@ -154,3 +154,34 @@ def test_files_read_back(folder: Path, tmp_path: Path) -> None:
         for one, two in zip(tables["all"].rows, again["all"].rows, strict=True):
             assert np.array_equal(one.chances, two.chances)
             assert np.array_equal(one.bounds, two.bounds)
+
+
+def test_demonstration_file_with_keys_of_fifteen_digits(shared_data: Path, folder: Path, tmp_path: Path) -> None:
+    """tau-ARGUS's demonstration metadata expect keys behind column 99; the file is given some, and all cells follow."""
+    lines = (shared_data / "argus_tau" / "tau_testW.asc").read_text(encoding="latin-1").split("\n")
+    whole = np.random.default_rng(100).integers(0, 10**15, len(lines))
+    keyed = [(line.rstrip("\r").ljust(99), f"0.{k:015d}") for line, k in zip(lines, whole.tolist()) if line.strip()]
+    (tmp_path / "keyed.asc").write_text("\n".join(a + b for a, b in keyed) + "\n")
+    for name in ("Tau_TestW_CKM.rda", "region.cdl", "region2.hrc", "tau_testW_ptable.txt"):
+        (tmp_path / name).write_bytes((folder.parent / "Frequency" / name).read_bytes())
+    (tmp_path / "run.arb").write_text(
+        '<OPENMICRODATA> "keyed.asc"\n<OPENMETADATA> "Tau_TestW_CKM.rda"\n<SPECIFYTABLE> "Size""Region"|<FREQ>||\n'
+        '<SAFETYRULE> FREQ(3,20)\n<READMICRODATA>\n<SUPPRESS> CKM(1)\n<WRITETABLE> (1,7,AO+AC+QU-,"out.txt")\n'
+    )
+    run_batch(tmp_path / "run.arb")
+    found: dict[tuple[str, str], list[str]] = {}
+    for line, key in keyed:
+        size, region = line[8:10].strip(), line[11:13].strip()
+        for cell in ((size, region), ("Total", region), (size, "Total"), ("Total", "Total")):
+            found.setdefault(cell, []).append(key)
+    table = read(folder.parent / "Frequency" / "tau_testW_ptable.txt")
+    checked = 0
+    for row in (tmp_path / "out.txt").read_text().splitlines():
+        size, region, value, original, key = row.split(";")
+        mine = found.get((size.strip(), region.strip()))
+        if mine is not None:
+            expected = cell_key(mine)
+            assert (int(original), Decimal(key)) == (len(mine), expected)
+            assert float(value) == perturbed_count(len(mine), float(expected), table)
+            checked += 1
+    assert checked > 80

@@ -27,6 +27,9 @@ def release_table(system: System, number: int, outcome: Outcome, method: str) ->
         codes = np.column_stack(np.unravel_index(np.arange(table.n_possible), sizes)).astype(np.int32)
     if not outcome.additive:  # a true 0 must look like one that noise made
         values, empty = np.where(empty, 0.0, values), np.zeros(len(empty), dtype=bool)
+        if len(values) < table.n_possible:  # too many to list: then no 0 is listed at all
+            shown = values != 0
+            codes, values, hidden, empty = codes[shown], values[shown], hidden[shown], empty[shown]
     status = np.where(hidden, HIDDEN, np.where(empty, EMPTY, PUBLISHED))
     return PublishedTable(
         dimensions=table.names,

@@ -60,6 +60,18 @@ def test_counts_stay_within_the_design_and_zeros_look_alike() -> None:
     assert not np.array_equal(values, other.outcome.values)
 
 
+def test_a_table_too_large_to_list_shows_no_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a 0 that noise made would tell that somebody is there."""
+    monkeypatch.setattr("reticent.jobs.table_keys.MAX_LISTED", 5)
+    monkeypatch.setattr("reticent.jobs.release_table.MAX_LISTED", 5)
+    result = protect_table(DATA, spec("age", "town", "sex"), method=CellKey(), secret=3)
+    assert result.outcome.values is not None
+    assert (result.outcome.values == 0).any()
+    published = result.published[0]
+    assert (published.values != 0).all()
+    assert len(published) == int((result.outcome.values != 0).sum())
+
+
 def test_linked_tables_give_common_cells_the_same_value() -> None:
     result = protect_table(DATA, [spec("age", "town"), spec("sex", "town")], method=CellKey(), secret=3)
     alone = protect_table(DATA, spec("sex", "town"), method=CellKey(), secret=3)

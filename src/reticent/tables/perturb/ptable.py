@@ -102,9 +102,8 @@ class PerturbationTable:
         at = np.minimum(counts, len(self.rows) - 1)
         out = np.zeros(len(counts))
         for number, row in enumerate(self.rows):
-            mine = at == number
-            if mine.any():
-                out[mine] = row.change(keys[mine])
+            mine = np.flatnonzero(at == number)
+            out[mine] = row.change(keys[mine])
         return out
 
     def interpolated(self, sizes: Floats, keys: Floats) -> Floats:
@@ -124,16 +123,14 @@ class PerturbationTable:
 
         A published 0 may have been 0. A value that no true count gives is its own origin.
         """
-        last = len(self.rows) - 1
-        low, high = published.astype(np.float64), published.astype(np.float64)
+        last, reach = len(self.rows) - 1, int(self.largest)
         possible = [set(row.changes[row.chances > 0].tolist()) for row in self.rows]
-        reach = int(self.largest)
-        for value in np.unique(published).tolist():
+        steps = np.zeros((last + reach + 1, 2), dtype=np.int64)  # from there on only the last row plays a part
+        for value in range(len(steps)):
             found = [i for i in range(max(0, value - reach), value + reach + 1) if value - i in possible[min(i, last)]]
-            if found:
-                mine = published == value
-                low[mine], high[mine] = min(found), max(found)
-        return low, high
+            steps[value] = (min(found) - value, max(found) - value) if found else (0, 0)
+        at = np.minimum(published, len(steps) - 1)
+        return (published + steps[at, 0]).astype(np.float64), (published + steps[at, 1]).astype(np.float64)
 
 
 def read_ptables(path: Path) -> dict[str, PerturbationTable]:

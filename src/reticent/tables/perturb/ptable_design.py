@@ -171,6 +171,8 @@ def maximum_entropy(constraints: Constraints) -> Floats:
 def _possible(constraints: Constraints) -> NDArray[np.bool_]:
     """Changes that have a positive probability in some solution: at the edge of what is feasible not all do."""
     n = constraints.matrix.shape[1]
+    if _all_possible(constraints):
+        return np.ones(n, dtype=bool)
     used = np.zeros(n, dtype=bool)
     for at in range(n):
         if used[at]:
@@ -180,6 +182,27 @@ def _possible(constraints: Constraints) -> NDArray[np.bool_]:
             raise InfeasibleError(f"{OWNER}: no probabilities meet the demands.")
         used |= found.values > 1e-9
     return used
+
+
+def _all_possible(constraints: Constraints) -> bool:
+    """Whether one solution uses all changes: the largest t with p ≥ t is above 0."""
+    n = constraints.matrix.shape[1]
+    model = _model(constraints, np.zeros(n))
+    rows = sparse.vstack([
+        sparse.hstack([model.matrix, sparse.csr_array((model.n_rows, 1))]),
+        sparse.hstack([sparse.eye_array(n), sparse.csr_array(-np.ones((n, 1)))]),
+    ])  # fmt: skip
+    widest = LinearModel(
+        np.append(np.zeros(n), 1.0),
+        np.zeros(n + 1),
+        np.ones(n + 1),
+        sparse.csr_array(rows),
+        np.concatenate((model.row_lower, np.zeros(n))),
+        np.concatenate((model.row_upper, np.full(n, np.inf))),
+        maximise=True,
+    )
+    found = solve(widest)
+    return found.feasible and float(found.values[-1]) > 1e-7
 
 
 def _newton(constraints: Constraints) -> Floats:
