@@ -17,6 +17,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("suppress")(suppress)
     app.command("audit")(audit)
+    app.command("verify")(verify)
 
 
 def suppress(
@@ -56,15 +57,20 @@ def audit(
     ),
     coalition: int | None = typer.Option(None, min=1, max=4, help="So many of them put together what they know."),
     single: str = typer.Option("", help="For a JJ file: ids of cells with one respondent, each a different one."),
+    certificate: Path | None = typer.Option(
+        None, help="Write a proof that `reticent verify` re-checks (confidential)."
+    ),
     json_out: Path | None = typer.Option(None, "--json", help="Write what was found as JSON."),
 ) -> None:
     """Attack a pattern: the interval of every hidden cell, and which unsafe cells are exposed."""
     if file.suffix.lower() == ".jj":
         _audit_jj(file, suppressed, single, insiders or "exact", coalition or 1, json_out)
+        if certificate is not None:
+            _certify_jj(file, suppressed, certificate)
     elif file.suffix.lower() == ".toml":
         if suppressed or single:
             raise ParameterError("audit: --suppressed and --single belong to JJ files; a plan says it itself.")
-        _audit_plan(file, insiders, coalition, json_out)
+        _audit_plan(file, insiders, coalition, certificate, json_out)
     else:
         raise ParameterError(f"audit: the file must end in .jj or .toml, got {file.name!r}.")
 
@@ -98,7 +104,38 @@ def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition
         raise ParameterError("audit: --insiders and --coalition need --single with the ids of one respondent each.")
 
 
-def _audit_plan(file: Path, insiders: str | None, coalition: int | None, json_out: Path | None) -> None:
+def verify(file: Path = typer.Argument(..., help="A certificate written by `reticent audit --certificate`.")) -> None:
+    """Re-check a certificate in integers, with code that shares nothing with the attack or the methods."""
+    from reticent.tables.attack.verify import verify_file
+
+    found = verify_file(file)
+    console = Console()
+    for fault in found.faults[:SHOWN]:
+        console.print(f"[red]fault:[/red] {fault}")
+    if found.sound:
+        console.print(f"[green]sound:[/green] all {len(found.proved)} unsafe cells are proved.")
+        return
+    console.print(
+        f"[bold red]not proved:[/bold red] {len(found.unproved)} of {len(found.proved) + len(found.unproved)}"
+    )
+    raise typer.Exit(1)
+
+
+def _certify_jj(file: Path, suppressed: str, path: Path) -> None:
+    from reticent.jobs.suppress_jj import certificate_jj
+
+    with progress_bar("certificate") as progress:
+        unproved = certificate_jj(file, suppressed, path, progress=progress)
+    _show_certificate(path, unproved)
+
+
+def _show_certificate(path: Path, unproved: int) -> None:
+    Console().print(f"[dim]certificate[/dim]  {path.name}: {unproved} unsafe cells without proof")
+
+
+def _audit_plan(
+    file: Path, insiders: str | None, coalition: int | None, certificate: Path | None, json_out: Path | None
+) -> None:
     import json
 
     from reticent.io.atomic import write_text
@@ -107,5 +144,7 @@ def _audit_plan(file: Path, insiders: str | None, coalition: int | None, json_ou
     with progress_bar("audit") as progress:
         result = audit_plan(file, insiders=insiders, coalition=coalition, progress=progress)
     show_table_result(Console(), result)
+    if certificate is not None:
+        _show_certificate(certificate, len(result.write_certificate(certificate)))
     if json_out is not None:
         write_text(json_out, json.dumps(result.summary(), indent=1) + "\n")

@@ -35,6 +35,7 @@ from reticent.tables.inputs import build_problem
 from reticent.tables.methods import TABLE_METHODS, CellKey, Outcome, PrimaryOnly, TableMethod, attack
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict, judge_cells
+from reticent.tables.reconcile import reconciled
 from reticent.tables.rules import Rule
 from reticent.tabulation.linked import System, link
 from reticent.tabulation.tabulate import tabulate, with_empty_cells
@@ -171,6 +172,18 @@ class ProtectedTable:
             "notes": list(self.notes),
             **({} if self.inside is None else {"inside": self._inside(self.inside)}),
         }
+
+    def write_certificate(self, path: Path) -> tuple[int, ...]:
+        """Write a proof of the pattern in integers, for `reticent verify`; the unsafe cells it could not prove."""
+        from reticent.io.atomic import write_text
+        from reticent.tables.attack.certificate import make_certificate
+
+        if self.outcome.values is not None:
+            raise PlanError("certificate: only hidden cells are proved; the method exchanged values instead.")
+        hidden = self.outcome.hidden
+        proof = make_certificate(reconciled(self.problem, hidden), hidden)
+        write_text(Path(path), proof.to_text())
+        return proof.unproved
 
     def _inside(self, found: InsideAudit) -> dict[str, Any]:
         name = self.table.cell_codes

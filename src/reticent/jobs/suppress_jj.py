@@ -17,6 +17,8 @@ from reticent.base.randomness import Secret
 from reticent.io.atomic import write_text
 from reticent.io.jj import read_jj
 from reticent.tables.attack import Audit, audit
+from reticent.tables.attack.audit import check_pattern
+from reticent.tables.attack.certificate import make_certificate
 from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
@@ -82,6 +84,16 @@ def audit_jj_inside(
     alone[ids] = np.arange(len(ids))
     known = replace(reconciled(problem, hidden), respondent=alone)
     return audit_inside(known, hidden, levels=insiders == "levels", coalition=coalition, progress=progress)
+
+
+def certificate_jj(path: Path, suppressed: str | list[int], out: Path, *, progress: Progress = silent) -> int:
+    """Write the certificate of a pattern of a JJ file; how many unsafe cells it could not prove."""
+    problem = read_jj(path)
+    hidden = _mask(problem, read_ids(suppressed))
+    check_pattern(problem, hidden)
+    proof = make_certificate(reconciled(problem, hidden), hidden, progress=progress)
+    write_text(Path(out), proof.to_text())
+    return len(proof.unproved)
 
 
 def interval_rows(found: Audit) -> dict[str, dict[str, Any]]:

@@ -1,13 +1,16 @@
 """`reticent suppress` and `reticent audit` on JJ files."""
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.cli.main import app
+from reticent.io.jj import read_jj
 from reticent.jobs.suppress_jj import audit_jj, read_ids
 
 # the investments table of erratum 1, cell 11 unsafe
@@ -68,3 +71,33 @@ def test_wrong_requests(jj: Path) -> None:
         audit_jj(jj, [99])
     with pytest.raises(ParameterError, match="primary cells are not hidden"):
         audit_jj(jj, [3])
+
+
+def test_a_certificate_is_written_and_verified(shared_data: Path, tmp_path: Path) -> None:
+    source, answer, proof = shared_data / "csp" / "targus.jj", tmp_path / "s.json", tmp_path / "proof.json"
+    run = CliRunner().invoke(app, ["suppress", str(source), "--method", "heuristic", "--json", str(answer)])
+    assert run.exit_code == 0, run.output
+    run = CliRunner().invoke(app, ["audit", str(source), "--suppressed", str(answer), "--certificate", str(proof)])
+    assert run.exit_code == 0, run.output
+    assert "0 unsafe cells without proof" in run.output
+    assert "sound" in CliRunner().invoke(app, ["verify", str(proof)]).output
+    spoiled = json.loads(proof.read_text())
+    spoiled["movements"][0]["steps"][0] += 1
+    proof.write_text(json.dumps(spoiled))
+    broken = CliRunner().invoke(app, ["verify", str(proof)])
+    assert broken.exit_code == 1
+    assert "fault" in broken.output
+
+
+def test_an_exposed_cell_is_shown_with_its_relation(shared_data: Path, tmp_path: Path) -> None:
+    source, out = shared_data / "csp" / "table8.jj", tmp_path / "a.json"
+    primaries = [str(cell) for cell in np.flatnonzero(read_jj(source).primary)]
+    run = CliRunner().invoke(app, ["audit", str(source), "--suppressed", ",".join(primaries), "--json", str(out)])
+    assert run.exit_code == 0, run.output
+    assert "revealed by" in run.output
+    row = json.loads(out.read_text())[primaries[0]]
+    assert row["exposed"]
+    assert row["low"] == row["high"]
+    parts = {int(word) for word in re.findall(r"\d+", row["revealed_by"][0]["words"].partition("…")[0])}
+    cells = set(read_jj(source).relations.row(row["revealed_by"][0]["relation"])[0].tolist())
+    assert parts <= cells

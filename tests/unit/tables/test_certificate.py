@@ -40,8 +40,7 @@ def test_certificates_of_protected_patterns_are_sound(seed: int, level: float, t
     assert found.faults == ()
     assert set(found.proved) | set(found.unproved) == set(np.flatnonzero(problem.primary).tolist())
     assert set(found.unproved) == set(certificate.unproved)
-    # nearly all movements of such tables are whole in twelfths of a unit
-    assert len(found.unproved) <= 0.1 * len(found.proved) + 1
+    assert found.unproved == ()
 
 
 def test_an_exposed_primary_is_never_proved() -> None:
@@ -88,3 +87,27 @@ def test_levels_that_are_not_reached_stay_unproved() -> None:
     cell = next(iter(data["needs"]))
     data["needs"][cell][1] = 10**9
     assert verify(data).unproved[0] == int(cell) or int(cell) in verify(data).unproved
+
+
+@pytest.mark.parametrize("level", [0.0, 0.2])
+def test_large_values_and_movements_that_are_not_whole_at_once(level: float) -> None:
+    """A three-way table of billions: a single step is below the noise, and linear programs end in fractions."""
+    rng = np.random.default_rng(11)
+    values, relations = crossed([flat(4), flat(4), flat(4)], rng.integers(1, 2_000_000_000, (4, 4, 4)).astype(float))
+    hidden = np.zeros((5, 5, 5), dtype=bool)
+    hidden[1:, 1:, 1:] = rng.random((4, 4, 4)) < 0.8
+    hidden = hidden.ravel()
+    open_cells = SuppressionProblem.from_values(values, relations, primary=hidden)
+    lost = set(audit(open_cells, hidden).exposed_cells.tolist())
+    primary = hidden & ~np.isin(np.arange(len(values)), list(lost))
+    ends = audit(open_cells, hidden)
+    room = np.zeros(len(values))
+    room[ends.cells] = np.minimum(values[ends.cells] - ends.low, ends.high - values[ends.cells])
+    needs = np.minimum(level * values, 0.9 * room)
+    problem = SuppressionProblem.from_values(
+        values, relations, primary=primary, lower_protection=needs, upper_protection=needs
+    )
+    found = verify(make_certificate(problem, hidden).to_json())
+    assert found.sound
+    assert set(found.proved) == set(np.flatnonzero(primary).tolist())
+    assert len(found.proved) > 10

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.progress import Progress, silent
+from reticent.base.progress import Progress, part, silent
+from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 from reticent.tables.attack.certify import certify
 from reticent.tables.problem import SuppressionProblem
@@ -58,9 +59,13 @@ class Certificate:
             "unproved": list(self.unproved),
         }
 
+    def to_text(self) -> str:
+        """The certificate as JSON text."""
+        return json.dumps(self.to_json(), separators=(",", ":"))
+
     def write(self, path: Path) -> None:
         """Write the certificate as JSON."""
-        Path(path).write_text(json.dumps(self.to_json()), encoding="ascii")
+        Path(path).write_text(self.to_text(), encoding="ascii")
 
 
 class _Recorder:
@@ -76,56 +81,80 @@ class _Recorder:
 
     def __call__(self, cells: NDArray[np.int32], lifted: Floats) -> None:
         steps = np.rint(lifted).astype(np.int64)
-        moved = steps != 0
-        if not moved.any():
+        moved = np.flatnonzero(steps)
+        if len(moved) == 0:
             return
-        full = np.zeros(self.problem.n_cells, dtype=np.int64)
-        full[cells] = steps
-        if not self._exact(full):
-            return
-        new = ((full > self.up) & (self.up < self.problem.upper_protection)) | (
-            (-full > self.down) & (self.down < self.problem.lower_protection)
+        at, by = cells[moved].astype(np.int64), steps[moved]
+        new = ((by > self.up[at]) & (self.up[at] < self.problem.upper_protection[at])) | (
+            (-by > self.down[at]) & (self.down[at] < self.problem.lower_protection[at])
         )
-        if new.any():
-            self.kept.append((cells[moved].astype(np.int64), steps[moved]))
-            np.maximum(self.up, full, out=self.up)
-            np.maximum(self.down, -full, out=self.down)
+        if not new.any() or not self._exact(at, by):
+            return
+        self.kept.append((at, by))
+        self.up[at] = np.maximum(self.up[at], by)
+        self.down[at] = np.maximum(self.down[at], -by)
 
-    def _exact(self, full: Ints) -> bool:
-        relations = self.problem.relations
-        products = np.append(relations.coefs.astype(np.int64) * full[relations.cells], 0)
-        sums = np.concatenate(([0], np.cumsum(products)))
-        adds_up = (sums[relations.indptr[1:]] == sums[relations.indptr[:-1]]).all()
-        return bool(adds_up and (full <= self._room_up).all() and (-full <= self._room_down).all())
+    def _exact(self, cells: Ints, steps: Ints) -> bool:
+        """Whether a movement adds up and keeps the bounds, in integers; the work is that of the moved cells only."""
+        if not ((steps <= self._room_up[cells]).all() and (-steps <= self._room_down[cells]).all()):
+            return False
+        indptr, rows, coefs = self.problem.relations.by_cell
+        lengths = indptr[cells + 1] - indptr[cells]
+        starts = np.concatenate(([0], np.cumsum(lengths)))
+        entries = np.arange(starts[-1]) + np.repeat(indptr[cells] - starts[:-1], lengths)
+        touched, place = np.unique(rows[entries], return_inverse=True)
+        sums = np.zeros(len(touched), dtype=np.int64)
+        np.add.at(sums, place, coefs[entries].astype(np.int64) * np.repeat(steps, lengths))
+        return not sums.any()
 
 
 def make_certificate(problem: SuppressionProblem, hidden: Mask, *, progress: Progress = silent) -> Certificate:
-    """Prove the demands of all primaries by exact movements, as far as that goes."""
+    """Prove the demands of all primaries by exact movements, as far as that goes.
+
+    First by linear programs, whose movements are mostly whole; what is left by integer programs. Primaries without levels
+    are moved up, or else down.
+    """
     scale = 10**problem.decimals * FACTOR
     whole = _in_integers(problem, scale)
     recorder = _Recorder(whole)
-    certify(whole, hidden, recorder=recorder, progress=progress)
-    bare = problem.needs_movement
-    stuck = bare & (recorder.up < whole.upper_protection)
-    if stuck.any():
-        down = np.where(stuck & (whole.values > whole.lower_bound), 1.0, whole.lower_protection)
-        other = replace(whole, lower_protection=down, upper_protection=np.where(stuck, 0.0, whole.upper_protection))
-        recorder.problem = other
-        certify(other, hidden, recorder=recorder, progress=progress)
     low, high, slide = (_up(x * scale) for x in _levels(problem))
-    needs = {int(c): (int(low[c]), int(high[c]), int(slide[c])) for c in np.flatnonzero(problem.primary)}
+    labels = problem.relations.components(hidden)
+    passes = ((False, False), (True, False), (False, True), (True, True))
+    for number, (downward, integers) in enumerate(passes):
+        width = np.maximum(slide, 1)
+        reached = (recorder.down >= low) & (recorder.up >= high) & (recorder.down + recorder.up >= width)
+        left = problem.primary & ~reached
+        if not left.any():
+            break
+        share = part(progress, number / len(passes), (number + 1) / len(passes))
+        recorder.problem = _asked_for(whole, left, downward=downward, integers=integers)
+        near = hidden & np.isin(labels, labels[left])
+        certify(recorder.problem, near, recorder=recorder, progress=share)
     reached = (recorder.down >= low) & (recorder.up >= high) & (recorder.down + recorder.up >= np.maximum(slide, 1))
-    unproved = tuple(int(c) for c in np.flatnonzero(problem.primary & ~reached))
     return Certificate(
         scale,
         whole.values.astype(np.int64),
         whole.lower_bound.astype(np.int64),
         whole.upper_bound.astype(np.int64),
-        needs,
+        {int(c): (int(low[c]), int(high[c]), int(slide[c])) for c in np.flatnonzero(problem.primary)},
         np.flatnonzero(hidden),
         problem.relations,
         tuple(recorder.kept),
-        unproved,
+        tuple(int(c) for c in np.flatnonzero(problem.primary & ~reached)),
+    )
+
+
+def _asked_for(whole: SuppressionProblem, left: Mask, *, downward: bool, integers: bool) -> SuppressionProblem:
+    """The demands that are still open; downward: primaries without levels need their step down instead of up."""
+    bare = left & (whole.lower_protection == 0) & (whole.sliding_protection == 0)
+    turned = bare & (whole.values > whole.lower_bound) if downward else np.zeros(len(left), dtype=bool)
+    return replace(
+        whole,
+        lower_protection=np.where(turned, whole.upper_protection, np.where(left, whole.lower_protection, 0.0)),
+        upper_protection=np.where(left & ~turned, whole.upper_protection, 0.0),
+        sliding_protection=np.where(left, whole.sliding_protection, 0.0),
+        status=np.where(whole.primary & ~left, CellStatus.SECONDARY, whole.status).astype(np.int8),
+        integral=integers,
     )
 
 
@@ -142,12 +171,14 @@ def _up(x: Floats) -> Floats:
 
 
 def _in_integers(problem: SuppressionProblem, scale: int) -> SuppressionProblem:
-    """The problem in steps of 1/scale; primaries without levels need one step up."""
+    """The problem in steps of 1/scale; primaries without levels need some steps up."""
     values = np.rint(problem.values * scale / FACTOR) * FACTOR
     lower = np.maximum(np.ceil(problem.lower_bound * scale - 1e-6), values - _FAR)
     upper = np.minimum(np.floor(problem.upper_bound * scale + 1e-6), values + _FAR)
     low, high, slide = _levels(problem)
-    needed = np.where(problem.needs_movement, 1.0, _up(high * scale))
+    # a step that the judge can tell from none, also where values are so large that floating point has few digits left
+    step = max(1.0, np.ceil(1e-10 * np.abs(values).max(initial=1.0)))
+    needed = np.where(problem.needs_movement, step, _up(high * scale))
     return replace(
         problem,
         values=values,
