@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from reticent.base.errors import ParameterError
+from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.cli.progress_bar import progress_bar
 from reticent.cli.table import relations_shown, show_inside, show_table_result
 
@@ -115,10 +115,12 @@ def verify(file: Path = typer.Argument(..., help="A certificate written by `reti
     if found.sound:
         console.print(f"[green]sound:[/green] all {len(found.proved)} unsafe cells are proved.")
         return
-    console.print(
-        f"[bold red]not proved:[/bold red] {len(found.unproved)} of {len(found.proved) + len(found.unproved)}"
+    total = len(found.proved) + len(found.unproved)
+    raise NotProtectedError(
+        f"verify: the certificate has {len(found.faults)} faults and leaves {len(found.unproved)} of {total} unsafe cells "
+        "without proof. Make it anew with `reticent audit --certificate`.",
+        exposed=len(found.unproved),
     )
-    raise typer.Exit(1)
 
 
 def _certify_jj(file: Path, suppressed: str, path: Path) -> None:

@@ -87,6 +87,7 @@ def test_a_certificate_is_written_and_verified(shared_data: Path, tmp_path: Path
     broken = CliRunner().invoke(app, ["verify", str(proof)])
     assert broken.exit_code == 1
     assert "fault" in broken.output
+    assert "leaves" in str(broken.exception)
 
 
 def test_an_exposed_cell_is_shown_with_its_relation(shared_data: Path, tmp_path: Path) -> None:
