@@ -151,6 +151,21 @@ def test_respondents_contribute_not_records(tmp_path: Path, magnifier: str) -> N
     assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="a"), Answer)
 
 
+def test_both_ways_to_the_largest_contributions_agree(tmp_path: Path) -> None:
+    """Where each respondent has one record, sums over columns give what a pass over the records gives."""
+    options = {"sums": {"small": 0.1, "contributions": 3, "shares": [0.5, 0.2]}}
+    engine = opened(tmp_path / "a.ledger", options)._engine
+    data, universe = engine.universe.current, engine.universe
+    pay = np.array(COLUMNS["pay"])
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        records = universe.record_set(rng.random(data.n_atoms) < 0.5)
+        sizes, n = engine.mode._sizes("pay", records, 1)  # type: ignore[attr-defined]
+        mine = np.sort(pay[universe.records(records)])[::-1]
+        assert n == len(mine) == universe.n_entities(records)
+        assert sizes[:n].tolist()[:3] == mine[:3].tolist() or n == 0
+
+
 @pytest.mark.parametrize(
     "options, words",
     [

@@ -104,10 +104,9 @@ class CellKeyMode:
         count = self._count(full)
         if statistic.name == "count":
             return count
-        respondents = self.setting.universe.n_entities(full)
-        if respondents < self.setting.policy.minimum:
-            return StaffReason("minimum", f"{respondents} respondents")
         total = self._total(statistic.variables[0], full)
+        if isinstance(total, StaffReason):
+            return total
         if statistic.name == "sum":
             return total
         return total / count if count > 0 else StaffReason("no mean", "the noisy count is 0")
@@ -117,11 +116,13 @@ class CellKeyMode:
         key = np.array([self._key(records, "count")])
         return int(perturb_counts(np.array([true]), key, self.options.tables()[0]).values[0])
 
-    def _total(self, response: str, records: RecordSet) -> float:
+    def _total(self, response: str, records: RecordSet) -> float | StaffReason:
         assert self.options.sums is not None
         true = exact_sum(self.setting.universe, records, response)
-        key = self._key(records, f"sum {response} {true.numerator}/{true.denominator}")
         sizes, n = self._sizes(response, records, true)
+        if n < self.setting.policy.minimum:
+            return StaffReason("minimum", f"{n} respondents")
+        key = self._key(records, f"sum {response} {true.numerator}/{true.denominator}")
         cells = MagnitudeCells(
             np.array([float(true)]), sizes[None, :], np.array([n]), np.array([key]), np.zeros(1, dtype=bool)
         )
@@ -131,19 +132,24 @@ class CellKeyMode:
     def _sizes(self, response: str, records: RecordSet, true: Fraction) -> tuple[NDArray[np.float64], int]:
         """What the noise is in proportion to (respondents, not records, contribute), and the number of respondents."""
         assert self.options.sums is not None
-        universe, magnifier = self.setting.universe, self.options.sums.magnifier
-        columns = universe.columns(response)
-        units = columns.units_by_entity(columns.mask(records))
-        owner = columns.entity[units]
-        starts = np.flatnonzero(np.diff(owner, prepend=-1))
-        amounts = np.add.reduceat(columns.values.integers[units], starts) / columns.values.scale
+        columns = self.setting.universe.columns(response)
+        most, magnifier = self.options.sums.contributions, self.options.sums.magnifier
+        mask = columns.mask(records)
+        if columns.one_each and magnifier != "range":  # the largest of a set are among the largest of its columns
+            n, amounts = int(columns.counts[mask].sum()), columns.largest(most)[mask].ravel()
+        else:
+            units = columns.units_by_entity(mask)
+            starts = np.flatnonzero(np.diff(columns.entity[units], prepend=-1))
+            n, amounts = len(starts), np.add.reduceat(columns.values.integers[units], starts) if len(starts) else units
+        if n == 0:
+            return np.zeros(1), 0
         if magnifier == "mean":
-            return np.array([abs(float(true)) / len(amounts)]), len(amounts)
-        if magnifier == "range":
-            return np.array([float(amounts.max() - amounts.min())]), len(amounts)
+            return np.array([abs(float(true)) / n]), n
         if magnifier == "sum":
-            return np.array([abs(float(true))]), len(amounts)
-        return np.sort(np.abs(amounts))[::-1][: self.options.sums.contributions], len(amounts)
+            return np.array([abs(float(true))]), n
+        if magnifier == "range":
+            return np.array([float(amounts.max() - amounts.min()) / columns.values.scale]), n
+        return np.sort(np.abs(amounts))[::-1][:most] / columns.values.scale, n
 
     def _key(self, records: RecordSet, what: str) -> float:
         """The key of a set for one kind of value: a keyed hash of the sum of its record keys."""
