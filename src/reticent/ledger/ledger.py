@@ -14,6 +14,7 @@ from typing import Any
 from reticent.base.randomness import Secret
 from reticent.ledger.anchor import Anchor, Mark
 from reticent.ledger.chain import Chain, Entry, LedgerError, StoredEntry, decode, encode
+from reticent.ledger.snapshot import Snapshots
 from reticent.ledger.store import SqliteStore, Store
 
 FORMAT = 1
@@ -35,6 +36,7 @@ class Ledger:
 
     def __init__(self, store: Store, anchor: Anchor, *, secret: Secret, dataset: str, create: bool = True) -> None:
         self._store, self._anchor, self._chain = store, anchor, Chain(secret)
+        self.snapshots = Snapshots(anchor.path.with_name(anchor.path.name + ".state"), secret)
         self._mark = Mark()
         with store.turn():
             self._verify(dataset, create=create)

@@ -18,6 +18,7 @@ from reticent.queries.policy import Policy
 from reticent.queries.refusals import Answer, Refusal, StaffReason
 
 VERSION = "version"
+WORTH_KEEPING = 50
 
 
 class ProtectedDatabase:
@@ -107,7 +108,8 @@ class ProtectedDatabase:
         raise DataError(f"ledger: there is no decision with the number {number}.")
 
     def close(self) -> None:
-        """Free the ledger."""
+        """Free the ledger; a long history is kept worked out for the next opening."""
+        self._engine.store_snapshot(least=WORTH_KEEPING)
         self._ledger.close()
 
     def _hold_back(self, start: float) -> None:

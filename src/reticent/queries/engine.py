@@ -4,8 +4,10 @@ Nothing leaves before its decision is in the ledger. All processes that serve a 
 with what the others have released. A value that was once released is given again for ever, from the ledger.
 """
 
+import hashlib
 import itertools
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from reticent.ledger.ledger import Ledger, Turn
 from reticent.queries.canonical import CutpointError, Levels, OrderError, Universe
 from reticent.queries.design import check_model
 from reticent.queries.language import REGRESSIONS, STATISTICS, Query, Statistic, walk
-from reticent.queries.modes import Cell, Decision, Mode, Request, Setting, mode_factory
+from reticent.queries.modes import Cell, Decision, Mode, Request, Restorable, Setting, mode_factory
 from reticent.queries.parse import parse
 from reticent.queries.policy import Policy
 from reticent.queries.refusals import RISK, Answer, Code, Refusal, Row, StaffReason
@@ -27,6 +29,8 @@ from reticent.queries.wire import query_from_json, query_to_json, value_from_jso
 EVERYBODY = "*"
 MOST_PARTS = 2_000
 DECISION = "decision"
+SNAPSHOT_FORMAT = 1
+WORTH_STORING = 200
 
 
 class Engine:
@@ -41,8 +45,8 @@ class Engine:
         self._asked: dict[str, int] = {}
         self._stale = False
         self._statistics = self.mode.statistics
-        for entry in ledger.entries():
-            self._replay(entry)
+        self._stored = 0
+        self._read()
 
     @property
     def mode(self) -> Mode:
@@ -162,14 +166,57 @@ class Engine:
             self._modes[owner] = self._factory(Setting(self.universe, self.policy, self._secret.child("mode")))
         return self._modes[owner]
 
+    def _read(self) -> None:
+        """Work through the ledger; what a trusted snapshot knows is taken from it."""
+        self._modes.clear()
+        self._released.clear()
+        self._asked.clear()
+        entries = self.ledger.entries()
+        known = self._take_snapshot(entries)
+        for entry in entries:
+            if entry.number <= known:
+                self._recall(entry)
+            else:
+                self._replay(entry)
+        self._stale = False
+
+    def _take_snapshot(self, entries: list[Entry]) -> int:
+        """The number of the last entry that a snapshot of this database covers; 0 without one."""
+        mode = self.mode
+        found = self.ledger.snapshots.read() if isinstance(mode, Restorable) else None
+        if found is None or not isinstance(mode, Restorable):
+            return 0
+        facts, arrays = found
+        count = int(facts["count"])
+        if facts["basis"] != self._basis or not 0 < count <= len(entries):
+            return 0
+        if entries[count - 1].digest.hex() != facts["digest"]:
+            return 0
+        mode.restore(facts["keys"], arrays)
+        self._stored = mode.rank()
+        return count
+
+    @cached_property
+    def _basis(self) -> str:
+        """What a snapshot rests on besides the ledger: the records and the policy."""
+        parts = (SNAPSHOT_FORMAT, self.policy, [version.fingerprint for version in self.universe.versions])
+        return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+    def store_snapshot(self, *, least: int = WORTH_STORING) -> None:
+        """Keep what has been worked out, if it has grown by enough; the next opening starts from there."""
+        mode = self.mode
+        if self._stale or self.policy.history != "all" or not isinstance(mode, Restorable):
+            return
+        if mode.rank() - self._stored < max(least, self._stored // 8):
+            return
+        keys, arrays = mode.state()
+        facts = {"basis": self._basis, "count": len(self.ledger), "digest": self.ledger.head.hex(), "keys": keys}
+        self.ledger.snapshots.write(facts, arrays)
+        self._stored = mode.rank()
+
     def _catch_up(self, turn: Turn) -> None:
         if self._stale:
-            self._modes.clear()
-            self._released.clear()
-            self._asked.clear()
-            self._stale = False
-            for entry in self.ledger.entries():
-                self._replay(entry)
+            self._read()
             return
         for entry in turn.unseen:
             self._replay(entry)
@@ -185,6 +232,7 @@ class Engine:
         turn.append(DECISION, self._payload(request, decision))
         self._note(request, decision.result)
         self._stale = failed
+        self.store_snapshot()
         return decision.result
 
     def _repeated(self, request: Request) -> Decision | None:
@@ -225,6 +273,19 @@ class Engine:
             "staff": [reason.as_json() for reason in decision.staff],
             "remember": dict(decision.remember),
         }
+
+    def _recall(self, entry: Entry) -> None:
+        """Take the released values of an earlier decision into memory; the mode knows it already."""
+        if entry.kind != DECISION:
+            return
+        payload = entry.payload
+        user = str(payload["user"])
+        self._asked[user] = self._asked.get(user, 0) + 1
+        names = [str(statistic) for statistic in query_from_json(payload["query"]).statistics]
+        for key, row in zip(payload["sets"], payload["values"]):
+            for name, value in zip(names, row):
+                if value is not None:
+                    self._released[(self._owner(user), key, name)] = value_from_json(value)
 
     def _replay(self, entry: Entry) -> None:
         """Take an earlier decision into memory: released values, counts, and what the mode must know."""

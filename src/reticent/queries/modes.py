@@ -9,7 +9,7 @@ does not exist.
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import PlanError
@@ -71,6 +71,23 @@ class Mode(Protocol):
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
         """Remember an earlier decision, as read from the ledger."""
+        ...
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """A mode whose memory can be stored and taken over, instead of replaying every decision."""
+
+    def rank(self) -> int:
+        """How much has been worked out; it only grows."""
+        ...
+
+    def state(self) -> tuple[list[list[str]], dict[str, Any]]:
+        """Names and arrays."""
+        ...
+
+    def restore(self, keys: list[list[str]], arrays: Mapping[str, Any]) -> None:
+        """Become the mode whose state this is."""
         ...
 
 

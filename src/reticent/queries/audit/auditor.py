@@ -4,10 +4,10 @@ Sensitive sets are the classes of the current partition, pairs of classes, and t
 each judged by the policy's rules. A row that follows from earlier ones is always released: it tells nothing new.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +101,17 @@ class Auditor:
         found = self.space.propose(row)
         if isinstance(found, Proposal):
             self._accept(found, release)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything released so far, for `restore`."""
+        return {**self.space.state(), "releases": np.array(self._releases, dtype=np.int64)}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what was released, as another run has worked it out."""
+        self.space.restore(state)
+        self._releases = state["releases"].tolist()
+        self._undo.clear()
+        self._safe.clear()
 
     def rank(self) -> int:
         """Number of independent rows released."""

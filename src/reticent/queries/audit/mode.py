@@ -80,6 +80,28 @@ class AuditedMode:
         for auditor in self._auditors.values():
             auditor.forget_undo()
 
+    def rank(self) -> int:
+        """Number of independent rows released, over all responses."""
+        return sum(auditor.rank() for auditor in self._auditors.values())
+
+    def state(self) -> tuple[list[list[str]], dict[str, np.ndarray[Any, Any]]]:
+        """The responses with something released, and the state of their auditors."""
+        keys = list(self._auditors)
+        arrays = {
+            f"{number}:{name}": array
+            for number, key in enumerate(keys)
+            for name, array in self._auditors[key].state().items()
+        }
+        return [list(key) for key in keys], arrays
+
+    def restore(self, keys: list[list[str]], arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Take over a state that another run has worked out from the same ledger."""
+        for number, key in enumerate(keys):
+            mine = {name.partition(":")[2]: a for name, a in arrays.items() if name.startswith(f"{number}:")}
+            auditor = self._make(tuple(key))
+            auditor.restore(mine)
+            self._auditors[tuple(key)] = auditor
+
     def _release(self, statistic: Statistic, records: RecordSet, release: int) -> tuple[Any, list[int]] | StaffReason:
         """Release all pieces of a statistic: its value and which pieces told something new; or none, and why."""
         new: list[int] = []

@@ -7,9 +7,12 @@ released rows, recovered from its residues and multiplied out in integers. So no
 depends on luck.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,6 +251,31 @@ class RowSpace:
         """Random vectors orthogonal to all released rows."""
         return self._null
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything that `restore` needs."""
+        terms = int(self._starts[-1])
+        return {
+            "class_of": self.partition.class_of,
+            "representative": self.partition.representative,
+            "size": self.partition.size,
+            "pivots": np.array(self.pivots, dtype=np.int64),
+            "bits": self._bits[:terms],
+            "exact": self._exact[:terms],
+            "starts": self._starts,
+            "inverse": self._inverse[: self.rank, : self.rank],
+            "null": self._null,
+        }
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Become the row space whose state this is."""
+        self.partition = Partition(state["class_of"], state["representative"], state["size"])
+        self.rank, self.pivots = len(state["pivots"]), state["pivots"].tolist()
+        self._bits, self._exact, self._starts = state["bits"], state["exact"], state["starts"]
+        self._residues = _residues(self._exact)
+        self._inverse, self._null = state["inverse"], state["null"]
+        sizes, starts = [abs(value) for value in self._exact.tolist()], self._starts.tolist()
+        self._largest = [sum(sizes[a:b]) for a, b in pairwise(starts)]
+
     def _extend(self, null: Residues, parents: Integers) -> Residues:
         """Null vectors after a split: a random share of each parent's entry goes to its new class."""
         if len(parents) == 0:
@@ -428,7 +456,7 @@ class RowSpace:
     def _reserve(self, rank: int, n_terms: int) -> None:
         """Room for one more row: storage doubles when it is full."""
         if rank > len(self._inverse):
-            larger = np.zeros((2 * len(self._inverse),) * 2, dtype=np.uint64)
+            larger = np.zeros((max(8, 2 * len(self._inverse)),) * 2, dtype=np.uint64)
             larger[: self.rank, : self.rank] = self._inverse[: self.rank, : self.rank]
             self._inverse = larger
         needed = int(self._starts[-1]) + n_terms
