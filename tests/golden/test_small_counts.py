@@ -34,6 +34,51 @@ def test_expsd_is_no_worse_than_the_peer(shared_data: Path) -> None:
     assert not ((margins.published > 0) & (margins.published < 5)).any()
 
 
+def _expsd(shared_data: Path) -> np.ndarray:
+    frame = pl.read_csv(shared_data / "tables" / "smallcount_exPSD.csv")
+    return frame.pivot("cols", index="rows", values="freq").drop("rows").to_numpy().astype(np.int64)
+
+
+def test_margins_of_expsd_are_those_of_the_peer(shared_data: Path) -> None:
+    """Rows 46 to 48 of the reference list: the published margins agree, with and without a second look for new ones.
+
+    In the crossed table ties are drawn: largest change 4 and mean change 1.3333 agree, single cells do not.
+    """
+    inner = _expsd(shared_data)
+    crossed = round_small_counts(inner.ravel(), _membership(inner.shape, crossed=True), base=5)
+    assert (crossed.largest_difference, crossed.mean_difference) == (4, pytest.approx(4 / 3))
+    margins = _membership(inner.shape, crossed=False)
+    found = round_small_counts(inner.ravel(), margins, base=5)
+    assert found.published.tolist() == [28, 15, 8, 5, 7, 5, 5, 5, 6]
+    assert (found.largest_difference, found.mean_difference) == (2, 1.0)
+    assert round(found.hellinger_utility, 3) == 0.941
+    first = round_small_counts(inner.ravel(), margins, base=5, until_none=False)
+    assert first.published.tolist() == [27, 16, 6, 5, 7, 5, 4, 5, 6]
+
+
+def test_a_threshold_above_the_base_is_no_worse_than_the_peer(shared_data: Path) -> None:
+    """Row 49: base 3, counts up to 4 are small. Theirs: inner 6 1 0 0 0 3 3 3 0 3 3 0 4 2 0, root mean square 1.2247."""
+    inner = _expsd(shared_data)
+    membership = _membership(inner.shape, crossed=True)
+    theirs = np.array([6, 1, 0, 0, 0, 3, 3, 3, 0, 3, 3, 0, 4, 2, 0]).reshape(5, 3).T.ravel()
+    distance = np.sqrt(((theirs @ membership - inner.ravel() @ membership) ** 2).mean())
+    assert distance == pytest.approx(1.2247, abs=1e-4)
+    found = round_small_counts(inner.ravel(), membership, base=3, threshold=4)
+    assert found.root_mean_square <= distance
+    assert (found.published[found.published <= 4] % 3 == 0).all()
+
+
+def test_countries_within_the_eu(shared_data: Path) -> None:
+    """Row 50: e6 over geo and eu: Iceland's 2 and 1 become 5 and 0, so the total, non-EU and Iceland change by 2."""
+    frame = pl.read_csv(shared_data / "tables" / "smallcount_e6.csv")
+    geo, eu = frame["geo"].to_numpy(), frame["eu"].to_numpy()
+    columns = [np.ones(6, dtype=bool), eu == "EU", eu == "nonEU", *(geo == g for g in ("Iceland", "Portugal", "Spain"))]
+    inner = frame["freq"].to_numpy().astype(np.int64)
+    found = round_small_counts(inner, sparse.csr_array(np.column_stack(columns).astype(np.int64)), base=5)
+    assert (found.published - found.original).tolist() == [2, 0, 2, 2, 0, 0]
+    assert (found.inner - inner).tolist() in ([3, 0, 0, -1, 0, 0], [-2, 0, 0, 4, 0, 0])
+
+
 @given(arrays(np.int64, (3, 4), elements=st.integers(0, 9)), st.sampled_from([3, 5]))
 def test_no_small_count_is_left_and_sums_are_consistent(inner: np.ndarray, base: int) -> None:
     membership = _membership(inner.shape, crossed=True)
