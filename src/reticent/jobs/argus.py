@@ -362,6 +362,8 @@ class _Run:
                 self.say(f"WRITETABLE: {option} says nothing about output type {kind}.")
         written = write_argus_table(result, job.number, kind, options, self.output / Path(_file(command)).name)
         self.files += written
+        if kind == 6 and len(result.system.parts) > 1:
+            self.say("WRITETABLE: the JJ file has all linked tables as one system.")
         words = "confidential, it has the values of hidden cells" if confidential else "publishable"
         self.say(f"WRITETABLE: {written[0].name} ({words}).")
 

@@ -10,6 +10,7 @@ from reticent.base.errors import AdditivityError, DataError
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.relations import Relations
 from reticent.data.table import Dimension, Measure, Respondents, Table
+from reticent.kernels.grouping import group_columns
 from reticent.tabulation.cells import Cells, Lists, roll_up
 from reticent.tabulation.dimensions import dimension_of_trees
 from reticent.tabulation.equations import relations_of
@@ -158,7 +159,16 @@ def _lists(measure: Measure) -> Lists:
 
 
 def check_additive(table: Table, *, tolerance: float | None = None) -> Table:
-    """The table, with a note on what rounding explains; an error that carries every total that is further off."""
+    """The table, with a note on what rounding explains; an error that carries every total that is further off.
+
+    A total that is not there although it has parts is wrong as well: what it would tell is known to everybody.
+    """
+    absent = missing_totals(table)
+    if absent and tolerance != np.inf:
+        raise _incomplete(absent)
+    if absent:
+        words = f"{len(absent)} totals are not in the table; relations that need them are not attacked."
+        table = replace(table, notes=(*table.notes, words))
     relations = relations_of(table)
     off = np.abs(relations.residuals(table.values))
     terms = np.diff(relations.indptr)
@@ -175,6 +185,37 @@ def check_additive(table: Table, *, tolerance: float | None = None) -> Table:
         "this was accepted as rounding."
     )
     return replace(table, notes=(*table.notes, note))
+
+
+def missing_totals(table: Table) -> tuple[str, ...]:
+    """Totals that the table does not have although they have parts that are not 0, one line each."""
+    lines: dict[str, None] = {}
+    filled = table.values != 0
+    sizes = [len(d) for d in table.dimensions]
+    for position, dimension in enumerate(table.dimensions):
+        for tree in dimension.trees:
+            child = np.flatnonzero((tree[table.codes[:, position]] >= 0) & filled)
+            above = table.codes[child].copy()
+            above[:, position] = tree[above[:, position]]
+            both = np.concatenate((table.codes, above))
+            # groups are numbered by first appearance, so larger numbers than the table has are cells it lacks
+            group = group_columns([np.ascontiguousarray(column) for column in both.T], sizes)[0][table.n_cells :]
+            for number in np.unique(group[group >= table.n_cells]).tolist():
+                parts = np.flatnonzero(group == number)
+                codes = zip(table.dimensions, above[parts[0]].tolist(), strict=True)
+                name = " × ".join(d.codes[node] for d, node in codes)
+                lines[f"{name}: the total of its {len(parts)} parts along {dimension.name} is missing"] = None
+    return tuple(lines)
+
+
+def _incomplete(lines: tuple[str, ...]) -> AdditivityError:
+    named = ", ".join(line.split(": the total of")[0] for line in lines[:LISTED])
+    more = f" and {len(lines) - LISTED} more" if len(lines) > LISTED else ""
+    return AdditivityError(
+        f"table: {len(lines)} totals are not there although they have parts: {named}{more}. List them, or let them be "
+        "added up (complete = true, <READTABLE> 1).",
+        violations=lines,
+    )
 
 
 def _not_additive(
