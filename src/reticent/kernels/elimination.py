@@ -9,7 +9,7 @@ PRIME = 2147483647  # 2^31 − 1: products of two residues fit 64 bits
 
 
 @njit(cache=True)
-def _power(base: int, exponent: int) -> int:
+def power(base: int, exponent: int) -> int:
     result = 1
     base %= PRIME
     while exponent:
@@ -78,7 +78,7 @@ def eliminate(indptr, cells, coefs, order, n_cells):  # type: ignore[no-untyped-
             if end > len(columns):
                 columns = np.concatenate((columns, np.zeros(end + len(columns), dtype=np.int32)))
                 entries = np.concatenate((entries, np.zeros(end + len(entries), dtype=np.int64)))
-            inverse = _power(work[best], PRIME - 2)
+            inverse = power(work[best], PRIME - 2)
             at = start[rank]
             for k in range(n_touched):
                 c = touched[k]

@@ -69,6 +69,15 @@ class Engine:
         """The best proved lower bound of the cost."""
         return self.master.bound
 
+    def closed(self) -> bool:
+        """Whether the bound has met the best pattern."""
+        slack = 1e-7 * max(1.0, abs(self.best_cost))
+        return self.best is not None and self.best_cost <= self.bound + slack
+
+    def gap(self) -> float:
+        """How much of the best pattern's cost the bound leaves open, as a share."""
+        return 1.0 if self.best is None else 1 - self.bound / max(self.best_cost, self.bound, 1e-300)
+
     def left(self) -> float:
         """Seconds until the deadline."""
         return self.deadline - time.monotonic()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reticent.tables.suppression.engine import Engine
+from reticent.tables.suppression.exchange import FAR, exchange
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
 from reticent.tables.suppression.optimal import prove
@@ -21,18 +22,21 @@ class Heuristic(SuppressionMethod):
 
     def _search(self, engine: Engine) -> None:
         start, total = time.monotonic(), engine.left()
-        support = engine.relax_and_cut(until=start + 0.25 * total)
-        found = engine.integer_rounds(engine.narrow(0.05), until=start + 0.45 * total, gap=1e-3, rounds=4)
+        support = engine.relax_and_cut(until=start + 0.2 * total)
+        found = engine.integer_rounds(engine.narrow(0.05), until=time.monotonic() + 0.08 * total, gap=1e-3, rounds=4)
         if engine.best is None:
-            pattern = found > 0.5 if found is not None else engine.problem.forced
-            if support is None and engine.problem.n_cells <= _ROUTABLE:
-                # the relaxation is far from safe: single ways may be cheaper than what its patterns grow into
-                engine.route_all(engine.problem.forced)
-            engine.complete(pattern, give_up=engine.best_cost)
+            # the relaxation is far from safe: other starts may be cheaper than what its patterns grow into
+            exchange(engine, until=start + 0.6 * total)
+        if engine.best is None and support is None and engine.problem.n_cells <= _ROUTABLE:
+            engine.route_all(engine.problem.forced)
+        if engine.best is None:
+            engine.complete(found > 0.5 if found is not None else engine.problem.forced)
             if support is not None:
                 engine.offer(support)
         assert engine.best is not None
-        engine.clean(until=time.monotonic() + 0.6 * engine.left())
-        if engine.problem.n_cells <= _PROVABLE:
+        engine.clean(until=time.monotonic() + 0.5 * engine.left())
+        if engine.gap() > FAR:
+            exchange(engine, until=start + 0.95 * total)
+        elif engine.problem.n_cells <= _PROVABLE:
             prove(engine, until=time.monotonic() + 0.6 * engine.left())
         improve(engine, until=start + 0.97 * total)

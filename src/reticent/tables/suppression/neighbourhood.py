@@ -14,7 +14,7 @@ def improve(engine: Engine, *, until: float) -> None:
     """Improve the best pattern until time is up, the bound is met, or nothing has helped for long."""
     size, failures = 0.15, 0
     while time.monotonic() < until and failures < 40 and engine.best is not None:
-        if engine.best_cost <= engine.bound + 1e-7 * max(1.0, engine.best_cost):
+        if engine.closed():
             return
         engine.say("improving the pattern")
         better = _try_neighbourhood(engine, size, until)

@@ -9,6 +9,7 @@ import numpy as np
 
 from reticent.solve.model import Status
 from reticent.tables.suppression.engine import Engine
+from reticent.tables.suppression.exchange import FAR, exchange
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
 
@@ -21,15 +22,17 @@ class Optimal(SuppressionMethod):
 
     def _search(self, engine: Engine) -> None:
         start, total = time.monotonic(), engine.left()
-        engine.relax_and_cut(until=start + 0.3 * total)
-        _first_incumbent(engine, until=start + 0.4 * total)
+        engine.relax_and_cut(until=start + 0.2 * total)
+        _first_incumbent(engine, until=start + 0.3 * total)
+        if engine.gap() > FAR:
+            exchange(engine, until=start + 0.85 * total)
         prove(engine, until=engine.deadline)
         improve(engine, until=engine.deadline)
 
 
 def prove(engine: Engine, *, until: float) -> None:
     """Integer optima of the master, attacked and cut, until one is safe (and so optimal) or time is up."""
-    while time.monotonic() < until and not closed(engine):
+    while time.monotonic() < until and not engine.closed():
         left = until - time.monotonic()
         found = engine.master.integer(time_limit=max(1.0, 0.7 * left), start=_start(engine))
         if math.isfinite(found.bound):
@@ -51,17 +54,14 @@ def prove(engine: Engine, *, until: float) -> None:
         engine.master.relax()
 
 
-def closed(engine: Engine) -> bool:
-    """Whether the bound has met the best pattern."""
-    return engine.best_cost <= engine.bound + 1e-7 * max(1.0, abs(engine.best_cost))
-
-
 def _start(engine: Engine) -> np.ndarray | None:
     return None if engine.best is None else engine.best.astype(np.float64)
 
 
 def _first_incumbent(engine: Engine, *, until: float) -> None:
     found = engine.integer_rounds(engine.narrow(0.05), until=until, gap=1e-3, rounds=3)
+    if engine.best is None:
+        exchange(engine, until=until + 0.3 * engine.left())
     if engine.best is None:
         engine.complete(found > 0.5 if found is not None else engine.problem.forced)
     assert engine.best is not None

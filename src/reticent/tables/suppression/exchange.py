@@ -1,0 +1,124 @@
+"""Exchange: take some published cells back, publish others instead, keep what hides less.
+
+A descent over spans of published cells (`span`), where a lost protection level costs a little too; when it is stuck,
+what it has is completed over single ways, cleaned and offered, and a small step uphill starts the next descent.
+"""
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.suppression.cleaning import clean
+from reticent.tables.suppression.engine import Engine
+from reticent.tables.suppression.routing import route
+from reticent.tables.suppression.span import Span, Trial
+
+Mask = NDArray[np.bool_]
+FAR = 0.2  # gap between pattern and bound beyond which a proof is not near and the search by exchange pays
+_LARGEST_TABLEAU = 1_000_000  # cells times the dimension of their movements
+_LARGEST_EXCHANGE = 60  # classes that leave the basis at once, at most
+_PATIENCE = 400  # trials without success that end a descent
+_LOST = 1e-3  # what a lost level costs in the descent, as a share of the cost of the first pattern
+_KICK = 0.05  # how far uphill a new descent may start
+_MENDING = 0.3  # share of the time for completing and cleaning
+_DEPTH = 8  # descents without a new best after which the search goes back to the best
+
+
+def exchange(engine: Engine, *, until: float) -> None:
+    """Search by exchange, where the table is small enough for a tableau, and offer the safe patterns found."""
+    if fits(engine.problem) and engine.problem.candidates.any() and engine.problem.primary.any():
+        _Search(engine).run(until)
+
+
+def fits(problem: SuppressionProblem) -> bool:
+    """Whether the tableau of a problem is small."""
+    totals = np.unique(problem.relations.cells[problem.relations.coefs < 0])
+    return (problem.n_cells - len(totals)) * problem.n_cells <= _LARGEST_TABLEAU
+
+
+class _Search:
+    """Repeated descents; `best` is the best pattern by merit, which need not be safe."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.span = Span(engine.problem, engine.cost, engine.rng)
+        self.now = self.span.fill()
+        self.span.take(self.now)
+        self.best = self.now
+        self.weight = _LOST * self.now.cost
+        self._mending = 0.0
+        self._mended = np.zeros(0, dtype=bool)
+
+    def run(self, until: float) -> None:
+        """Descend, mend, step uphill, until time is up or the bound is met."""
+        start, since = time.monotonic(), 0
+        while time.monotonic() < until and not self.engine.closed():
+            self._descend(until)
+            since += 1
+            if self.now.merit(self.weight) < self.best.merit(self.weight):
+                self.best, since = self.now, 0
+            if self.engine.best is None or self._mending < _MENDING * (time.monotonic() - start):
+                self._mend(until)
+            if since % _DEPTH == _DEPTH - 1:
+                self.span.restart(self.span.pattern(self.best.hidden))
+                self.now = self.best
+            self._step_uphill()
+        self._mend(until)
+
+    def _mend(self, until: float) -> None:
+        """Make a safe pattern of the best one, unless that has been tried."""
+        if not np.array_equal(self.best.hidden, self._mended):
+            start = time.monotonic()
+            self._mended = self.best.hidden
+            mend(self.engine, self.span.pattern(self.best.hidden), until=until)
+            self._mending += time.monotonic() - start
+
+    def _descend(self, until: float) -> None:
+        failures = 0
+        while failures < _PATIENCE and time.monotonic() < until:
+            if failures % 50 == 0:
+                self.engine.say("exchanging published cells")
+            failures += 1
+            merit = self.now.merit(self.weight)
+            trial = self.span.propose(largest=_LARGEST_EXCHANGE, give_up=merit * (1 + 1e-12) + 1e-9)
+            if trial is None or len(trial.entered) == 0:
+                continue
+            gain = merit - trial.merit(self.weight)
+            if gain > 1e-9 * merit:
+                failures = 0
+                self._take(trial)
+            elif gain >= 0 and len(trial.entered) <= 8:
+                self._take(trial)  # another basis of an equal pattern opens other exchanges
+
+    def _step_uphill(self) -> None:
+        merit = self.now.merit(self.weight)
+        for _ in range(50):
+            trial = self.span.propose(largest=_LARGEST_EXCHANGE, give_up=merit * (1 + _KICK))
+            if trial is not None and 1e-4 < trial.merit(self.weight) / merit - 1 < _KICK:
+                self._take(trial)
+                return
+
+    def _take(self, trial: Trial) -> None:
+        self.span.take(trial)
+        self.now = trial
+
+
+def mend(engine: Engine, pattern: Mask, *, until: float) -> None:
+    """Complete a pattern over single ways, clean it, offer it; given up once it is clearly dearer than the best."""
+    pattern = pattern | engine.problem.forced
+    before = pattern.copy()
+    while float(engine.cost[pattern].sum()) < engine.best_cost * 1.02:
+        lost = engine.missing(pattern)
+        if not lost:
+            engine.offer(pattern)
+            if (pattern != before).any():
+                end = time.monotonic() + 0.2 * max(0.0, until - time.monotonic())
+                engine.offer(clean(engine.problem, pattern, engine.cost, until=end, singletons=engine.singletons))
+            return
+        for demand in lost[: max(4, len(lost) // 4)]:
+            added = route(engine.problem, pattern, demand, engine.cost)
+            if added is None or time.monotonic() > until:
+                return
+            pattern[added] = True
