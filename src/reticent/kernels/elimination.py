@@ -10,6 +10,7 @@ PRIME = 2147483647  # 2^31 − 1: products of two residues fit 64 bits
 
 @njit(cache=True)
 def power(base: int, exponent: int) -> int:
+    """Power modulo PRIME; the exponent PRIME − 2 gives the inverse. Time: log exponent."""
     result = 1
     base %= PRIME
     while exponent:
