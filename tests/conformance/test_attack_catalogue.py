@@ -119,13 +119,13 @@ def test_forty_spellings_have_one_verdict_in_the_analysis_mode(tmp_path: Path) -
     assert verdicts == [False, True, True, True, True, True]
 
 
-def test_pads_gain_nothing_in_the_analysis_mode() -> None:
-    """Over several secrets padding gets what a single pair gets, and only seldom comes near the value."""
+def test_pads_seldom_come_near_in_the_analysis_mode() -> None:
+    """Over several secrets; pads of the target's own stratum and of others."""
     scenario = establishments(mode="analysis", own_codes=False)
-    found = [(run_attack("padding", scenario, secret=k), run_attack("collusion", scenario, secret=k)) for k in range(8)]
-    for padded, pair in found:
-        assert padded.recovered_error == pytest.approx(pair.recovered_error, abs=1e-9)
-    assert sum(padded.succeeded for padded, _ in found) <= 2
+    found = [run_attack("padding", scenario, secret=k) for k in range(12)]
+    errors = sorted(finding.recovered_error or 0.0 for finding in found)
+    assert sum(finding.succeeded for finding in found) <= 2
+    assert errors[6] > 0.03
 
 
 def test_repetition_gains_nothing_in_the_cell_key_mode() -> None:

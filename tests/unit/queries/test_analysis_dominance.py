@@ -140,13 +140,17 @@ def test_reach_holds_without_dominance(tmp_path: Path) -> None:
 
 
 def test_the_covariance_attack_on_a_dominant_firm_fails() -> None:
-    """Over secrets: without the rule most succeed; with it none comes near."""
+    """Over secrets: without the rule, and without factors, most succeed; with either none comes near."""
     scenario = establishments(mode="analysis", own_codes=False)
     values = scenario.data.numbers(("turnover",))[:, 0]
     assert values[0] ** 2 / (values**2).sum() > 0.25  # the rule of the scenario
-    free = replace(scenario, policy=replace(scenario.policy, dominance=()))
+    plain = {"analysis": {"strata": ["region"], "blur": 0.0}}
+    free = replace(scenario, policy=replace(scenario.policy, dominance=(), options=plain))
     assert sum(run_attack("covariance", free, secret=k).succeeded for k in range(8)) >= 4
-    for secret in range(16):
-        finding = run_attack("covariance", scenario, secret=secret)
-        assert finding.recovered_error is not None
-        assert finding.recovered_error > 0.03
+    ruled = replace(scenario, policy=replace(scenario.policy, options=plain))
+    factors = replace(scenario, policy=replace(scenario.policy, dominance=()))
+    for guarded in (scenario, ruled, factors):
+        for secret in range(5):
+            finding = run_attack("covariance", guarded, secret=secret)
+            assert finding.recovered_error is not None
+            assert finding.recovered_error > 0.03

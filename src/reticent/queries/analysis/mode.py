@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import PlanError
 from reticent.data.parameters import build
+from reticent.queries.analysis.blur import blur_factors, blurred, respondent_ids
 from reticent.queries.analysis.dominance import Shares
 from reticent.queries.analysis.drop_q import kept_rows
 from reticent.queries.analysis.regression import (
@@ -31,8 +32,8 @@ from reticent.queries.statistics import design_matrix
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-DROPPED = "A few records are left out."
-LIMITED = "A few records are left out, and values that outweigh all others are limited."
+DROPPED = "A few records are left out, and values are slightly changed."
+LIMITED = "A few records are left out, values are slightly changed, and those that outweigh all others are limited."
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,14 @@ class AnalysisOptions:
     drop: int = field(default=5, metadata={"min": 2, "max": 50, "help": "most records dropped in a stratum"})
     strata: tuple[str, ...] = field(default=(), metadata={"help": "filters that form the strata of the dropping"})
     category: int = field(default=10, metadata={"min": 3, "help": "fewest records of a category in a regression"})
+    blur: float = field(
+        default=0.1,
+        metadata={
+            "min": 0,
+            "max": 0.5,
+            "help": "largest part by which a respondent's values are changed, once for ever",
+        },
+    )
     reach: float = field(
         default=0.0,
         metadata={"min": 0, "help": "most a respondent counts in a sum, as a multiple of the mean; 0 is no limit"},
@@ -59,12 +68,15 @@ class AnalysisMode:
     options: AnalysisOptions
     stratum: Integers = field(repr=False)
     shares: Shares
+    _responses: dict[str, Floats] = field(default_factory=dict, repr=False)
     name: ClassVar[str] = "analysis"
     guarantee: ClassVar[str] = (
         "Universes are unions of published categories with enough records in every piece and intersection. Every answer is "
         "computed without a few records, chosen once for ever for each universe and stratum, so that two universes that "
-        "differ by one record agree in what they lost only with a small probability. A respondent who holds more of a sum, or "
-        "of a sum of squares, than the policy's dominance and p percent rules allow counts only as far as they do. "
+        "differ by one record agree in what they lost only with a small probability. Each respondent's values carry a factor, "
+        "drawn once for ever, so that averaging over many universes comes no nearer to a value than that. A respondent who "
+        "holds more of a sum, or of a sum of squares, than the policy's dominance and p percent rules allow counts only as "
+        "far as they do. "
         "Regressions that lean on single respondents are refused; residuals are synthetic."
     )
     leakage: ClassVar[tuple[str, ...]] = (
@@ -72,9 +84,10 @@ class AnalysisMode:
         "that too few respondents have a value other than 0",
         "a refused ratio, correlation or regression also tells that it does not exist, or breaks a leverage, dominance or "
         "fit rule",
-        "answers are near the truth: averaging over many different universes narrows totals",
-        "a value that outweighs the dropped records shows in differences of answers, up to the limit of the dominance "
-        "rules, and without such rules altogether",
+        "answers are near the truth: averaging over many different universes narrows totals, and a value to its factor",
+        "counts, zeros and responses of zeros and ones carry no factor",
+        "a value that outweighs the dropped records shows in differences of answers, up to its factor and the limit of the "
+        "dominance rules",
     )
     statistics: ClassVar[frozenset[str]] = frozenset(
         {"count", "sum", "avg", "variance", "stddev", "median", "quantile", "ratio", "corr", "linreg", "logreg"}
@@ -134,7 +147,19 @@ class AnalysisMode:
         secret = self.setting.secret.child("drop-q")
         rows = universe.records(records)
         kept = kept_rows(rows, ids, self.stratum, most=self.options.drop, secret=secret)
-        return Sample(universe, records, kept, self.shares)
+        return Sample(universe, records, kept, self.shares, self._response)
+
+    def _response(self, name: str) -> Floats:
+        """The values of a response in the current version, each with its respondent's factor."""
+        if name not in self._responses:
+            data = self.setting.universe.current.data
+            values = data.numbers((name,))[:, 0]
+            if self.options.blur:
+                secret = self.setting.secret.child("blur")
+                factors = blur_factors(respondent_ids(data), name, blur=self.options.blur, secret=secret)
+                values = blurred(values, factors)
+            self._responses[name] = values
+        return self._responses[name]
 
     def _value(self, statistic: Statistic, sample: Sample) -> Any:
         """A value, or the name of the rule that forbids it."""

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from reticent.queries.analysis.dominance import Holders, Shares
 from reticent.queries.canonical import RecordSet, Universe
-from reticent.queries.design import factor_values
+from reticent.queries.design import factor_values, lower_bound
 from reticent.queries.language import Statistic
 from reticent.queries.pieces import complete
-from reticent.queries.terms import Factor, Model
+from reticent.queries.terms import Factor, Model, transformed
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -24,12 +24,13 @@ NOBODY = "too few respondents with a value other than 0"
 
 @dataclass(frozen=True)
 class Sample:
-    """A universe, the rows of it that are left, and how much a respondent may hold."""
+    """A universe, the rows of it that are left, how much a respondent may hold, and the values of a response for all rows."""
 
     universe: Universe
     records: RecordSet
     kept: Integers
     shares: Shares
+    response: Callable[[str], Floats]
 
     def complete_rows(self, names: tuple[str, ...]) -> Integers:
         """The rows left that have all these variables."""
@@ -42,8 +43,7 @@ class Sample:
 
     def values(self, name: str, rows: Integers) -> Floats:
         """A response's values in some rows."""
-        data = self.universe.versions[self.records.version].data
-        return np.asarray(data.numbers((name,))[rows, 0], dtype=np.float64)
+        return self.response(name)[rows]
 
     def limited(self, name: str, *, power: int) -> Floats | None:
         """A response's values, limited; None if too few respondents have any."""
@@ -59,12 +59,15 @@ class Sample:
             levels = version.levels.get(factor.variable)
             if levels is not None and levels.numbers is None:
                 continue
-            values = factor_values(self.universe, self.records.version, factor, rows)
-            if levels is None and (limit_response or factor != model.response):
-                limited = holders.limited(values, power=2)
-                if limited is None:
-                    return None
-                values = limited
+            if levels is not None:
+                found[factor] = factor_values(self.universe, self.records.version, factor, rows)
+                continue
+            low = lower_bound(self.universe.policy, factor)
+            values: Floats | None = transformed(self.values(factor.variable, rows), factor.transform, low)
+            if values is not None and (limit_response or factor != model.response):
+                values = holders.limited(values, power=2)
+            if values is None:
+                return None
             found[factor] = values
         return found
 

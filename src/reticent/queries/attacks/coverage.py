@@ -17,9 +17,10 @@ NOT_COVERED: dict[tuple[str, str], str] = {
         "error oracle",
         "camouflage",
     ): "which records a condition selects is taken as known, and empty sets have no interval",
-    ("linear reconstruction", "analysis"): "answers are near the truth: many different universes narrow totals",
-    ("differencing at depth", "analysis"): "answers are near the truth: many different universes narrow totals",
-    **{(attack, "cell-key"): _DIFFERENCE for attack in ("tracker", "collusion", "insider", "weights fingerprint")},
+    **{
+        (attack, "cell-key"): _DIFFERENCE
+        for attack in ("tracker", "collusion", "insider", "weights fingerprint", "version differencing")
+    },
     **{(attack, "cell-key"): _MANY_SETS for attack in ("differencing at depth", "padding", "linear reconstruction")},
     ("error oracle", "cell-key"): "nobody is counted as 0 without noise; a count above 0 tells that somebody is there",
 }

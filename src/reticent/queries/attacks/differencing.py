@@ -92,18 +92,23 @@ def averaging(attacker: Attacker) -> Claim:
 
 
 def padding(attacker: Attacker) -> Claim:
-    """T(U ∪ P) − T(V ∪ P), V = U without the target, over many pads P; what noise does to U and V averages out."""
+    """T(U ∪ P) − T(V ∪ P), V = U without the target, over many pads P; what noise does to U and V averages out.
+
+    U is what shares a code with the target and P other codes of that variable, for each variable in turn: pads within
+    the target's stratum and pads outside.
+    """
     knows = attacker.knows
     target = all_of(knows.target)
-    variable, own = knows.target[0]
-    others = [code for code in knows.codes[variable] if code != own]
-    pads = [pad for size in range(len(others) + 1) for pad in itertools.combinations(others, size)]
-    found = []
-    for pad in pads[:MOST_PADS]:
-        universe = "(" + " OR ".join(is_code(variable, code) for code in (own, *pad)) + ")"
-        span = difference(attacker.total(universe), attacker.total(f"{universe} AND NOT {target}"))
-        found += [] if span is None else [span]
-    return Claim(mean_of(found), text=f"{len(found)} of {min(len(pads), MOST_PADS)} pads answered")
+    found, asked = [], 0
+    for variable, own in knows.target:
+        others = [code for code in knows.codes[variable] if code != own]
+        pads = [pad for size in range(len(others) + 1) for pad in itertools.combinations(others, size)]
+        for pad in pads[:MOST_PADS]:
+            universe = "(" + " OR ".join(is_code(variable, code) for code in (own, *pad)) + ")"
+            span = difference(attacker.total(universe), attacker.total(f"{universe} AND NOT {target}"))
+            found += [] if span is None else [span]
+            asked += 1
+    return Claim(mean_of(found), text=f"{len(found)} of {asked} pads answered")
 
 
 def collusion(attacker: Attacker) -> Claim:

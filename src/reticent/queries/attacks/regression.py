@@ -5,8 +5,8 @@ that only the target has (`dummy_attack`); both read the target's response off t
 rules of the analysis mode (`rules` given): then they are refused, or the telling column is absorbed.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,34 +15,40 @@ from reticent.base.randomness import as_secret
 from reticent.queries.analysis.regression import RegressionRules, fit_regression
 
 Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-QUANTILES = (0.0, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+STATES, FORMS, BRANCHES = 16, 6, 40
 
 
 @dataclass(frozen=True)
 class Firms:
-    """Generated establishments: a skewed whole-number size, two codes, and a response that grows with the size."""
+    """Generated establishments: a skewed whole-number size, three codes, and a response that grows with the size."""
 
     size: Floats
-    region: NDArray[np.int64]
-    industry: NDArray[np.int64]
+    state: NDArray[np.int64]
+    form: NDArray[np.int64]
+    branch: NDArray[np.int64]
     turnover: Floats
 
     @property
     def columns(self) -> Floats:
-        """What an attacker may know, as columns: size, region, industry."""
-        return np.column_stack([self.size, self.region, self.industry]).astype(np.float64)
+        """What an attacker may know, as columns: size, federal state, legal form, branch."""
+        return np.column_stack([self.size, self.state, self.form, self.branch]).astype(np.float64)
 
 
 def generated_firms(n: int, *, unique_sizes: bool = False) -> Firms:
     """Firms from a fixed stream; with `unique_sizes` no two have the same size."""
     rng = as_secret(2011).stream("regression-attacks")
-    size = np.round(np.exp(rng.normal(3.5, 1.3, n))) + 1
+    size = np.round(np.exp(rng.normal(2.7, 1.8, n))) + 1
     if unique_sizes:
         size = np.sort(size) + np.arange(n)
-    turnover = np.round(np.exp(0.7 * np.log(size) + rng.normal(3.0, 0.5, n)), 2)
-    region, industry = rng.integers(0, 4, n), rng.integers(0, 5, n)
-    return Firms(size.astype(np.float64), region, industry, turnover.astype(np.float64))
+    turnover = np.round(np.exp(0.75 * np.log(size) + rng.normal(4.0, 0.55, n)), 2)
+    state, form, branch = (_codes(rng, n, k) for k in (STATES, FORMS, BRANCHES))
+    return Firms(size.astype(np.float64), state, form, branch, turnover.astype(np.float64))
+
+
+def _codes(rng: np.random.Generator, n: int, k: int) -> NDArray[np.int64]:
+    """Codes of which the first are the most common."""
+    weights = 1.0 / np.arange(2, k + 2)
+    return np.asarray(rng.choice(k, n, p=weights / weights.sum()), dtype=np.int64)
 
 
 def outlier_variable(x: Floats, guess: float, epsilon: float) -> Floats:
@@ -90,13 +96,21 @@ def _fit(predictor: Floats, y: Floats, rules: RegressionRules | None) -> tuple[f
 
 @dataclass(frozen=True)
 class Sweep:
-    """One line of a sweep: how far off the attacker is, on an open regression and under rules."""
+    """One line of a sweep: how far off the attacker is, on an open regression and under rules.
+
+    `own_weight` is the largest share that a target's own value has in what is answered about it: 1 gives it away, and with
+    one half the rest of the answer comes from others.
+    """
 
     epsilon: float
     knowledge: float
     open_error: float
     refused: float
     protected_error: float | None
+    own_weight: float | None
+
+
+Attack = Callable[[int, Floats, RegressionRules | None], float | None]
 
 
 def sweep_outlier(
@@ -108,56 +122,50 @@ def sweep_outlier(
     targets: int = 60,
 ) -> list[Sweep]:
     """Attack every so many firms for each ε and each relative error of the known size."""
-    rows = np.linspace(0, len(firms.size) - 1, targets).astype(int)
     found = []
     for epsilon in epsilons:
         for off in knowledge:
-            guesses = firms.size[rows] * (1 + off)
-            openly = [outlier_attack(firms.size, firms.turnover, guess=g, epsilon=epsilon) for g in guesses]
-            guarded = [
-                outlier_attack(firms.size, firms.turnover, guess=g, epsilon=epsilon, rules=rules) for g in guesses
-            ]
-            found.append(_line(epsilon, off, openly, guarded, firms.turnover[rows]))
+
+            def attack(
+                row: int, y: Floats, by: RegressionRules | None, e: float = epsilon, o: float = off
+            ) -> float | None:
+                return outlier_attack(firms.size, y, guess=float(firms.size[row]) * (1 + o), epsilon=e, rules=by)
+
+            found.append(_line(firms, rules, attack, targets, epsilon, off))
     return found
 
 
 def sweep_dummy(firms: Firms, rules: RegressionRules, *, widths: tuple[float, ...], targets: int = 60) -> list[Sweep]:
-    """The same with indicators; the size is known within ± a share, region and industry exactly."""
-    rows = np.linspace(0, len(firms.size) - 1, targets).astype(int)
+    """The same with indicators; the size is known within ± a share, the codes exactly."""
     found = []
     for share in widths:
-        openly, guarded = [], []
-        for row in rows:
+
+        def attack(row: int, y: Floats, by: RegressionRules | None, near: float = share) -> float | None:
             guess = firms.columns[row]
-            width = np.array([share * guess[0], 0.0, 0.0])
-            openly.append(dummy_attack(firms.columns, firms.turnover, guess=guess, width=width))
-            guarded.append(dummy_attack(firms.columns, firms.turnover, guess=guess, width=width, rules=rules))
-        found.append(_line(0.0, share, openly, guarded, firms.turnover[rows]))
+            width = np.append(near * guess[0], np.zeros(len(guess) - 1))
+            return dummy_attack(firms.columns, y, guess=guess, width=width, rules=by)
+
+        found.append(_line(firms, rules, attack, targets, 0.0, share))
     return found
 
 
-def _line(epsilon: float, off: float, openly: list[float | None], guarded: list[float | None], y: Floats) -> Sweep:
-    def errors(found: list[float | None]) -> list[float]:
-        return [abs(value - truth) / truth for value, truth in zip(found, y.tolist()) if value is not None]
-
-    answered = errors(guarded)
-    middle = float(np.median(answered)) if answered else None
-    return Sweep(epsilon, off, float(np.mean(errors(openly))), 1 - len(answered) / len(guarded), middle)
-
-
-def uniquely_identified(columns: Floats, width: Floats) -> Mask:
-    """Who is alone within `width` (per record and column) of his own values: whom a dummy singles out."""
-    alone = np.ones(len(columns), dtype=bool)
-    for row, (guess, around) in enumerate(zip(columns, width)):
-        alone[row] = int((np.abs(columns - guess) <= around).all(axis=1).sum()) == 1
-    return alone
+def _line(firms: Firms, rules: RegressionRules, attack: Attack, targets: int, epsilon: float, off: float) -> Sweep:
+    rows = np.linspace(0, len(firms.size) - 1, targets).astype(int).tolist()
+    openly, answered, weights = [], [], []
+    for row in rows:
+        truth = float(firms.turnover[row])
+        openly.append(abs((attack(row, firms.turnover, None) or 0.0) - truth) / truth)
+        found = attack(row, firms.turnover, rules)
+        if found is not None:
+            answered.append(abs(found - truth) / truth)
+            weights.append(_own_weight(firms, attack, row, found, rules))
+    middle, weight = (float(np.median(answered)), max(weights)) if answered else (None, None)
+    return Sweep(epsilon, off, float(np.mean(openly)), 1 - len(answered) / len(rows), middle, weight)
 
 
-def by_size_quantile(size: Floats, marks: NDArray[np.generic]) -> list[tuple[str, float]]:
-    """The mean of a mark within each group of size quantiles."""
-    ends = np.quantile(size, QUANTILES)
-    table = []
-    for k, (low, high) in enumerate(pairwise(ends)):
-        inside = (size >= low) & ((size < high) | (k == len(ends) - 2))
-        table.append((f"{100 * QUANTILES[k]:g}–{100 * QUANTILES[k + 1]:g} %", float(np.mean(marks[inside]))))
-    return table
+def _own_weight(firms: Firms, attack: Attack, row: int, found: float, rules: RegressionRules) -> float:
+    """How much of a change of the target's value shows in the answer."""
+    other = firms.turnover.copy()
+    other[row] *= 1.01
+    changed = attack(row, other, rules)
+    return 0.0 if changed is None else (changed - found) / (0.01 * float(firms.turnover[row]))
