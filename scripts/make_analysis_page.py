@@ -107,7 +107,14 @@ def outlier_table(rows: list[RiskRow]) -> str:
                 f"{printed:.3f}",
             ]
         )
-    head = ["quantile", "N", "prop. uniqu. identified", "Δ all records", "Δ uniqu. identified", "prop. in the source"]
+    head = [
+        "quantile",
+        "N",
+        "share uniquely identified",
+        "Δ all records",
+        "Δ uniquely identified",
+        "prop. in the source",
+    ]
     return table(head, lines)
 
 
@@ -119,7 +126,7 @@ def dummy_table(rows: list[RiskRow]) -> str:
         first = [label, f"{row.n:,}"] if label != last else ["", ""]
         lines.append([*first, row.indicators, f"{row.unique:.4f}", number(row.error_all), number(row.error_unique)])
         last = label
-    head = ["quantile", "N", "indicators", "prop. uniqu. identified", "Δ all records", "Δ uniqu. identified"]
+    head = ["quantile", "N", "indicators", "share uniquely identified", "Δ all records", "Δ uniquely identified"]
     return table(head, lines, words=3)
 
 
