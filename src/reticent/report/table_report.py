@@ -175,12 +175,9 @@ def _attack(result: TableView) -> tuple[Block, ...]:
     known, cells_words = "the attacker's bounds", "each hidden cell"
     if result.outcome.values is not None:
         known, cells_words = "what the method says about each true value", "each unsafe cell"
-    inside = [
-        Text(
-            f"{number(len(result.insiders))} respondents who are alone in a cell can subtract what they know and work out "
-            "another unsafe cell exactly."
-        )
-    ]
+    n = len(result.insiders)
+    who = "One respondent who is" if n == 1 else f"{number(n)} respondents who are"
+    inside = [Text(f"{who} alone in a cell can subtract what they know and work out another unsafe cell exactly.")]
     return (
         *(inside if result.insiders else ()),
         Text(
@@ -200,18 +197,17 @@ def _revealed(result: TableView) -> tuple[Block, ...]:
     revealed = result.revealed()
     if not revealed:
         return ()
-    rows = [
-        (
-            result.table.name_of(cell),
-            len(words),
-            "; ".join(words[:MAX_RELATIONS]) + ("; …" if len(words) > MAX_RELATIONS else ""),
-        )
-        for cell, words in revealed.items()
-    ]
+    rows = tuple((result.table.name_of(cell), len(words), _sums(words)) for cell, words in revealed.items())
     words = "Exposed cells are found from these sums: everything in them that is published is known, the rest follows."
     if len(revealed) < len(result.exposed):
         words += f" The first {number(len(revealed))} of {number(len(result.exposed))} exposed cells are listed."
-    return (Text(words), Rows(("exposed cell", "relations", "revealed by"), tuple(rows)))
+    return (Text(words), Rows(("exposed cell", "relations", "revealed by"), rows))
+
+
+def _sums(words: list[str]) -> str:
+    if not words:
+        return "what is known about the cell by itself"
+    return "; ".join(words[:MAX_RELATIONS]) + ("; …" if len(words) > MAX_RELATIONS else "")
 
 
 def _inside(result: TableView) -> tuple[Block, ...]:

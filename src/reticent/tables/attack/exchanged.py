@@ -62,10 +62,12 @@ def audit_exchanged(
         found = judge(view, reduced.cells[wanted], lower[wanted], upper[wanted], programs=programs)
         exposed = found.exposed
     else:
-        reach, _ = certify(view, everything, workers=workers, progress=progress)
+        # cells whose own interval is too narrow are exposed without any program
+        hopeless = _too_narrow(view)
+        reach, _ = certify(_without(view, hopeless), everything, workers=workers, progress=progress)
         found = judge(view, reduced.cells[wanted], reach.down[wanted], reach.up[wanted], programs=reach.programs)
         assert reach.lost is not None
-        exposed = reach.lost[wanted]
+        exposed = (reach.lost | hopeless[reduced.cells])[wanted]
     if published is not None:
         exposed = exposed | _too_near(attacked, published, found.cells)
     seconds = time.monotonic() - started
@@ -92,6 +94,25 @@ def _attackers_view(problem: SuppressionProblem, low: Floats, high: Floats, leve
         lower_bound=np.minimum(np.maximum(low, problem.lower_bound), problem.values),
         upper_bound=np.maximum(np.minimum(high, problem.upper_bound), problem.values),
         integral=problem.integral and problem.n_cells <= WHOLE,
+    )
+
+
+def _too_narrow(problem: SuppressionProblem) -> Mask:
+    """Primaries whose bounds alone do not leave the room that they need."""
+    slack = problem.tolerance
+    down, up = problem.values - problem.lower_bound, problem.upper_bound - problem.values
+    short = (down < problem.lower_protection - slack) | (up < problem.upper_protection - slack)
+    return np.asarray(problem.primary & (short | (down + up < problem.sliding_protection - slack)))
+
+
+def _without(problem: SuppressionProblem, cells: Mask) -> SuppressionProblem:
+    """The same problem where some primaries need nothing."""
+    return replace(
+        problem,
+        lower_protection=np.where(cells, 0.0, problem.lower_protection),
+        upper_protection=np.where(cells, 0.0, problem.upper_protection),
+        sliding_protection=np.where(cells, 0.0, problem.sliding_protection),
+        status=np.where(cells, CellStatus.SECONDARY, problem.status).astype(problem.status.dtype),
     )
 
 

@@ -6,7 +6,7 @@ Sources: Castro (2006); Castro and González (2011) for the block descent; SESRI
 """
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -318,13 +318,13 @@ def _block_descent(model: LinearModel, n_free: int, started: float, time_limit: 
     assert model.integer is not None
     first = int(np.flatnonzero(model.integer & (model.col_upper <= 1))[-1]) + 1 - n_free
     y = np.arange(first, first + n_free)
-    relaxed = solve(
-        LinearModel(model.cost, model.col_lower, model.col_upper, model.matrix, model.row_lower, model.row_upper)
-    )
+    # simplex takes many times as long as an interior point on relaxations of this size
+    relaxed = solve(replace(model, integer=None), time_limit=time_limit, algorithm="interior")
     if not relaxed.feasible:
         return relaxed
     rng = np.random.default_rng(0)  # order of the blocks: no secret depends on it
-    best = _with_directions(model, y, relaxed.values[y] > 0.5, np.zeros(n_free, dtype=bool), time_limit, None)
+    left = max(1e-2, time_limit - (time.monotonic() - started))
+    best = _with_directions(model, y, relaxed.values[y] > 0.5, np.zeros(n_free, dtype=bool), left, None)
     tries = 0
     while not best.feasible and tries < 6 and time.monotonic() - started < time_limit:
         unsure = np.argsort(np.abs(relaxed.values[y] - 0.5))[: BLOCK * 2**tries]
