@@ -200,11 +200,12 @@ def missing_totals(table: Table) -> tuple[str, ...]:
             both = np.concatenate((table.codes, above))
             # groups are numbered by first appearance, so larger numbers than the table has are cells it lacks
             group = group_columns([np.ascontiguousarray(column) for column in both.T], sizes)[0][table.n_cells :]
-            for number in np.unique(group[group >= table.n_cells]).tolist():
-                parts = np.flatnonzero(group == number)
-                codes = zip(table.dimensions, above[parts[0]].tolist(), strict=True)
+            lacking = np.flatnonzero(group >= table.n_cells)
+            _, first, sizes_of = np.unique(group[lacking], return_index=True, return_counts=True)
+            for row, size in zip(lacking[first].tolist(), sizes_of.tolist(), strict=True):
+                codes = zip(table.dimensions, above[row].tolist(), strict=True)
                 name = " × ".join(d.codes[node] for d, node in codes)
-                lines[f"{name}: the total of its {len(parts)} parts along {dimension.name} is missing"] = None
+                lines[f"{name}: the total of its {size} parts along {dimension.name} is missing"] = None
     return tuple(lines)
 
 
