@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from reticent.base.randomness import as_secret
 from reticent.queries.analysis.cutpoints import fixed_width, increasing_width, minimum_width, partitioned
-from reticent.queries.analysis.drop_q import disclosure_bounds, disclosure_probability
+from reticent.queries.analysis.drop_q import disclosure_bounds, disclosure_probability, kept_rows
 
 DATA = [1, 1, 2, 2, 4, 4, 5, 6]
 
@@ -45,6 +46,35 @@ def test_disclosure_probability_against_simulation(k: int) -> None:
     second = np.array([rng.multivariate_hypergeometric(smaller, q) for q in q2[same]])
     found = (first == second).all(axis=1).sum() / trials
     assert found == pytest.approx(disclosure_probability(shares / shares.sum(), k), abs=0.005)
+
+
+def _dropped_alike(k: int, pairs: int) -> float:
+    """How often the mode's own dropping takes the same from every cell of two universes that differ by one record."""
+    sizes = (391, 293, 196, 98)
+    cell = np.repeat(np.arange(4), sizes)
+    ids, stratum, whole = np.arange(978, dtype=np.uint64), np.zeros(978, dtype=np.int64), np.arange(978)
+    alike = 0
+    for number in range(pairs):
+        secret, lost = as_secret(1000 * number + k), []
+        for rows in (whole, whole[1:]):
+            kept = kept_rows(rows, ids, stratum, most=k, secret=secret)
+            lost.append(np.bincount(cell[rows], minlength=4) - np.bincount(cell[kept], minlength=4))
+        alike += bool((lost[0] == lost[1]).all())
+    return alike / pairs
+
+
+SHARES = [391 / 978, 293 / 978, 196 / 978, 98 / 978]
+
+
+def test_disclosure_probability_against_the_modes_own_dropping() -> None:
+    """3,000 pairs: three standard deviations are 0.013."""
+    assert _dropped_alike(3, 3_000) == pytest.approx(disclosure_probability(SHARES, 3), abs=0.013)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("k", [3, 4, 5, 6, 7])
+def test_disclosure_probability_against_many_draws_of_the_mode(k: int) -> None:
+    assert _dropped_alike(k, 20_000) == pytest.approx(disclosure_probability(SHARES, k), abs=0.005)
 
 
 @pytest.mark.parametrize("k", [3, 5, 7])
