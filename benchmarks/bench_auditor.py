@@ -1,36 +1,44 @@
 """The exact auditor: decisions against rank and classes, and the stated workload of 10,000 queries on a million records.
 
     python -m benchmarks.bench_auditor [queries] [records]     the whole workload, with percentiles by rank
-    python -m benchmarks.bench_auditor bounds                  the stage of known bounds apart, on data half of zeros
+    python -m benchmarks.bench_auditor growth                  one decision against rank and against classes
+    python -m benchmarks.bench_auditor bounds                  the stage of known bounds apart (LP and ILP)
+    python -m benchmarks.bench_auditor reopen [answers]        opening a database with so many audited answers
     python -m benchmarks.bench_auditor ledger                  opening a ledger of 100,000 entries
 
 Workload: conjunctions (one to three of five key variables, one to half of the codes each) and group-bys (every cell of
 one or two variables), on sums, minimum 3 and dominance (2, 85), each respondent one record.
 """
 
+import itertools
 import resource
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from benchmarks.harness import Entry
 from reticent.base.randomness import as_secret
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.ledger.ledger import open_ledger
 from reticent.queries.audit.auditor import Auditor, BoundStage
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.rowspace import LinearRow, Partition, Proposal, RowSpace
 from reticent.queries.columns import Columns, Fixed
+from reticent.queries.database import ProtectedDatabase
 from reticent.queries.policy import Bounds, Policy
-from reticent.queries.refusals import StaffReason
+from reticent.queries.refusals import Answer, StaffReason
 from reticent.queries.rules import SetRules
 
 CARDS = (10, 12, 6, 9, 4)
 POLICY = Policy(minimum=3, dominance=(2, 85))
+RANK = 2_000
 
 
 def _records(n: int) -> tuple[np.ndarray, Columns]:
@@ -63,7 +71,7 @@ def _auditor(columns: Columns) -> Auditor:
     return Auditor(columns, SetRules.of(POLICY, by_value=True), np.random.default_rng(0))
 
 
-def workload(n_queries: int = 10_000, n_records: int = 1_000_000, most_rank: int = 2_000) -> None:
+def workload(n_queries: int = 10_000, n_records: int = 1_000_000) -> None:
     """Run the stated workload and print times of decisions by rank."""
     patterns, columns = _records(n_records)
     auditor = _auditor(columns)
@@ -84,19 +92,93 @@ def workload(n_queries: int = 10_000, n_records: int = 1_000_000, most_rank: int
         seconds.append(time.perf_counter() - before)
         ranks.append(auditor.rank())
         outcome[kind] += 1
-        if auditor.rank() >= most_rank:
-            break
     times, at = 1_000 * np.array(seconds), np.array(ranks)
     print(f"{n_records:,} records, {columns.n_columns:,} patterns, {len(times):,} queries: {outcome}")
     print(f"classes {auditor.space.partition.n_classes:,}, rank {auditor.rank():,}")
-    print(f"all decisions: median {np.median(times):.1f} ms, 95th percentile {np.quantile(times, 0.95):.1f} ms, "
-          f"longest {times.max():.0f} ms")  # fmt: skip
-    for low in range(0, most_rank, 500):
+    for name, inside in (("all decisions", times), ("rank below 2,000", times[at < RANK])):
+        print(f"{name}: {len(inside):,}, median {np.median(inside):.1f} ms, 95th percentile "
+              f"{np.quantile(inside, 0.95):.1f} ms, longest {inside.max():.0f} ms")  # fmt: skip
+    for low in range(0, int(at.max()) + 1, 500):
         inside = times[(at >= low) & (at < low + 500)]
         if len(inside):
             print(f"rank {low:>5}–{low + 499:<5} {len(inside):>6} decisions: median {np.median(inside):6.1f} ms, "
                   f"95th percentile {np.quantile(inside, 0.95):6.1f} ms")  # fmt: skip
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
+
+
+def growth(n_decisions: int = 60) -> None:
+    """Process time of a decision at growing rank (all classes), and at growing numbers of classes (rank 200)."""
+    rng = np.random.default_rng(5)
+    patterns, columns = _records(200_000)
+    auditor, stream = _auditor(columns), _queries(patterns, rng)
+    for rank in (100, 200, 400, 800, 1_600):
+        while auditor.rank() < rank:
+            auditor.replay(LinearRow.of(next(stream)), 0)
+            auditor.forget_undo()
+        _print_growth(auditor, stream, n_decisions)
+    for share in (0.1, 0.3, 1.0):
+        kept = np.sort(rng.choice(len(patterns), int(share * len(patterns)), replace=False))
+        _, some = _records(200_000)
+        start = np.arange(len(kept) + 1, dtype=np.int64) * 8  # eight respondents for each pattern
+        few = Columns(
+            "x", (np.arange(len(kept)),), start, np.arange(start[-1]), Fixed(some.values.integers[: start[-1]], 1)
+        )
+        auditor, stream = _auditor(few), _queries(patterns[kept], rng)
+        while auditor.rank() < 200:
+            auditor.replay(LinearRow.of(next(stream)), 0)
+            auditor.forget_undo()
+        _print_growth(auditor, stream, n_decisions)
+
+
+def _print_growth(auditor: Auditor, stream: Iterator[np.ndarray], n_decisions: int) -> None:
+    seconds = []
+    for mask in itertools.islice(stream, n_decisions):
+        before = time.process_time()
+        auditor.judge(LinearRow.of(mask))
+        seconds.append(time.process_time() - before)
+    print(f"rank {auditor.rank():>5}, classes {auditor.space.partition.n_classes:>6,}: median "
+          f"{1_000 * np.median(seconds):6.1f} ms, 95th percentile {1_000 * np.quantile(seconds, 0.95):6.1f} ms")  # fmt: skip
+
+
+def reopen_workload(n_answers: int = 10_000, n_records: int = 100_000) -> None:
+    """Open a database that has given many audited answers, without and with its snapshot."""
+    patterns, columns = _records(n_records)
+    atom = np.empty(n_records, dtype=np.int64)
+    atom[columns.entity] = np.repeat(np.arange(columns.n_columns), columns.counts)
+    frame: dict[str, np.ndarray] = {f"k{i}": patterns[atom, i].astype(str) for i in range(len(CARDS))}
+    frame["x"] = columns.values.integers[np.argsort(columns.entity)].astype(float)
+    keys = tuple(f"k{i}" for i in range(len(CARDS)))
+    coded = [Variable(name, codes=tuple(map(str, range(card)))) for name, card in zip(keys, CARDS)]
+    schema = Schema((*coded, Variable("x", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
+    data = Microdata.of(pl.DataFrame(frame), schema)
+    policy = replace(POLICY, filters=keys, responses=("x",))
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "long.ledger"
+        database = ProtectedDatabase(data, policy=policy, secret=1, ledger=place)
+        rng, answered = np.random.default_rng(2), 0
+        before = time.perf_counter()
+        while answered < n_answers:
+            answered += isinstance(database.ask(_question(rng), user="u"), Answer)
+        print(f"{answered:,} answers on {n_records:,} records in {time.perf_counter() - before:.0f} s")
+        database.close()
+        state = next(Path(folder).glob("*.state"), None)
+        for name in ("with its snapshot", "without"):
+            size = "" if state is None or name == "without" else f", snapshot {state.stat().st_size / 2**20:.0f} MB"
+            if name == "without" and state is not None:
+                state.unlink()
+            before = time.perf_counter()
+            ProtectedDatabase(data, policy=policy, secret=1, ledger=place).close()
+            print(f"opened {name} in {time.perf_counter() - before:.1f} s{size}", flush=True)
+
+
+def _question(rng: np.random.Generator) -> str:
+    """A conjunction as in the workload, as text."""
+    parts = []
+    for variable in rng.choice(len(CARDS), size=int(rng.integers(1, 4)), replace=False):
+        n_codes = int(rng.integers(1, max(2, CARDS[variable] // 2)))
+        codes = rng.choice(CARDS[variable], size=n_codes, replace=False)
+        parts.append(f"k{variable} IN ({', '.join(repr(str(code)) for code in codes)})")
+    return f"SELECT SUM(x) FROM data WHERE {' AND '.join(parts)}"
 
 
 @dataclass(frozen=True)
@@ -116,27 +198,34 @@ class _Timed:
         return self.stage.interior(partition)
 
 
-def bounds_workload(n_queries: int = 400, n_records: int = 100_000) -> None:
-    """The stage of known bounds on data half of which are zeros: time with it and without it."""
-    patterns, plain = _records(n_records)
-    rng = np.random.default_rng(3)
-    amounts = np.where(rng.random(n_records) < 0.5, 0, plain.values.integers)
-    columns = Columns("x", plain.atom_of, plain.start, plain.entity, Fixed(amounts, 1))
-    policy = Policy(minimum=3, dominance=(2, 85), bounds={"x": Bounds(0)})
-    rules = SetRules.of(policy, by_value=True)
-    stage = bound_stage(columns, policy, ("x",), rules)
-    assert stage is not None
-    seconds: list[float] = []
-    auditor = Auditor(columns, rules, rng, bounds=_Timed(stage, seconds))
-    refused = 0
-    for number, mask in zip(range(n_queries), _queries(patterns, rng)):
-        if rules.broken(columns, mask) is None:
-            refused += not auditor.release(LinearRow.of(mask), number).allowed
-            auditor.forget_undo()
-    times = 1_000 * np.array(seconds)
-    print(f"{n_queries} queries, {columns.n_columns:,} patterns, rank {auditor.rank()}, {refused} refused; stage of bounds: "
-          f"{len(times)} times, median {np.median(times):.0f} ms, 95th percentile {np.quantile(times, 0.95):.0f} ms, "
-          f"longest {times.max():.0f} ms")  # fmt: skip
+def bounds_workload(n_queries: int = 300) -> None:
+    """The stage of known bounds: the pivots at hand, one program over directions, and programs with whole numbers."""
+    for name, n_records, zeros, bounds, interval in (
+        ("half are 0, x >= 0", 100_000, 0.5, Bounds(0), 0.0),
+        ("95 percent are 0, x >= 0", 20_000, 0.95, Bounds(0), 0.0),
+        ("half are 0, interval of 5 percent (LP)", 2_000, 0.5, Bounds(0), 5.0),
+        ("0 or 1, whole (ILP)", 2_000, 0.5, Bounds(0, 1, True), 0.0),
+    ):
+        patterns, plain = _records(n_records)
+        rng = np.random.default_rng(3)
+        whole = np.ones_like(plain.values.integers) if bounds.integer else plain.values.integers
+        amounts = np.where(rng.random(n_records) < zeros, 0, whole)
+        columns = Columns("x", plain.atom_of, plain.start, plain.entity, Fixed(amounts, 1))
+        policy = replace(POLICY, bounds={"x": bounds}, interval=interval)
+        rules = SetRules.of(policy, by_value=True)
+        stage = bound_stage(columns, policy, ("x",), rules)
+        assert stage is not None
+        seconds: list[float] = []
+        auditor = Auditor(columns, rules, rng, bounds=_Timed(stage, seconds))
+        refused = 0
+        for number, mask in zip(range(n_queries), _queries(patterns, rng)):
+            if rules.broken(columns, mask) is None:
+                refused += not auditor.release(LinearRow.of(mask), number).allowed
+                auditor.forget_undo()
+        times = 1_000 * np.array(seconds)
+        print(f"{name}: {columns.n_columns:,} patterns, {n_queries} queries, rank {auditor.rank()}, {refused} refused; "
+              f"stage of bounds {len(times)} times, median {np.median(times):.0f} ms, 95th percentile "
+              f"{np.quantile(times, 0.95):.0f} ms, longest {times.max():.0f} ms", flush=True)  # fmt: skip
 
 
 def ledger_workload(n_entries: int = 100_000) -> None:
@@ -206,6 +295,10 @@ def entries() -> list[Entry]:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["bounds"]:
         bounds_workload()
+    elif sys.argv[1:2] == ["growth"]:
+        growth()
+    elif sys.argv[1:2] == ["reopen"]:
+        reopen_workload(*(int(argument) for argument in sys.argv[2:]))
     elif sys.argv[1:2] == ["ledger"]:
         ledger_workload()
     else:

@@ -152,11 +152,11 @@ class Oracle:
     def unsafe(self, system: System, members: Sequence[int]) -> bool:
         """Whether a set of records has too few respondents, no spread, or a dominant respondent."""
         values = system.values
-        if system.squares and members and len({values[i] for i in members}) == 1:
-            return True
         hidden = [i for i in members if self.owner[i] not in self.known]
         if members and not hidden:
             return False
+        if system.squares and len({values[i] for i in hidden}) == 1:
+            return True
         amounts: dict[int, int] = {}
         for i in hidden:
             amounts[self.owner[i]] = amounts.get(self.owner[i], 0) + (values[i] or 0)

@@ -14,6 +14,7 @@ from reticent.queries.columns import Columns
 from reticent.queries.policy import Policy
 
 Mask = NDArray[np.bool_]
+SAME = "spread: all values are the same"
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,6 @@ class SetRules:
 
     def broken(self, columns: Columns, mask: Mask) -> str | None:
         """The rule that makes a set of columns unsafe, in words for staff; None if it is safe."""
-        if self.squares and self.by_value and bool(mask.any()):
-            least, greatest = columns.extremes
-            if least[mask].min() == greatest[mask].max():
-                return "spread: all values are the same"
         if columns.one_each and not self.known:
             return self._broken_quickly(columns, mask)
         units = columns.units_by_entity(mask)
@@ -64,15 +61,22 @@ class SetRules:
             if len(units) and not bool(unknown.any()):
                 return None  # everything in it is known anyway
             units, entity = units[unknown], entity[unknown]
+        own = columns.values.integers[units]
+        if self.squares and self.by_value and len(own) and own.min() == own.max():
+            return SAME
         starts = np.flatnonzero(np.diff(entity, prepend=-1))
         few = self._few(len(starts))
         if few is not None or not self.by_value:
             return few
-        contributions = np.abs(np.add.reduceat(columns.values.integers[units], starts))
+        contributions = np.abs(np.add.reduceat(own, starts))
         return self._by_value(len(starts), contributions, int(contributions.sum()))
 
     def _broken_quickly(self, columns: Columns, mask: Mask) -> str | None:
         """The same where each respondent has one unit: the largest of a set are among the largest of its columns."""
+        if self.squares and self.by_value and bool(mask.any()):
+            least, greatest = columns.extremes
+            if least[mask].min() == greatest[mask].max():
+                return SAME
         n = int(columns.counts[mask].sum())
         few = self._few(n)
         if few is not None or not self.by_value:

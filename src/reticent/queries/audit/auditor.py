@@ -179,9 +179,10 @@ class Auditor:
                 if not (to_insider or change):
                     continue
                 certificate = self.space.implied_combination(proposal.weights(i, j), proposal)
-                if certificate is not None:
-                    rule = "insider: one respondent could compute another" if to_insider else "few respondents' change"
-                    return self._reason(rule, 2, certificate)
+                if certificate is None:  # the screen found it, but with factors too large to be recovered
+                    raise Undecided("The audit cannot prove whether a combination of two classes is implied.")
+                rule = "insider: one respondent could compute another" if to_insider else "few respondents' change"
+                return self._reason(rule, 2, certificate)
         return None
 
     def _few(self, partition: Partition) -> NDArray[np.int64]:
