@@ -5,6 +5,7 @@ next line protects the table once and answers with one line of JSON: the seconds
 and the hidden cells. Then it ends: every run has a process of its own.
 """
 
+import contextlib
 import csv
 import json
 import os
@@ -32,7 +33,8 @@ def protect(folder: str, names: list[str]) -> dict[str, Any]:
     from pytauargus.batch import Suppress, WriteTable, parse_batch
     from pytauargus.engine import Engine
 
-    with tempfile.TemporaryDirectory() as place:
+    # the library writes its logs into the current folder
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
         reading, whole, out = (Path(place) / name for name in ("read.arb", "whole.arb", "out.txt"))
         text = BATCH.format(folder=folder, names="".join(f'"{name}"' for name in names))
         reading.write_text(text)
