@@ -249,7 +249,7 @@ class Universe:
 
     def n_entities(self, records: RecordSet) -> int:
         """Number of respondents in a set."""
-        return len(np.unique(self._entities[records.version][self.records(records)]))
+        return int(np.count_nonzero(np.bincount(self._entities[records.version][self.records(records)])))
 
     def columns(self, *names: str) -> Columns:
         """The unknowns of a response, of a product of responses (two names), or of the records themselves (`*`)."""

@@ -13,6 +13,7 @@ from reticent.queries.analysis.blur import blur_factors, blurred, respondent_ids
 from reticent.queries.analysis.drop_q import kept_rows
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.policy import Policy
+from reticent.queries.refusals import Answer
 
 SECRET = as_secret(8)
 SCHEMA = Schema(
@@ -93,3 +94,20 @@ def test_totals_stay_near(tmp_path: Path) -> None:
     assert db.ask("SELECT AVG(turnover) FROM data", user="u").value == pytest.approx(truth.mean(), rel=0.03)
     kept = db.ask("SELECT SUM(exports), COUNT(exports) FROM data", user="u").rows[0].values
     assert kept[0] == int(kept[0])
+
+
+@pytest.mark.parametrize("firms, answered", [(1, True), (4, True), (12, False)])
+def test_a_universe_needs_respondents_not_records(firms: int, answered: bool, tmp_path: Path) -> None:
+    """Two hundred records of 200, 50 and 17 holdings; twenty are needed."""
+    table = pl.DataFrame(
+        {
+            "firm": [f"f{i}" for i in range(200)],
+            "holding": [f"h{i // firms}" for i in range(200)],
+            "region": ["n"] * 200,
+            "turnover": np.arange(200) + 50.0,
+            "exports": [0, 1] * 100,
+        }
+    )
+    policy = Policy(mode="analysis", filters=("region",), responses=("turnover", "exports"))
+    db = ProtectedDatabase(Microdata.of(table, SCHEMA), policy=policy, secret=4, ledger=tmp_path / "r.ledger")
+    assert isinstance(db.ask("SELECT SUM(turnover) FROM data", user="u"), Answer) == answered

@@ -130,15 +130,23 @@ class AnalysisMode:
         small = None
         if masks is not None:
             small = too_small(version, masks, gamma=self.options.gamma, joint_gamma=self.options.joint_gamma)
-        if small is None:
+        if small is None or masks is None:
             return "Universe Gamma: too many pieces"
-        if small:
+        if small or self._few_respondents(masks, records.version):
             return "Universe Gamma"
         rows = self.setting.universe.records(records)
         sizes = np.bincount(self.stratum[rows])
         if bool(((sizes > 0) & (sizes < self.options.joint_gamma)).any()):
             return "Universe Gamma in a stratum"
         return None
+
+    def _few_respondents(self, masks: list[NDArray[np.bool_]], version: int) -> bool:
+        """Whether a piece has enough records, but of too few respondents."""
+        universe = self.setting.universe
+        if universe.versions[version].data.schema.entity is None:
+            return False
+        least = max(self.options.gamma, self.setting.policy.minimum)
+        return any(universe.n_entities(universe.record_set(mask, version=version)) < least for mask in masks)
 
     def _sample(self, records: RecordSet) -> Sample:
         """What is left of a universe."""
