@@ -153,3 +153,14 @@ def test_files_say_what_is_exposed(shared_data: Path) -> None:
     adjusted = adjust_file(path, fix_total=True, largest_change=0.1)
     assert adjusted["exposed"] == []
     assert adjusted["intervals"]["363"]["high"] < 1000
+
+
+def test_a_table_that_may_be_scaled_needs_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known but that values are not negative: half and double the table fit as well."""
+    monkeypatch.setattr(exchanged, "EXACT", 0)
+    problem = problem_of(np.array([[20, 30], [40, 50]]), [0, 4], lower_protection=9, upper_protection=9)
+    found = audit_exchanged(problem, problem.lower_bound, problem.upper_bound)
+    assert (found.programs, found.n_exposed) == (0, 0)
+    assert found.low.tolist() == [0, 0]
+    narrow = audit_exchanged(problem, problem.values - 5, problem.values + 5)
+    assert (narrow.programs, narrow.exposed_cells.tolist()) == (0, [0, 4])

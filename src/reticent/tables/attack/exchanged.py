@@ -64,8 +64,12 @@ def audit_exchanged(
     else:
         # cells whose own interval is too narrow are exposed without any program
         hopeless = _too_narrow(view)
-        reach, _ = certify(_without(view, hopeless), everything, workers=workers, progress=progress)
-        found = judge(view, reduced.cells[wanted], reach.down[wanted], reach.up[wanted], programs=reach.programs)
+        down, up = _scaled(view)
+        served = _served(view, down, up)
+        reach, _ = certify(_without(view, hopeless | served), everything, workers=workers, progress=progress)
+        cells = reduced.cells[wanted]
+        lower, upper = np.maximum(reach.down[wanted], down[cells]), np.maximum(reach.up[wanted], up[cells])
+        found = judge(view, cells, lower, upper, programs=reach.programs)
         assert reach.lost is not None
         exposed = (reach.lost | hopeless[reduced.cells])[wanted]
     if published is not None:
@@ -103,6 +107,27 @@ def _too_narrow(problem: SuppressionProblem) -> Mask:
     down, up = problem.values - problem.lower_bound, problem.upper_bound - problem.values
     short = (down < problem.lower_protection - slack) | (up < problem.upper_protection - slack)
     return np.asarray(problem.primary & (short | (down + up < problem.sliding_protection - slack)))
+
+
+def _scaled(problem: SuppressionProblem) -> tuple[Floats, Floats]:
+    """How far cells go down and up when the whole table is scaled within its bounds: that changes no relation."""
+    values, size = problem.values, np.abs(problem.values)
+    some = size > 0
+    if not some.any() or problem.relations.rhs.any() or problem.integral:
+        return np.zeros(len(values)), np.zeros(len(values))
+    room_down, room_up = values - problem.lower_bound, problem.upper_bound - values
+    outward, inward = np.where(values > 0, room_up, room_down), np.where(values > 0, room_down, room_up)
+    most = 1e6  # a table a million times as large is proof enough
+    grow = min(most, float((outward[some] / size[some]).min()))
+    shrink = min(most, float((inward[some] / size[some]).min()))
+    return np.where(values > 0, shrink, grow) * size, np.where(values > 0, grow, shrink) * size
+
+
+def _served(problem: SuppressionProblem, down: Floats, up: Floats) -> Mask:
+    """Primaries that have what they need by such a movement."""
+    enough = (down >= problem.lower_protection) & (up >= problem.upper_protection)
+    wide = down + up >= np.maximum(problem.sliding_protection, 10 * problem.tolerance)
+    return np.asarray(problem.primary & enough & wide)
 
 
 def _without(problem: SuppressionProblem, cells: Mask) -> SuppressionProblem:

@@ -18,7 +18,7 @@ from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
 from reticent.data.relations import Relations
 from reticent.kernels.draws import uniforms
-from reticent.solve.highs import solve
+from reticent.solve.highs import HighsSession, solve
 from reticent.solve.model import LinearModel, Solution, Status
 
 Floats = NDArray[np.float64]
@@ -250,7 +250,9 @@ def _relax_and_fix(model: LinearModel, time_limit: float) -> Solution:
         low = np.where(settled, whole, model.col_lower)
         high = np.where(settled, whole, model.col_upper)
         part = LinearModel(model.cost, low, high, model.matrix, model.row_lower, model.row_upper, integer=model.integer)
-        found = solve(part, time_limit=left, relative_gap=1e-4)
+        session = HighsSession(part, presolve=True)
+        session.set_option("mip_max_improving_sols", 1)  # any start will do: what follows improves it much faster
+        found = session.solve(time_limit=left)
         if found.feasible:
             return _improve(
                 model, Solution(Status.STOPPED, found.objective, relaxed.objective, found.values), started, time_limit
@@ -260,24 +262,28 @@ def _relax_and_fix(model: LinearModel, time_limit: float) -> Solution:
 
 
 def _improve(model: LinearModel, best: Solution, started: float, time_limit: float) -> Solution:
-    """Free the cells of a random third of the relations at a time and solve exactly, while time lasts."""
+    """Free the cells of some random relations at a time and solve exactly; of more of them when that no longer helps."""
+    assert model.integer is not None
     rng = np.random.default_rng(1)
-    quiet = 0
+    quiet, share = 0, 0.3
     while quiet < 12:
         left = time_limit - (time.monotonic() - started)
         if left <= 1 or best.objective - best.bound <= 1e-9 * max(1.0, abs(best.objective)):
             break
-        chosen = rng.random(model.n_rows) < 0.3
+        chosen = rng.random(model.n_rows) < share
         free = np.zeros(model.n_columns, dtype=bool)
         free[np.unique(sparse.csr_array(model.matrix[np.flatnonzero(chosen)]).indices)] = True
         low = np.where(free, model.col_lower, best.values)
         high = np.where(free, model.col_upper, best.values)
         part = LinearModel(model.cost, low, high, model.matrix, model.row_lower, model.row_upper, integer=model.integer)
         found = solve(part, time_limit=min(left, 10.0), start=best.values, relative_gap=1e-4)
+        if found.status is not Status.OPTIMAL:
+            share = max(0.1, 0.7 * share)
         if found.feasible and found.objective < best.objective - 1e-9:
-            best, quiet = Solution(Status.STOPPED, found.objective, best.bound, np.rint(found.values)), 0
+            values = np.where(model.integer, np.rint(found.values), found.values)
+            best, quiet = Solution(Status.STOPPED, found.objective, best.bound, values), 0
         else:
-            quiet += 1
+            quiet, share = quiet + 1, min(0.9, 1.1 * share)
     return best
 
 
