@@ -18,8 +18,8 @@ from reticent.queries.attacks.scenario import establishments  # noqa: E402
 PAGE = ROOT / "docs" / "explanation" / "attacks.md"
 SECRETS = 24
 NOISE_CHANCE = (
-    "averaging", "collusion", "insider", "tracker", "padding", "differencing at depth", "linear reconstruction",
-    "error oracle",
+    "averaging", "collusion", "insider", "tracker", "version differencing", "padding", "differencing at depth",
+    "linear reconstruction", "error oracle",
 )  # fmt: skip
 WHAT = {
     "tracker": "four sums around the target: q(C ∨ T) + q(C ∨ ¬T) − q(T) − q(¬T)",
