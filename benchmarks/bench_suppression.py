@@ -36,7 +36,11 @@ def business_table(size: int, level: float) -> SuppressionProblem:
     """The generated table: cells of one or two respondents are unsafe, cost = value."""
     import polars as pl
 
-    frame = pl.read_csv(Path(os.environ["RETICENT_BENCHDATA"]) / f"mag_{SIZES[size][0]}.csv")
+    return business_problem(pl.read_csv(Path(os.environ["RETICENT_BENCHDATA"]) / f"mag_{SIZES[size][0]}.csv"), level)
+
+
+def business_problem(frame: Any, level: float) -> SuppressionProblem:
+    """Records of firms as a table by region, industry and size, to be protected."""
     keys = ("region", "industry", "size")
     schema = Schema((*(Variable(k, role=Role.KEY) for k in keys), Variable("value", kind=Kind.NUMERIC, decimals=1)))
     digits = {"region": (3, 2), "industry": (3, 2, 2)}
