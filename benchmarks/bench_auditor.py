@@ -198,13 +198,13 @@ class _Timed:
         return self.stage.interior(partition)
 
 
-def bounds_workload(n_queries: int = 300) -> None:
+def bounds_workload(n_queries: int = 100) -> None:
     """The stage of known bounds: the pivots at hand, one program over directions, and programs with whole numbers."""
     for name, n_records, zeros, bounds, interval in (
         ("half are 0, x >= 0", 100_000, 0.5, Bounds(0), 0.0),
-        ("95 percent are 0, x >= 0", 20_000, 0.95, Bounds(0), 0.0),
-        ("half are 0, interval of 5 percent (LP)", 2_000, 0.5, Bounds(0), 5.0),
-        ("0 or 1, whole (ILP)", 2_000, 0.5, Bounds(0, 1, True), 0.0),
+        ("95 percent are 0, x >= 0", 5_000, 0.95, Bounds(0), 0.0),
+        ("half are 0, interval of 5 percent (LP)", 300, 0.5, Bounds(0), 5.0),
+        ("0 or 1, whole (ILP)", 300, 0.5, Bounds(0, 1, True), 0.0),
     ):
         patterns, plain = _records(n_records)
         rng = np.random.default_rng(3)
