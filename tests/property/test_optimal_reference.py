@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reference.tables import Tree, cheapest_by_trying, crossed, flat, nested
@@ -46,6 +46,8 @@ def small_problem(trees: list[Tree], seed: int, level: float) -> SuppressionProb
 
 @pytest.mark.parametrize("singletons", [False, True])
 @given(shape=st.sampled_from(sorted(TREES)), seed=st.integers(0, 10**6), level=st.sampled_from([0, 0.2]))
+@example(shape="2 by 2 by 2", seed=159, level=0)
+@example(shape="3 by 2", seed=192, level=0)
 def test_optimal_equals_exhaustive(singletons: bool, shape: str, seed: int, level: float) -> None:
     problem = small_problem(TREES[shape], seed, level)
     wanted = cheapest_by_trying(problem, singletons=singletons)

@@ -42,6 +42,7 @@ class _Half:
     weights: Floats
     rows: NDArray[np.int64]
     duals: Floats
+    symmetric: bool  # all cells concerned, also those without room this way, have as much room the other way
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +76,9 @@ class Separator:
             if half is None:
                 return None
             halves.append(half)
-            if demand.kind is Kind.MOVE and self._symmetric(half):
+            if demand.kind is Kind.MOVE and half.symmetric:
                 break
         return self._finish(x, demand, halves)
-
-    def _symmetric(self, half: _Half) -> bool:
-        """Whether what holds one way holds the other way: all cells concerned have room both ways."""
-        down, up = self._rooms[Kind.MOVE]
-        return bool((down[half.cells] == up[half.cells]).all())
 
     def _one_direction(self, x: Floats, demand: Demand, sign: int) -> _Half | None:
         # A trace of room for published cells chooses strong cuts but hides slight failures: less of it, then none.
@@ -106,11 +102,15 @@ class Separator:
             d, duals = found
             weights = np.where(d > 0, d * np.minimum(up, 1e30), -d * np.minimum(down, 1e30))
             weights = np.where(d == 0, 0.0, np.minimum(weights, demand.need))
+            if demand.kind is Kind.MOVE:
+                # however small its share in the combination, any cell with room can give some movement
+                weights = (weights > 0).astype(np.float64)
             weights[part.cells == demand.cell] = 0.0
             if float(weights @ x[part.cells]) < demand.need * (1 - 1e-7):
                 used = weights > 0
                 active = np.abs(duals) > _NOISE
-                return _Half(part.cells[used], weights[used], part.rows[active], duals[active])
+                symmetric = bool((down == up)[d != 0].all())
+                return _Half(part.cells[used], weights[used], part.rows[active], duals[active], symmetric)
         return None
 
     def _parts(self, cell: int, x: Floats) -> Iterator[_Part]:

@@ -154,7 +154,7 @@ class Engine:
             last = found.values
             self.say("choosing cells")
             simple = self.master.add_simple_rows(last)
-            verdict = self.judge(last > 0.5)
+            verdict = self.judge(last > 0.5, until=until)
             if verdict.safe:
                 self.offer(last > 0.5)
                 break

@@ -10,7 +10,6 @@ from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
 from reticent.tables.suppression.optimal import prove
 
-_ROUTABLE = 4_000  # cells up to which all primaries are routed one by one as an alternative start
 _PROVABLE = 20_000  # cells up to which the whole integer programme is worth a try
 
 
@@ -22,13 +21,13 @@ class Heuristic(SuppressionMethod):
 
     def _search(self, engine: Engine) -> None:
         start, total = time.monotonic(), engine.left()
-        support = engine.relax_and_cut(until=start + 0.2 * total)
-        found = engine.integer_rounds(engine.narrow(0.05), until=time.monotonic() + 0.08 * total, gap=1e-3, rounds=4)
+        # a short limit is best spent on the relaxation, a long one on what comes after
+        support = engine.relax_and_cut(until=start + max(0.2 * total, min(0.4 * total, 5.0)))
+        until = time.monotonic() + max(0.08 * total, min(0.5 * total, 2.5))
+        found = engine.integer_rounds(engine.narrow(0.05), until=until, gap=1e-3, rounds=4)
         if engine.best is None:
             # the relaxation is far from safe: other starts may be cheaper than what its patterns grow into
             exchange(engine, until=start + 0.6 * total)
-        if engine.best is None and support is None and engine.problem.n_cells <= _ROUTABLE:
-            engine.route_all(engine.problem.forced)
         if engine.best is None:
             engine.complete(found > 0.5 if found is not None else engine.problem.forced)
             if support is not None:
