@@ -23,6 +23,7 @@ from reticent.tables.suppression.routing import route
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+_ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, ways are found quickly
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +201,8 @@ class Engine:
                 # the way up mostly serves the way down too, and what was added may serve others: look again soon
                 if demand.cell in routed:
                     continue
-                added = route(self.problem, pattern, demand, self.cost, rounds=5 if self.left() > 0 else 1)
+                quick = self.left() < _ROUTE_SECONDS * len(lost)
+                added = route(self.problem, pattern, demand, self.cost, quick=quick)
                 if added is None:
                     raise InfeasibleError("Suppression: a primary cannot be protected.", cells=(demand.cell,))
                 pattern[added] = True

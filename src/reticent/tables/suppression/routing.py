@@ -16,15 +16,20 @@ from reticent.tables.suppression.demands import Demand, Kind, rooms
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _SIZES = (1500, 6000, 30000)
+_QUICK = 250  # usable cells around the primary that are searched first when time is short
 _SMALL = 4000  # tables up to this size are searched as a whole
 
 
 def route(
-    problem: SuppressionProblem, pattern: Mask, demand: Demand, cost: Floats, *, rounds: int = 5
+    problem: SuppressionProblem, pattern: Mask, demand: Demand, cost: Floats, *, quick: bool = False
 ) -> NDArray[np.int32] | None:
-    """Cells to hide besides the pattern so that the demand is met; None if there is no way."""
+    """Cells to hide besides the pattern so that the demand is met; None if there is no way.
+
+    `quick` takes the first way close by instead of the cheapest in a wider area.
+    """
     usable = problem.candidates | problem.forced
-    sizes = _SIZES if problem.n_cells > _SMALL else ()
+    sizes = (_QUICK, *_SIZES) if quick else (_SIZES if problem.n_cells > _SMALL else ())
+    rounds = 1 if quick else 5
     for size in (*sizes, problem.n_cells):
         near = _surroundings(problem, demand.cell, usable, size)
         for sign in {Kind.UP: (1,), Kind.DOWN: (-1,)}.get(demand.kind, (1, -1)):
