@@ -22,7 +22,11 @@ def register(app: typer.Typer) -> None:
     app.command("table")(table)
 
 
-def table(plan: Path = typer.Argument(..., help="The table plan, a TOML file.")) -> None:
+def table(
+    plan: Path = typer.Argument(..., help="The table plan, a TOML file."),
+    why: list[str] = typer.Option([], "--why", help="Codes of a hidden cell, as 2;Nr: say what it guards. Repeatable."),
+    what_if: list[str] = typer.Option([], "--what-if", help="Codes of a hidden cell: say what to hide instead."),
+) -> None:
     """Make the tables of a plan, protect them, attack the result, write what the plan asks for."""
     from reticent.data.table_plan import read_table_plan
     from reticent.jobs.protect_table import run_table_plan
@@ -31,6 +35,8 @@ def table(plan: Path = typer.Argument(..., help="The table plan, a TOML file."))
         result = run_table_plan(plan, progress=progress)
     console = Console()
     show_table_result(console, result)
+    for sentence in [*(result.why(*c.split(";")) for c in why), *(result.what_if(*c.split(";")) for c in what_if)]:
+        console.print(sentence, highlight=False)
     output = read_table_plan(plan).output
     for what, name in (("publishable", output.path), ("publishable", output.public_report),
                        ("confidential", output.report), ("confidential", output.summary)):  # fmt: skip

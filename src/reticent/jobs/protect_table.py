@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.checks import check_choice
-from reticent.base.errors import InfeasibleError, NotProtectedError, PlanError
+from reticent.base.errors import InfeasibleError, NotProtectedError, ParameterError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.cells import CellStatus
@@ -37,6 +37,7 @@ from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict, judge_cells
 from reticent.tables.reconcile import reconciled
 from reticent.tables.rules import Rule
+from reticent.tables.suppression.explain import what_if, why
 from reticent.tabulation.linked import System, link
 from reticent.tabulation.tabulate import tabulate, with_empty_cells
 
@@ -145,6 +146,27 @@ class ProtectedTable:
                 if cell not in found:
                     found[cell] = reveal(self.problem, hidden, cell).in_words(relations, name)
         return found
+
+    def why(self, *codes: str) -> str:
+        """What a hidden cell guards, and by which relations its publication would reveal it; codes as in the table."""
+        cell = self._hidden_cell(codes)
+        found = why(self.problem, self.outcome.hidden, cell)
+        rows = found.revelations[0].in_words(self.problem.relations, self.table.name_of) if found.revelations else []
+        return "\n".join([found.sentence(self.table.name_of), *(f"  {row}" for row in rows)])
+
+    def what_if(self, *codes: str, time_limit: float = 10.0) -> str:
+        """What would have to be hidden instead of a hidden cell, and at what cost."""
+        cell = self._hidden_cell(codes)
+        return what_if(self.problem, self.outcome.hidden, cell, time_limit=time_limit).sentence(self.table.name_of)
+
+    def _hidden_cell(self, codes: tuple[str, ...]) -> int:
+        cell = self.table.find(codes)
+        if cell is None or not self.outcome.hidden[cell]:
+            raise ParameterError(
+                f"explain: the cell {' × '.join(codes)} is not hidden; only hidden cells have a reason. "
+                "The published table marks them."
+            )
+        return cell
 
     def as_entries(self) -> list[Entry]:
         """The result as a-priori knowledge for a later run: hidden cells stay hidden, unsafe ones keep their levels."""

@@ -29,11 +29,11 @@ class Revelation:
     published: tuple[int, ...]
     limited: tuple[int, ...] = ()
 
-    def sentence(self) -> str:
+    def sentence(self, name: Callable[[int], str] = str) -> str:
         """In words."""
         found = f"is {self.low:g}" if self.low == self.high else f"is between {self.low:g} and {self.high:g}"
         rows = ", ".join(str(r) for r in self.relations)
-        return f"Cell {self.cell} {found}, by relations {rows} with {len(self.published)} published cells."
+        return f"Cell {name(self.cell)} {found}, by relations {rows} with {len(self.published)} published cells."
 
     def in_words(self, relations: Relations, name: Callable[[int], str] = str) -> list[str]:
         """Each of the relations as a sum of named cells."""

@@ -1,6 +1,7 @@
 """Why a cell is hidden, and what would have to be hidden instead."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,15 +30,16 @@ class Why:
     revelations: tuple[Revelation, ...]
     insiders: tuple[int, ...] = ()
 
-    def sentence(self) -> str:
-        """In words."""
+    def sentence(self, name: Callable[[int], str] = str) -> str:
+        """In words; `name` gives cells other names than their numbers."""
         if self.primary:
-            return f"Cell {self.cell} is unsafe itself."
+            return f"Cell {name(self.cell)} is unsafe itself."
         if not self.guards and not self.insiders:
-            return f"Cell {self.cell} guards nothing: it could be published."
-        names = ", ".join(str(c) for c in self.guards + self.insiders)
-        first = f" {self.revelations[0].sentence()}" if self.revelations else ""
-        return f"Cell {self.cell} guards {names}; if it were published:{first}"
+            return f"Cell {name(self.cell)} guards nothing: it could be published."
+        names = ", ".join(name(c) for c in self.guards + self.insiders)
+        if not self.revelations:
+            return f"Cell {name(self.cell)} guards {names} against respondents alone in a cell."
+        return f"Cell {name(self.cell)} guards {names}; if it were published: {self.revelations[0].sentence(name)}"
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,13 @@ class WhatIf:
     cost_after: float
     reason: str = ""
 
-    def sentence(self) -> str:
-        """In words."""
+    def sentence(self, name: Callable[[int], str] = str) -> str:
+        """In words; `name` gives cells other names than their numbers."""
         if not self.possible:
-            return f"Cell {self.cell} cannot be published. {self.reason}"
-        hidden = ", ".join(str(c) for c in self.hide) or "nothing else"
+            return f"Cell {name(self.cell)} cannot be published. {self.reason}"
+        hidden = ", ".join(name(c) for c in self.hide) or "nothing else"
         return (
-            f"To publish cell {self.cell}, hide {hidden}: the cost goes from {self.cost_before:g} to "
+            f"To publish cell {name(self.cell)}, hide {hidden}: the cost goes from {self.cost_before:g} to "
             f"{self.cost_after:g}."
         )
 
