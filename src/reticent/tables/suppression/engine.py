@@ -20,9 +20,11 @@ from reticent.tables.suppression.cuts import Cut, Separator
 from reticent.tables.suppression.demands import Demand, Kind, demands_of
 from reticent.tables.suppression.master import Master
 from reticent.tables.suppression.routing import route
+from reticent.tables.suppression.together import move_together
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+_MANY = 1_000  # primaries that fail at once, beyond which single ways and cuts take too long
 _ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, ways are found quickly
 
 
@@ -187,7 +189,10 @@ class Engine:
         return pattern
 
     def route_all(self, pattern: Mask) -> Mask:
-        """Route every demand that is not met, one after the other, each over what the earlier ones have hidden."""
+        """Route every demand that is not met, one after the other, each over what the earlier ones have hidden.
+
+        Where very many fail, one movement for all of them comes first.
+        """
         pattern = pattern.copy()
         while True:
             self.say("routing movements")
@@ -196,6 +201,12 @@ class Engine:
                 self.offer(pattern)
                 return pattern
             before = int(pattern.sum())
+            cells = np.unique(np.array([d.cell for d in lost if not d.known], dtype=np.int32))
+            if len(cells) > _MANY:
+                until = time.monotonic() + 0.5 * max(0.0, self.left())
+                pattern = move_together(self.problem, pattern, cells, self.cost, self.rng, until=until)
+                if int(pattern.sum()) > before:
+                    continue
             routed: set[int] = set()
             for demand in lost:
                 # the way up mostly serves the way down too, and what was added may serve others: look again soon
