@@ -1,9 +1,7 @@
 """Respondents as attackers: whoever is alone in a cell knows it, and may so undo the hiding of others.
 
-In a random kernel vector modulo a prime a cell's entry is a random linear function of the free movements; two cells
-whose entries have the same ratio in two such vectors move only together, so who knows one knows the other. That finds
-all attackers with one known movement at once. Attackers with several, and groups in which bounds matter, are attacked
-one by one.
+Random kernel vectors modulo a prime that vanish on what a respondent knows tell what it can work out: what they do not
+move. Respondents who know very many cells, and failures in groups in which bounds matter, are attacked one by one.
 """
 
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from reticent.data.relations import Relations
 from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
 from reticent.tables.attack.certify import certify
 from reticent.tables.attack.reduce import Reduced, reduce
@@ -20,6 +19,7 @@ from reticent.tables.problem import SuppressionProblem
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+_VECTORS = 8  # random movements kept: respondents who know fewer independent movements are settled by algebra
 
 
 @dataclass(frozen=True)
@@ -37,23 +37,13 @@ def insiders(problem: SuppressionProblem, hidden: Mask) -> list[Insider]:
     own = np.flatnonzero(hidden & (who >= 0))
     if len(own) == 0 or not problem.primary.any():
         return []
-    reduced = reduce(problem, hidden)
-    first, second = _two_kernel_vectors(reduced)
-    place = np.full(problem.n_cells, -1, dtype=np.int64)
-    place[reduced.cells] = np.arange(len(reduced.cells))
-    tight = _tight_groups(problem, reduced)
-    by_ratio = _by_ratio(problem, reduced, first, second)
+    algebra = _Algebra(problem, reduce(problem, hidden))
+    own = own[np.argsort(who[own], kind="stable")]
+    names, starts = np.unique(who[own], return_index=True)
     found: list[Insider] = []
-    for respondent in np.unique(who[own]).tolist():
-        known = own[who[own] == respondent]
-        leaders = np.unique(reduced.leader[place[known]])
-        leaders = leaders[leaders >= 0]
-        if len(leaders) == 0:
-            continue
-        if len(leaders) == 1 and not tight[reduced.groups[leaders[0]]]:
-            key = _ratio(int(first[leaders[0]]), int(second[leaders[0]]), int(reduced.groups[leaders[0]]))
-            learned = by_ratio.get(key, [])
-        else:
+    for respondent, known in zip(names.tolist(), np.split(own, starts[1:]), strict=True):
+        learned = algebra.learned(known)
+        if learned is None:
             learned = _one_by_one(problem, hidden, known)
         exposed = tuple(c for c in learned if c not in set(known.tolist()))
         if exposed:
@@ -83,37 +73,88 @@ def single_respondents(problem: SuppressionProblem) -> Ints:
     return np.where(single, labels, -1).astype(np.int64)
 
 
-def _two_kernel_vectors(reduced: Reduced) -> tuple[Ints, Ints]:
-    relations = reduced.relations
+class _Algebra:
+    """What follows from the relations alone: random vectors of the kernel, made to vanish on what a respondent knows.
+
+    A primary that such a vector moves cannot be worked out; one that it does not move can (but for a chance of 2⁻³¹),
+    unless bounds take part. Movements without room one way are held fixed, so every vector can be made small enough to
+    respect the bounds, and only where such movements exist is a failure no proof.
+    """
+
+    def __init__(self, problem: SuppressionProblem, reduced: Reduced) -> None:
+        self._reduced = reduced
+        narrow = np.minimum(reduced.room_down, reduced.room_up) <= problem.tolerance
+        self._tight = np.zeros(int(reduced.groups.max(initial=-1)) + 1, dtype=bool)
+        self._tight[reduced.groups[narrow]] = True
+        self._vectors = _kernel_vectors(reduced.relations, narrow)
+        self._place = np.full(problem.n_cells, -1, dtype=np.int64)
+        self._place[reduced.cells] = np.arange(len(reduced.cells))
+        at = np.flatnonzero(problem.primary[reduced.cells] & (reduced.leader >= 0))
+        self._primaries, self._leaders = reduced.cells[at], reduced.leader[at].astype(np.int64)
+        self._of_group: dict[int, Ints] = {
+            int(group): np.flatnonzero(reduced.groups[self._leaders] == group)
+            for group in np.unique(reduced.groups[self._leaders])
+        }
+
+    def learned(self, known: Ints) -> list[int] | None:
+        """Primaries that who knows these cells can work out; None where the relations alone cannot tell."""
+        leaders = np.unique(self._reduced.leader[self._place[known]])
+        leaders = leaders[leaders >= 0]
+        groups = np.unique(self._reduced.groups[leaders])
+        places = [self._of_group[group] for group in groups.tolist() if group in self._of_group]
+        if len(leaders) == 0 or not places:
+            return []
+        if len(leaders) >= _VECTORS:
+            return None
+        inside = np.concatenate(places)
+        at = self._leaders[inside]
+        moved = _combine(self._vectors[:, at], _vanishing(self._vectors[:, leaders]))
+        public = (self._vectors[:, at] != 0).any(axis=0)
+        tight = self._tight[self._reduced.groups[at]]
+        if bool(((moved == 0) & tight).any()):
+            return None
+        return [int(c) for c in self._primaries[inside[(moved == 0) & public]]]
+
+
+def _kernel_vectors(relations: Relations, fixed: Mask) -> Ints:
+    """Random movements modulo PRIME in which some cells stay."""
+    keep = ~fixed[relations.cells]
+    rows = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))[keep]
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=relations.n_rows))))
+    order = np.argsort(np.diff(indptr), kind="stable")
+    cells, coefs = relations.cells[keep], relations.coefs[keep].astype(np.int64)
+    parts = eliminate(indptr, cells, coefs, order, relations.n_cells)
     rng = np.random.default_rng(11)
-    order = np.argsort(np.diff(relations.indptr), kind="stable")
-    parts = eliminate(relations.indptr, relations.cells, relations.coefs.astype(np.int64), order, relations.n_cells)
-    first = complete_kernel(*parts, rng.integers(1, PRIME, relations.n_cells))
-    second = complete_kernel(*parts, rng.integers(1, PRIME, relations.n_cells))
-    return first, second
+    drawn = rng.integers(1, PRIME, (_VECTORS, relations.n_cells))
+    drawn[:, fixed] = 0
+    return np.array([complete_kernel(*parts, vector) for vector in drawn])
 
 
-def _tight_groups(problem: SuppressionProblem, reduced: Reduced) -> Mask:
-    """Groups with a movement that has no room one way: there, bounds can fix what the relations leave open."""
-    tight = np.zeros(int(reduced.groups.max(initial=-1)) + 1, dtype=bool)
-    narrow = np.minimum(reduced.room_down, reduced.room_up) <= problem.tolerance
-    tight[reduced.groups[narrow]] = True
-    return tight
+def _vanishing(values: Ints) -> Ints:
+    """Factors of the vectors (rows) whose combination is zero in every column; random where there is a choice."""
+    rows = [[int(v) for v in column] for column in values.T]
+    pivots: list[int] = []
+    done: list[list[int]] = []
+    for row in rows:
+        for pivot, other in zip(pivots, done, strict=True):
+            if row[pivot]:
+                row = [(x - row[pivot] * y) % PRIME for x, y in zip(row, other, strict=True)]
+        lead = next((j for j, x in enumerate(row) if x), None)
+        if lead is not None:
+            inverse = pow(row[lead], PRIME - 2, PRIME)
+            pivots.append(lead)
+            done.append([x * inverse % PRIME for x in row])
+    factors = [0 if j in pivots else 1 + 7919 * j for j in range(len(values))]
+    for pivot, row in zip(reversed(pivots), reversed(done), strict=True):
+        factors[pivot] = -sum(x * f for j, (x, f) in enumerate(zip(row, factors, strict=True)) if j != pivot) % PRIME
+    return np.array(factors, dtype=np.int64)
 
 
-def _ratio(first: int, second: int, group: int) -> tuple[int, int]:
-    return group, (-1 if first == 0 else second * pow(first, PRIME - 2, PRIME) % PRIME)
-
-
-def _by_ratio(
-    problem: SuppressionProblem, reduced: Reduced, first: Ints, second: Ints
-) -> dict[tuple[int, int], list[int]]:
-    table: dict[tuple[int, int], list[int]] = {}
-    for at in np.flatnonzero(problem.primary[reduced.cells] & (reduced.leader >= 0)).tolist():
-        leader = int(reduced.leader[at])
-        key = _ratio(int(first[leader]), int(second[leader]), int(reduced.groups[leader]))
-        table.setdefault(key, []).append(int(reduced.cells[at]))
-    return table
+def _combine(vectors: Ints, factors: Ints) -> Ints:
+    total = np.zeros(vectors.shape[1], dtype=np.int64)
+    for vector, factor in zip(vectors, factors.tolist(), strict=True):
+        total = (total + vector * factor) % PRIME
+    return total
 
 
 def _one_by_one(problem: SuppressionProblem, hidden: Mask, known: Ints) -> list[int]:
