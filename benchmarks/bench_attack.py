@@ -8,7 +8,7 @@ import os
 import numpy as np
 from scipy.optimize import linprog
 
-from benchmarks.bench_suppression import business_table
+from benchmarks.bench_business import business_table
 from benchmarks.harness import Entry
 from reticent.data.relations import Relations
 from reticent.tables.attack.audit import audit

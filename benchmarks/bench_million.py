@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.bench_suppression import business_problem
+from benchmarks.bench_business import business_problem
 from benchmarks.harness import Entry
 from reticent.tables.attack import audit
 from reticent.tables.problem import SuppressionProblem

@@ -108,12 +108,15 @@ class _Algebra:
             return None
         inside = np.concatenate(places)
         at = self._leaders[inside]
-        moved = _combine(self._vectors[:, at], _vanishing(self._vectors[:, leaders]))
+        factors, rank = _vanishing(self._vectors[:, leaders])
+        stays = _combine(self._vectors[:, at], factors) == 0
         public = (self._vectors[:, at] != 0).any(axis=0)
-        tight = self._tight[self._reduced.groups[at]]
-        if bool(((moved == 0) & tight).any()):
+        # Where bounds matter, a primary that no vector moves may still move for the public, with cells that are held
+        # here. The vectors can then undo what that does to the known cells, if they move these independently.
+        doubtful = stays & (public if rank == len(leaders) else True) & self._tight[self._reduced.groups[at]]
+        if bool(doubtful.any()):
             return None
-        return [int(c) for c in self._primaries[inside[(moved == 0) & public]]]
+        return [int(c) for c in self._primaries[inside[stays & public]]]
 
 
 def _kernel_vectors(relations: Relations, fixed: Mask) -> Ints:
@@ -130,8 +133,8 @@ def _kernel_vectors(relations: Relations, fixed: Mask) -> Ints:
     return np.array([complete_kernel(*parts, vector) for vector in drawn])
 
 
-def _vanishing(values: Ints) -> Ints:
-    """Factors of the vectors (rows) whose combination is zero in every column; random where there is a choice."""
+def _vanishing(values: Ints) -> tuple[Ints, int]:
+    """Factors of the vectors (rows) whose combination is zero in every column, and how many columns are independent."""
     rows = [[int(v) for v in column] for column in values.T]
     pivots: list[int] = []
     done: list[list[int]] = []
@@ -147,7 +150,7 @@ def _vanishing(values: Ints) -> Ints:
     factors = [0 if j in pivots else 1 + 7919 * j for j in range(len(values))]
     for pivot, row in zip(reversed(pivots), reversed(done), strict=True):
         factors[pivot] = -sum(x * f for j, (x, f) in enumerate(zip(row, factors, strict=True)) if j != pivot) % PRIME
-    return np.array(factors, dtype=np.int64)
+    return np.array(factors, dtype=np.int64), len(pivots)
 
 
 def _combine(vectors: Ints, factors: Ints) -> Ints:

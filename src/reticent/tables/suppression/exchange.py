@@ -17,6 +17,7 @@ from reticent.tables.suppression.span import Span, Trial
 
 Mask = NDArray[np.bool_]
 FAR = 0.2  # gap between pattern and bound beyond which a proof is not near and the search by exchange pays
+QUICK = 1_000  # cells up to which a proof is mostly a matter of seconds and is tried first
 _LARGEST_TABLEAU = 1_000_000  # cells times the dimension of their movements
 _LARGEST_EXCHANGE = 60  # classes that leave the basis at once, at most
 _PATIENCE = 400  # trials without success that end a descent
@@ -52,9 +53,10 @@ class _Search:
         self._mended = np.zeros(0, dtype=bool)
 
     def run(self, until: float) -> None:
-        """Descend, mend, step uphill, until time is up or the bound is met."""
+        """Descend, mend, step uphill, until time is up, the bound is met or nothing has helped for long."""
         start, since = time.monotonic(), 0
-        while time.monotonic() < until and not self.engine.closed():
+        patience = _DEPTH + self.engine.problem.n_cells // 20
+        while time.monotonic() < until and since < patience and not self.engine.closed():
             self._descend(until)
             since += 1
             if self.now.merit(self.weight) < self.best.merit(self.weight):

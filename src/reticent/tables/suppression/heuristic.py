@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reticent.tables.suppression.engine import Engine
-from reticent.tables.suppression.exchange import FAR, exchange
+from reticent.tables.suppression.exchange import FAR, QUICK, exchange
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
 from reticent.tables.suppression.optimal import prove
@@ -25,7 +25,7 @@ class Heuristic(SuppressionMethod):
         support = engine.relax_and_cut(until=start + max(0.2 * total, min(0.4 * total, 5.0)))
         until = time.monotonic() + max(0.08 * total, min(0.5 * total, 2.5))
         found = engine.integer_rounds(engine.narrow(0.05), until=until, gap=1e-3, rounds=4)
-        if engine.best is None:
+        if engine.best is None and engine.problem.n_cells > QUICK:
             # the relaxation is far from safe: other starts may be cheaper than what its patterns grow into
             exchange(engine, until=start + 0.6 * total)
         if engine.best is None:
@@ -34,8 +34,8 @@ class Heuristic(SuppressionMethod):
                 engine.offer(support)
         assert engine.best is not None
         engine.clean(until=time.monotonic() + 0.5 * engine.left())
-        if engine.gap() > FAR:
+        if engine.gap() > FAR and engine.problem.n_cells > QUICK:
             exchange(engine, until=start + 0.95 * total)
-        elif engine.problem.n_cells <= _PROVABLE:
+        if engine.problem.n_cells <= _PROVABLE:
             prove(engine, until=time.monotonic() + 0.6 * engine.left())
         improve(engine, until=start + 0.97 * total)

@@ -9,7 +9,7 @@ import numpy as np
 
 from reticent.solve.model import Status
 from reticent.tables.suppression.engine import Engine
-from reticent.tables.suppression.exchange import FAR, exchange
+from reticent.tables.suppression.exchange import FAR, QUICK, exchange
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
 
@@ -24,7 +24,7 @@ class Optimal(SuppressionMethod):
         start, total = time.monotonic(), engine.left()
         engine.relax_and_cut(until=start + 0.2 * total)
         _first_incumbent(engine, until=start + 0.3 * total)
-        if engine.gap() > FAR:
+        if engine.gap() > FAR and engine.problem.n_cells > QUICK:
             exchange(engine, until=start + 0.85 * total)
         prove(engine, until=engine.deadline)
         improve(engine, until=engine.deadline)
@@ -60,7 +60,7 @@ def _start(engine: Engine) -> np.ndarray | None:
 
 def _first_incumbent(engine: Engine, *, until: float) -> None:
     found = engine.integer_rounds(engine.narrow(0.05), until=until, gap=1e-3, rounds=3)
-    if engine.best is None:
+    if engine.best is None and engine.problem.n_cells > QUICK:
         exchange(engine, until=until + 0.3 * engine.left())
     if engine.best is None:
         engine.complete(found > 0.5 if found is not None else engine.problem.forced)
