@@ -31,8 +31,11 @@ class Insider:
     exposed: tuple[int, ...]
 
 
-def insiders(problem: SuppressionProblem, hidden: Mask) -> list[Insider]:
-    """All respondents alone in some hidden cell who can work out another primary exactly."""
+def insiders(problem: SuppressionProblem, hidden: Mask, *, settle: bool = True) -> list[Insider]:
+    """All respondents alone in some hidden cell who can work out another primary exactly.
+
+    Without `settle`, primaries that only bounds could keep open count as worked out: quick, and never too few.
+    """
     who = single_respondents(problem)
     own = np.flatnonzero(hidden & (who >= 0))
     if len(own) == 0 or not problem.primary.any():
@@ -42,7 +45,7 @@ def insiders(problem: SuppressionProblem, hidden: Mask) -> list[Insider]:
     names, starts = np.unique(who[own], return_index=True)
     found: list[Insider] = []
     for respondent, known in zip(names.tolist(), np.split(own, starts[1:]), strict=True):
-        learned = algebra.learned(known)
+        learned = algebra.learned(known, settle=settle)
         if learned is None:
             learned = _one_by_one(problem, hidden, known)
         exposed = tuple(c for c in learned if c not in set(known.tolist()))
@@ -96,7 +99,7 @@ class _Algebra:
             for group in np.unique(reduced.groups[self._leaders])
         }
 
-    def learned(self, known: Ints) -> list[int] | None:
+    def learned(self, known: Ints, *, settle: bool) -> list[int] | None:
         """Primaries that who knows these cells can work out; None where the relations alone cannot tell."""
         leaders = np.unique(self._reduced.leader[self._place[known]])
         leaders = leaders[leaders >= 0]
@@ -113,8 +116,9 @@ class _Algebra:
         public = (self._vectors[:, at] != 0).any(axis=0)
         # Where bounds matter, a primary that no vector moves may still move for the public, with cells that are held
         # here. The vectors can then undo what that does to the known cells, if they move these independently.
-        doubtful = stays & (public if rank == len(leaders) else True) & self._tight[self._reduced.groups[at]]
-        if bool(doubtful.any()):
+        unclear = public if settle else np.zeros_like(public)
+        doubtful = stays & (unclear if rank == len(leaders) else ~public | unclear)
+        if bool((doubtful & self._tight[self._reduced.groups[at]]).any()):
             return None
         return [int(c) for c in self._primaries[inside[stays & public]]]
 

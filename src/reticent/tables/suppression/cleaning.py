@@ -75,4 +75,4 @@ def _still_safe(problem: SuppressionProblem, pattern: Mask, trial: Mask, cell: i
         return True
     reach, _ = certify(problem, trial & group)
     assert reach.lost is not None
-    return not reach.lost.any() and not (singletons and insiders(problem, trial & group))
+    return not reach.lost.any() and not (singletons and insiders(problem, trial & group, settle=False))

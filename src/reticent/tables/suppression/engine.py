@@ -24,6 +24,7 @@ from reticent.tables.suppression.together import move_together
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+_EXACT_INSIDERS = 20_000  # cells up to which the attacks of single respondents are settled by programs
 _MANY = 1_000  # primaries that fail at once, beyond which single ways and cuts take too long
 _ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, ways are found quickly
 
@@ -56,6 +57,8 @@ class Engine:
     ) -> None:
         self.problem = problem
         self.singletons = singletons
+        # in large tables respondents that only bounds keep out are taken for successful: safe, and much quicker
+        self._exact = problem.n_cells <= _EXACT_INSIDERS
         self.master = Master(problem, cost)
         self.cost = self.master.cost
         self.given_cost = cost
@@ -110,7 +113,7 @@ class Engine:
             cut = self.separator.separate(point, demand)
             if cut is not None:
                 cuts.append(cut)
-        if len(lost) and not cuts and x is None:
+        if len(lost) and not cuts and x is None and self._exact:
             cuts.append(self._something_else(pattern, int(lost[0])))
         self.master.add_cuts(_distinct(cuts))
         return Verdict(lost, cuts)
@@ -234,7 +237,7 @@ class Engine:
         }
         demands = demands_of(self.problem, cells[reach.lost])
         found = [d for d in demands if d.cell in short.get(d.kind, {d.cell})]
-        return found + (insider_demands(self.problem, pattern) if self.singletons else [])
+        return found + (insider_demands(self.problem, pattern, settle=self._exact) if self.singletons else [])
 
     def clean(self, *, until: float) -> None:
         """Reverse delete on the best pattern."""
@@ -262,9 +265,9 @@ class Engine:
         return grown
 
 
-def insider_demands(problem: SuppressionProblem, pattern: Mask) -> list[Demand]:
+def insider_demands(problem: SuppressionProblem, pattern: Mask, *, settle: bool) -> list[Demand]:
     """Movement for every primary that a respondent alone in another cell can work out."""
-    found = insiders(problem, pattern)
+    found = insiders(problem, pattern, settle=settle)
     return [Demand(cell, Kind.MOVE, 1.0, insider.known) for insider in found for cell in insider.exposed]
 
 
