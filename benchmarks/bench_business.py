@@ -64,5 +64,7 @@ def entries() -> list[Entry]:
             return business_table(size, level), SIZES[size][1]
 
         name = f"heuristic on business tables {words}"
-        found.append(Entry(name, tuple(SIZES), table, _protect, size_unit="cells", repeat=1, quality=quality))
+        found.append(
+            Entry(name, tuple(SIZES), table, _protect, size_unit="cells", repeat=1, quality=quality, warm_up=False)
+        )
     return found

@@ -47,6 +47,15 @@ def entries() -> list[Entry]:
             return read_jj(path), limit
 
         found.append(
-            Entry(f"optimal on {name}", (cells,), prepare, _prove, size_unit="cells", repeat=1, quality=quality)
+            Entry(
+                f"optimal on {name}",
+                (cells,),
+                prepare,
+                _prove,
+                size_unit="cells",
+                repeat=1,
+                quality=quality,
+                warm_up=False,
+            )
         )
     return found
