@@ -10,7 +10,7 @@ from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.parameters import build
 from reticent.io.argus_batch import Call
-from reticent.tables.methods import TABLE_METHODS, TableMethod
+from reticent.tables.methods import TABLE_METHODS, TableMethod, rounded
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.rounding import check_base, round_controlled
 from reticent.tables.problem import SuppressionProblem
@@ -53,17 +53,7 @@ class NearestRounding:
             problem.values, problem.relations, self.base, steps=self.steps, weights=weights, time_limit=time_limit,
             progress=progress,
         )  # fmt: skip
-        reach = (found.steps + 1) * self.base - problem.unit
-        return Outcome(
-            np.zeros(problem.n_cells, dtype=bool),
-            found.distance,
-            found.bound,
-            found.status,
-            found.values,
-            np.maximum(found.values - reach, problem.lower_bound),
-            np.minimum(found.values + reach, problem.upper_bound),
-            found.summary(),
-        )
+        return rounded(problem, found, self.base)
 
 
 def choose(call: Call, where: str) -> Choice:

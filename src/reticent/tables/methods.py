@@ -19,7 +19,7 @@ from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import adjust, adjustment_bounds, largest_total
 from reticent.tables.perturb.keyed import CellKey
-from reticent.tables.perturb.rounding import check_base, round_controlled, rounding_bounds
+from reticent.tables.perturb.rounding import Rounded, check_base, round_controlled, rounding_bounds
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
 from reticent.tables.suppression import SUPPRESSION_METHODS
@@ -77,20 +77,16 @@ class Round:
             upper_protection=problem.upper_protection if self.protect_levels else None,
             time_limit=time_limit, rapid=self.rapid_fallback, secret=secret, progress=progress,
         )  # fmt: skip
-        low, high = rounding_bounds(
-            found.values, problem.relations, self.base, steps=found.steps, rapid=found.status == "rapid",
-            unit=problem.unit,
-        )  # fmt: skip
-        return Outcome(
-            np.zeros(problem.n_cells, dtype=bool),
-            found.distance,
-            found.bound,
-            found.status,
-            found.values,
-            low,
-            high,
-            found.summary(),
-        )
+        return rounded(problem, found, self.base)
+
+
+def rounded(problem: SuppressionProblem, found: Rounded, base: float) -> Outcome:
+    """A rounding as an outcome: its values, and what anybody who knows base and steps can conclude."""
+    low, high = rounding_bounds(
+        found.values, problem.relations, base, steps=found.steps, rapid=found.status == "rapid", unit=problem.unit
+    )
+    nothing = np.zeros(problem.n_cells, dtype=bool)
+    return Outcome(nothing, found.distance, found.bound, found.status, found.values, low, high, found.summary())
 
 
 @dataclass(frozen=True)
