@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reference.tables import Tree, crossed, flat, nested
+from reference.tables import Tree, crossed, flat, full_intervals, nested
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.data.relations import Relations
 from reticent.io.jj import read_jj
@@ -14,6 +14,7 @@ from reticent.tables.attack import audit
 from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression import SUPPRESSION_METHODS, SuppressionMethod
+from reticent.tables.suppression.network import is_network
 
 TREES: dict[str, list[Tree]] = {
     "1-D": [flat(8)],
@@ -86,6 +87,57 @@ def test_generated_tables(method: type[SuppressionMethod], name: str, level: flo
     problem = generated(name, level)
     assert np.abs(problem.relations.residuals(problem.values)).max() == 0
     check(method(), problem)
+
+
+def irregular(name: str) -> SuppressionProblem:
+    """Relations that are not a total and its parts: what JJ files may hold besides tables."""
+    rng = np.random.default_rng(len(name))
+    n = 14
+    values = rng.integers(1, 60, n).astype(float)
+    plain = [list(range(5)), list(range(4, 9)), [0, 5, 9, 10, 11], [1, 6, 10, 12, 13], [3, 8, 9, 12, 13]]
+    if name == "several cells on each side":
+        rows = [(cells, [1, 1, 1, -1, -1]) for cells in plain]
+    elif name == "coefficients":
+        rows = [(cells, [-2, 3, 1, 1, -5]) for cells in plain]
+    elif name == "parts negative":
+        rows = [(cells, [1, -1, -1, -1, -1]) for cells in plain]
+    elif name == "circle":
+        rows = [
+            ([0, 1, 2], [-1, 1, 1]),
+            ([1, 0, 3], [-1, 1, 1]),
+            ([3, 4, 5], [-1, 1, 1]),
+            ([4, 3, 2, 6], [-1, 1, 1, 1]),
+        ]
+        rows += [([7, 8, 9, 6], [1, 1, 1, -1]), ([7, 10, 11, 5], [1, 1, 1, -1]), ([8, 10, 12, 13], [1, 1, 1, -1])]
+    else:  # a sum of parts only, a cell that is known, an empty relation
+        rows = [([0, 1, 2], [-2, 1, 1]), (list(range(2, 10)), [1] * 8), ([0, 5, 9, 10, 11], [-1, 1, 1, 1, 1])]
+        rows += [([1, 6, 10, 12], [-1, 1, 1, 1]), ([3, 8, 11, 12], [-1, 1, 1, 1]), ([13], [1]), ([], [])]
+    rhs = Relations.from_rows(n, rows).residuals(values)
+    primary = np.zeros(n, dtype=bool)
+    primary[rng.choice(n - 1, 3, replace=False)] = True
+    return SuppressionProblem.from_values(
+        values,
+        Relations.from_rows(n, rows, rhs.tolist()),
+        primary=primary,
+        lower_protection=0.1 * values,
+        upper_protection=0.1 * values,
+    )
+
+
+@pytest.mark.parametrize("name", ["several cells on each side", "coefficients", "parts negative", "circle", "odd rows"])
+@pytest.mark.parametrize("method", SUPPRESSION_METHODS, ids=lambda m: m.name)
+def test_relations_that_are_no_table(method: type[SuppressionMethod], name: str) -> None:
+    """None of them is out of reach: all methods protect, but for the network method that says what it needs."""
+    problem = irregular(name)
+    if method.name == "network" and not is_network(problem.relations):
+        with pytest.raises(ParameterError, match="network: needs"):
+            method().protect(problem, time_limit=2)
+        return
+    found = method().protect(problem, time_limit=2)
+    ends = full_intervals(problem, found.pattern)
+    for cell in np.flatnonzero(problem.primary).tolist():
+        assert ends[cell][0] <= 0.9 * problem.values[cell] + 1e-6
+        assert ends[cell][1] >= 1.1 * problem.values[cell] - 1e-6
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -16,7 +16,8 @@ from reticent.base.errors import DataError
 class Relations:
     """Rows in compressed form: row r has the cells `cells[indptr[r]:indptr[r+1]]` with coefficients `coefs[…]`.
 
-    The convention of tables is +1 for the parts and −1 for the total; any small integers may stand here.
+    The convention of tables is +1 for the parts and −1 for the total; any small integers but 0 may stand here, and a
+    cell stands at most once in a row.
     """
 
     n_cells: int

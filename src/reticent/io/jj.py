@@ -139,9 +139,13 @@ def _read_relations(lines: _Lines, n_cells: int) -> tuple[Relations, list[int]]:
             raise lines.fail("a relation starts with its right-hand side and its number of terms") from None
         if length != len(terms):
             raise lines.fail(f"the relation announces {length} terms and has {len(terms)}")
-        if any(not 0 <= c < n_cells for c, _ in terms) or any(not -127 <= k <= 127 for _, k in terms):
+        # a cell may stand twice, or with coefficient 0: what counts is the sum
+        sums: dict[int, int] = {}
+        for cell, coefficient in terms:
+            sums[cell] = sums.get(cell, 0) + coefficient
+        if any(not 0 <= c < n_cells for c in sums) or any(not -127 <= k <= 127 for k in sums.values()):
             raise lines.fail("a relation names a cell or a coefficient that cannot be")
-        rows.append(([c for c, _ in terms], [k for _, k in terms]))
+        rows.append(([c for c, k in sums.items() if k], [k for k in sums.values() if k]))
         rhs.append(right)
         where.append(lines.line)
     return Relations.from_rows(n_cells, rows, rhs), where

@@ -36,6 +36,13 @@ def test_reading_and_round_trip(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir() if p.suffix == ".part"] == []
 
 
+def test_a_cell_may_stand_twice_or_with_coefficient_zero(tmp_path: Path) -> None:
+    text = GOOD.replace("0 3 : 0 (-1) 1 (1) 2 (1)", "-1 5 : 2 (1) 0 (-1) 1 (3) 2 (-1) 1 (-1)")
+    relations = read_jj(write(tmp_path, text)).relations
+    assert relations.cells.tolist() == [0, 1]
+    assert relations.coefs.tolist() == [-1, 2]
+
+
 @pytest.mark.parametrize(
     "old, new, message",
     [

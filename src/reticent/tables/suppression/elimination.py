@@ -1,8 +1,8 @@
 """Elimination: publish the dearest cells as long as no primary becomes a sum of published ones (after Langsrud).
 
-Every cell is a vector over the inner cells. A candidate is published if no primary, reduced by what is published,
-is proportional to it; then it reduces all the others. Exact arithmetic modulo a prime. What intervals need beyond that
-is completed afterwards.
+Every cell is a vector over the inner cells; a relation that does not just define a total counts as published. A
+candidate is published if no primary, reduced by what is published, is proportional to it; then it reduces all the
+others. Exact arithmetic modulo a prime. What intervals need beyond that is completed afterwards.
 """
 
 from dataclasses import dataclass
@@ -30,15 +30,15 @@ class Elimination(SuppressionMethod):
         problem = engine.problem
         if problem.n_cells > _LARGEST:
             raise ParameterError(f"elimination: serves tables of up to {_LARGEST} cells. Use heuristic.")
-        vectors = inner_vectors(problem.relations)
+        vectors, equations = inner_vectors(problem.relations)
         published = ~(problem.candidates | problem.forced)
         order = np.flatnonzero(problem.candidates)
         order = order[np.argsort(-engine.cost[order], kind="stable")]
         first = np.flatnonzero(published)
         public = _Published([vectors[c] for c in np.flatnonzero(problem.primary).tolist()])
         pattern = problem.forced.copy()
-        for cell in first.tolist():
-            public.publish(public.reduce(vectors[cell]))
+        for known in equations + [vectors[cell] for cell in first.tolist()]:
+            public.publish(public.reduce(known))
         for number, cell in enumerate(order.tolist()):
             if number % 200 == 0:
                 engine.say("eliminating")
@@ -109,38 +109,59 @@ class _Published:
         self._pivots[pivot] = row
 
 
-def inner_vectors(relations: Relations) -> list[Vector]:
-    """Every cell as a sum of inner cells (cells that are the total of no relation), modulo the prime."""
+def inner_vectors(relations: Relations) -> tuple[list[Vector], list[Vector]]:
+    """Every cell as a sum of inner cells, and the relations that this does not use, both modulo the prime.
+
+    A relation with one cell of its own sign (the total of tables, +1 or −1) defines that cell by the others; the rest
+    (a second relation of the same total, several cells on each side, circles) say that a sum of inner cells is known.
+    """
+    parts = (relations.row(number) for number in range(relations.n_rows))
+    rows: list[Vector] = [dict(zip(cells.tolist(), coefs.tolist(), strict=True)) for cells, coefs in parts]
     defining: dict[int, int] = {}
-    for row in range(relations.n_rows):
-        cells, coefs = relations.row(row)
-        for cell in cells[coefs < 0].tolist():
-            defining.setdefault(int(cell), row)
+    for number in range(relations.n_rows):
+        total = _total(relations, number)
+        if total is not None:
+            defining.setdefault(total, number)
     known: dict[int, Vector] = {c: {c: 1} for c in range(relations.n_cells) if c not in defining}
     for start in range(relations.n_cells):
-        stack = [start]
+        stack, open_cells = [start], {start}
         while stack:
             cell = stack[-1]
-            if cell in known:
-                stack.pop()
+            waiting = [c for c in rows[defining[cell]] if c != cell and c not in known] if cell not in known else []
+            if any(c in open_cells for c in waiting):
+                known[cell] = {cell: 1}  # a circle of totals: this one counts as inner, its relation as one of the rest
+                del defining[cell]
+            elif waiting:
+                stack.append(waiting[0])
+                open_cells.add(waiting[0])
                 continue
-            cells, coefs = relations.row(defining[cell])
-            waiting = [int(c) for c in cells if c != cell and int(c) not in known]
-            if waiting and len(stack) < relations.n_cells:
-                stack.extend(waiting)
-                continue
-            known[cell] = _combine(cells.tolist(), coefs.tolist(), cell, known)
-            stack.pop()
-    return [known[c] for c in range(relations.n_cells)]
+            elif cell not in known:
+                known[cell] = _solve(rows[defining[cell]], cell, known)
+            open_cells.discard(stack.pop())
+    used = set(defining.values())
+    others = (_combine(row, known) for number, row in enumerate(rows) if number not in used)
+    return [known[c] for c in range(relations.n_cells)], [rest for rest in others if rest]
 
 
-def _combine(cells: list[int], coefs: list[int], cell: int, known: dict[int, Vector]) -> Vector:
-    own = coefs[cells.index(cell)]
-    scale = pow(-own % PRIME, PRIME - 2, PRIME)
+def _total(relations: Relations, number: int) -> int | None:
+    """The only cell with its sign in a relation, the negative one of two."""
+    cells, coefs = relations.row(number)
+    for side in (cells[coefs < 0], cells[coefs > 0]):
+        if len(side) == 1:
+            return int(side[0])
+    return None
+
+
+def _solve(row: Vector, cell: int, known: dict[int, Vector]) -> Vector:
+    """A cell by the other cells of its relation."""
+    scale = pow(-row[cell] % PRIME, PRIME - 2, PRIME)
+    return _combine({c: k * scale % PRIME for c, k in row.items() if c != cell}, known)
+
+
+def _combine(row: Vector, known: dict[int, Vector]) -> Vector:
     total: Vector = {}
-    for other, coefficient in zip(cells, coefs, strict=True):
-        if other != cell:
-            _subtract(total, known[other], -coefficient * scale)
+    for cell, coefficient in row.items():
+        _subtract(total, known[cell], -coefficient)
     return total
 
 
