@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reticent.base.progress import Progress, silent
 from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
+from reticent.tables.attack.jointly import JointProgram
 from reticent.tables.attack.pieces import Piece, Tick, pieces_of, work_on
 from reticent.tables.attack.programs import MovementProgram
 from reticent.tables.attack.reduce import Reduced, reduce
@@ -20,6 +21,7 @@ from reticent.tables.problem import SuppressionProblem
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+_JOINTLY = 200  # uncertified cells from which on one movement for all of them is looked for
 _CAP = 50.0  # how many times the largest level a movement may go in a program that serves many
 
 
@@ -231,10 +233,33 @@ def _attack_group(group: _OpenGroup, tick: Tick) -> None:
     reach, wants = group.reach, group.wants
     scale = np.maximum(np.maximum(wants.up, wants.down), np.maximum(wants.slide, wants.slack * 10))
     item = _Group(group.piece.reduced, float(scale.max()))
+    _serve_jointly(group, float(scale.max()), tick)
     _serve_many(item, reach, wants, scale, group.rng, tick)
     for place in np.flatnonzero(wants.missing(reach)).tolist():
         tick()
         _settle(item, reach, wants, place)
+
+
+def _serve_jointly(group: _OpenGroup, largest: float, tick: Tick) -> None:
+    """One movement for all uncertified cells, as long as it serves a good part of them."""
+    reduced, reach, wants = group.piece.reduced, group.reach, group.wants
+    missing = wants.missing(reach) & (reduced.leader >= 0)
+    if reduced.whole or int(missing.sum()) < _JOINTLY:
+        return
+    program = JointProgram(reduced, np.ceil(_CAP * largest))
+    levels = np.maximum(np.maximum(wants.up, wants.down), np.maximum(wants.slide / 2, 10 * wants.slack * wants.move))
+    while int(missing.sum()) >= _JOINTLY:
+        tick()
+        before = int(missing.sum())
+        needs = np.zeros(reduced.relations.n_cells)
+        np.maximum.at(needs, reduced.leader[missing], levels[missing])
+        movement, solved = program.serve(needs, group.rng)
+        reach.programs += solved
+        reach.learn(reduced.lift(movement))
+        reach.learn(reduced.lift(-movement))
+        missing &= wants.missing(reach)
+        if before - int(missing.sum()) < 0.3 * before:
+            return
 
 
 def _serve_many(item: _Group, reach: Reach, wants: Wants, scale: Floats, rng: np.random.Generator, tick: Tick) -> None:

@@ -17,6 +17,12 @@ _PATIENCE = 20.0  # seconds for one integer programme
 _TARGET_SIZE = 1e6  # the largest number the solver should see: its tolerance of 1e-7 is absolute
 
 
+def scale_of(rooms: Floats) -> float:
+    """The unit in which rooms are numbers that a solver can deal with."""
+    finite = rooms[np.isfinite(rooms)]
+    return max(float(np.median(finite)), float(finite.max()) / _TARGET_SIZE, 1e-6) if len(finite) else 1.0
+
+
 class MovementProgram:
     """Movements z of some cells with M z = 0, −room_down ≤ z ≤ room_up, kept warm for many objectives.
 
@@ -25,10 +31,7 @@ class MovementProgram:
     """
 
     def __init__(self, relations: Relations, room_down: Floats, room_up: Floats, *, whole: bool = False) -> None:
-        finite = np.concatenate((room_down[np.isfinite(room_down)], room_up[np.isfinite(room_up)]))
-        self.scale = max(float(np.median(finite)), float(finite.max()) / _TARGET_SIZE, 1e-6) if len(finite) else 1.0
-        if whole:
-            self.scale = 1.0
+        self.scale = 1.0 if whole else scale_of(np.concatenate((room_down, room_up)))
         self._whole = whole
         n = relations.n_cells
         zeros = np.zeros(relations.n_rows)
