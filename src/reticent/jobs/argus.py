@@ -36,10 +36,9 @@ from reticent.jobs.argus_tables import (
     judge_jobs,
     rules_of_calls,
     tables_of,
-    with_attacker,
     with_totals,
 )
-from reticent.jobs.protect_table import ProtectedTable, run_tables
+from reticent.jobs.protect_table import MAX_LISTED, ProtectedTable, run_tables
 from reticent.tables.apriori import EntryGroup
 from reticent.tables.methods import PrimaryOnly
 from reticent.tabulation.finished import finished_table
@@ -313,19 +312,28 @@ class _Run:
             job.result, job.number, job.singletons, job.protected = result, at, choice.singletons, True
         linked = f", {len(jobs)} linked tables as one system" if len(jobs) > 1 else ""
         self.say(f"SUPPRESS {call.name}: {result!r}"[:-1].replace("<", "") + f", method {result.method}{linked}.")
+        self._speak_of_knowledge(result)
         if not choice.singletons and result.insiders:
             self.say(
                 f"SUPPRESS {call.name}: singletons are not guarded, as the line says; {len(result.insiders)} respondents "
                 "alone in a cell can work out another unsafe cell."
             )
 
+    def _speak_of_knowledge(self, result: ProtectedTable) -> None:
+        """What an attacker who knows every cell roughly cannot be kept from."""
+        facts = result.outcome.facts
+        if facts.get("widened"):
+            self.say(f"{facts['widened']} unsafe cells need wider protection than that; for them the level counts.")
+        lowered = facts.get("lowered", ())
+        if lowered:
+            named = ", ".join(result.table.name_of(cell) for cell in lowered[:MAX_LISTED])
+            self.say(
+                f"{len(lowered)} unsafe cells cannot be kept as far as their levels from an attacker who knows that much, "
+                f"whatever is hidden ({named}); from everybody else they are."
+            )
+
     def _protect(self, jobs: Sequence[TableJob], choice: Choice, progress: Progress) -> ProtectedTable:
         system, knowledge = judge_jobs(jobs, tables_of(jobs, choice.method))
-        if choice.percent is not None:
-            knowledge, short = with_attacker(knowledge, system.table, choice.percent)
-            self.say(f"The attacker is taken to know every cell within {choice.percent:g} per cent.")
-            if short:
-                self.say(f"{short} unsafe cells need wider protection than that; for them the level counts.")
         for line in knowledge.notes:
             self.notes.add(line)
         return run_tables(

@@ -22,11 +22,10 @@ DEFAULT_MINUTES = 10.0
 
 @dataclass(frozen=True)
 class Choice:
-    """A method with its time limit; what the attacker knows (per cent, None: nothing); whether singles are guarded."""
+    """A method with its time limit; whether respondents alone in a cell are guarded against; what the log says."""
 
     method: TableMethod
     time_limit: float = DEFAULT_MINUTES * MINUTE
-    percent: float | None = None
     singletons: bool = True
     said: tuple[str, ...] = ()
 
@@ -97,16 +96,15 @@ def _hypercube(call: Call, where: str) -> Choice:
     percent = _at(call, 1)
     if percent is not None and percent <= 0:
         raise PlanError(f"{where}: the a-priori bounds of GH must be more than 0 per cent, got {percent:g}.")
+    within = None if percent in (None, 100) else percent
     said = []
+    if within is not None:
+        said.append(f"The attacker is taken to know every cell within {within:g} per cent.")
     if _switch(call, 2, "the size", where, allowed=(0, 1, 2)) is not None:
         said.append("GH: the size is not needed; subtables of any size are taken.")
     singletons = _switch(call, 3, "the singleton option", where) != 0
-    return Choice(
-        _method("GH", singletons=singletons),
-        percent=None if percent in (None, 100) else percent,
-        singletons=singletons,
-        said=tuple(said),
-    )
+    method = _method("GH", singletons=singletons, known_within=within)
+    return Choice(method, singletons=singletons, said=tuple(said))
 
 
 def _modular(call: Call, where: str) -> Choice:

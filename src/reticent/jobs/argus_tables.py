@@ -12,13 +12,12 @@ from reticent.data.cells import CellStatus
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.table import DimensionSpec, Measure, Table, TableSpec
-from reticent.data.table_plan import BoundsOptions
 from reticent.io.argus_batch import COST_CODES, Call, Specification
 from reticent.io.argus_ckm import CkmTags
 from reticent.jobs.protect_table import ProtectedTable
 from reticent.jobs.table_keys import fit_to_method, with_cell_keys
 from reticent.tables.apriori import EntryGroup, Knowledge, apply_groups
-from reticent.tables.inputs import bounds_of, cost_of
+from reticent.tables.inputs import cost_of
 from reticent.tables.methods import TableMethod
 from reticent.tables.nearness import distance_cost
 from reticent.tables.protection import Verdict, judge_cells
@@ -314,28 +313,6 @@ def _cost(job: TableJob, table: Table, system: System, knowledge: Knowledge, mem
         if name not in measures:
             raise PlanError(f"{job.where}: the cost variable {given!r} is not there; known: {', '.join(measures)}.")
     return cost_of(table, name if power is None or power == 1 else f"{name}^{power:g}")
-
-
-def with_attacker(knowledge: Knowledge, table: Table, percent: float) -> tuple[Knowledge, int]:
-    """The attacker knows every cell within some per cent; how many unsafe cells need more room than that, and get it.
-
-    A cell that is unsafe must be kept at least its protection levels away, so knowledge inside them is none. A share
-    of 0 would be the value itself; about zeros nothing more is known than of any cell.
-    """
-    verdict = knowledge.verdict
-    least, most = bounds_of(table, BoundsOptions())
-    reach = np.abs(table.values) * percent / 100.0
-    down = np.where(verdict.primary, np.maximum(reach, verdict.lower_protection), reach)
-    up = np.where(verdict.primary, np.maximum(reach, verdict.upper_protection), reach)
-    zero = table.values == 0
-    low = np.where(zero, least, np.maximum(table.values - down, least))
-    high = np.where(zero, np.maximum(most, up), table.values + up)
-    known = replace(
-        knowledge,
-        lower_bound=np.where(np.isnan(knowledge.lower_bound), low, knowledge.lower_bound),
-        upper_bound=np.where(np.isnan(knowledge.upper_bound), high, knowledge.upper_bound),
-    )
-    return known, int((verdict.primary & ~zero & (np.maximum(down, up) > reach)).sum())
 
 
 def rules_of_calls(calls: Sequence[Call], *, holdings: bool) -> tuple[Rule, ...]:

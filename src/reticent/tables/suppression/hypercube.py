@@ -5,16 +5,22 @@ second cell in each of several relations that cross in the primary, and the cell
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.errors import NotProtectedError, ParameterError
+from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import Secret
+from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
+from reticent.tables.attack.audit import audit
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.engine import Engine
-from reticent.tables.suppression.method import SuppressionMethod
+from reticent.tables.suppression.knowing import attainable, knowing, widened
+from reticent.tables.suppression.method import Suppression, SuppressionMethod
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -23,9 +29,57 @@ _CHOICES = 8  # cells tried in each direction
 
 @dataclass(frozen=True)
 class Hypercube(SuppressionMethod):
-    """Fast and generous: one cube for each primary, the cheapest of those tried; what is still exposed is completed."""
+    """Fast and generous: one cube for each primary, the cheapest of those tried; what is still exposed is completed.
+
+    With `known_within` the pattern holds against an attacker with that knowledge too. Levels that cannot be kept from
+    him, whatever is hidden, are lowered for him (`facts["lowered"]` names the cells), and kept from everybody else.
+    """
 
     name: ClassVar[str] = "hypercube"
+    known_within: float | None = field(
+        default=None, metadata={"help": "per cent within which the attacker knows every cell; without: he does not"}
+    )
+
+    def __post_init__(self) -> None:
+        if self.known_within is not None and not self.known_within > 0:
+            raise ParameterError(f"hypercube: known_within must be more than 0 per cent, got {self.known_within:g}.")
+
+    def protect(
+        self,
+        problem: SuppressionProblem,
+        *,
+        time_limit: float = 60.0,
+        progress: Progress = silent,
+        secret: Secret | None = None,
+        earlier: Mask | None = None,
+    ) -> Suppression:
+        """Find a safe pattern within about `time_limit` seconds; cells hidden in an `earlier` period cost less."""
+        if self.known_within is None:
+            return super().protect(problem, time_limit=time_limit, progress=progress, secret=secret, earlier=earlier)
+        problem.check_attainable()
+        near, lowered = attainable(knowing(problem, self.known_within))
+        share = 0.5 if len(lowered) else 1.0
+        first = super().protect(
+            near, time_limit=share * time_limit, progress=part(progress, 0.0, share), secret=secret, earlier=earlier
+        )
+        facts = {
+            **first.facts,
+            "lowered": tuple(lowered.tolist()),
+            "widened": widened(problem, self.known_within),
+        }
+        if len(lowered) == 0:
+            return replace(first, facts=facts)
+        # hiding more helps against every attacker: what the first pattern hides stays hidden in the second
+        hidden = problem.with_status(first.hidden & problem.candidates, CellStatus.SECONDARY)
+        both = super().protect(
+            hidden, time_limit=share * time_limit, progress=part(progress, share, 1.0), secret=secret, earlier=earlier
+        )
+        if audit(near, both.hidden, mode="certify").n_exposed:
+            raise NotProtectedError("hypercube: the attacker who knows every cell roughly still finds exposed cells.")
+        closed = first.bound is not None and both.cost <= first.bound + 1e-6 * max(1.0, both.cost)
+        seconds = first.seconds + both.seconds
+        status = "optimal" if closed else "feasible"
+        return replace(both, bound=first.bound, status=status, facts=facts, seconds=seconds)
 
     def _search(self, engine: Engine) -> None:
         problem = engine.problem
