@@ -1,7 +1,9 @@
 """Patterns that other tools publish for their example tables, beside ours (rows of the reference list, by number).
 
 Where the cheapest pattern is unique ours must be the same; elsewhere ours must cost no more, and nothing may be exposed.
-Cells are numbered from 1 in reading order with totals first, as the peers do.
+Cells are numbered from 1 in reading order with totals first, as the peers do. The tables of the rows 17 (vignette of
+rtauargus), 28, 30, 40 and 45 (manual page of SSBtools::GaussSuppression) are not among the shared files; they are so
+small that their figures stand here.
 """
 
 from pathlib import Path
@@ -205,6 +207,89 @@ def test_modular_on_turnover_by_activity_and_size(shared_data: Path) -> None:
     assert audit(problem, found.hidden).n_exposed == 0
     assert found.cost <= 106_884_442
     assert int((found.hidden & ~problem.primary).sum()) <= 78
+
+
+ACT_SIZE = """01;tr1;100;10;20
+01;tr2;50;5;15
+01;Total;150;15;20
+02;tr1;30;2;20
+02;tr2;20;5;10
+02;Total;50;7;20
+06;tr1;60;8;16
+06;tr2;40;6;38
+06;Total;100;14;38
+Total;tr1;190;20;20
+Total;tr2;110;16;38
+Total;Total;300;36;38
+"""
+ACT_SIZE_RDA = """<SEPARATOR> ";"
+ACTIVITY
+  <RECODEABLE>
+  <TOTCODE> "Total"
+SIZE
+  <RECODEABLE>
+  <TOTCODE> "Total"
+VAL
+  <NUMERIC>
+N_OBS
+  <FREQUENCY>
+MAX
+  <MAXSCORE>
+"""
+ACT_SIZE_ARB = """<OPENTABLEDATA> "t.tab"
+<OPENMETADATA> "t.rda"
+<SPECIFYTABLE> "ACTIVITY""SIZE"|"VAL"||
+<SAFETYRULE> FREQ(3,10)|NK(1,85)
+<READTABLE> 1
+<SUPPRESS> {method}
+<WRITETABLE> (1,4,,"out.csv")
+"""
+
+
+@pytest.mark.parametrize("method", ["MOD(1,5,1,0,0)", "OPT(1,5)", "GH(1,100)"])
+def test_first_example_of_rtauargus(tmp_path: Path, method: str) -> None:
+    """Row 17: A (frequency), B (dominance), D (secondary), V (valid), as tau-ARGUS 4.2.3 writes them."""
+    for name, text in (("t.tab", ACT_SIZE), ("t.rda", ACT_SIZE_RDA), ("r.arb", ACT_SIZE_ARB.format(method=method))):
+        (tmp_path / name).write_text(text)
+    run_batch(tmp_path / "r.arb")
+    lines = [line.replace('"', "").split(",") for line in (tmp_path / "out.csv").read_text().splitlines()]
+    letters = {(row[0].strip(), row[1].strip()): row[4].strip() for row in lines}
+    assert len(letters) == 12
+    assert {codes: letter for codes, letter in letters.items() if letter != "V"} == {
+        ("02", "tr1"): "A", ("06", "tr2"): "B", ("02", "tr2"): "D", ("06", "tr1"): "D",
+    }  # fmt: skip
+
+
+GAUSS = np.array([[1.0, 1, 1, 5, 5], [9, 9, 9, 9, 9], [0, 0, 0, 7, 7]])
+
+
+def gauss_numbers(mask: np.ndarray) -> list[int]:
+    """Cell numbers from 1 as SSBtools has them: total, rows, columns, inner cells."""
+    grid = mask.reshape(4, 6)
+    order = np.concatenate((grid[:1, 0], grid[1:, 0], grid[0, 1:], grid[1:, 1:].ravel()))
+    return (np.flatnonzero(order) + 1).tolist()
+
+
+@pytest.mark.parametrize("method", CLOSE, ids=lambda m: m.name)
+def test_example_of_gauss_suppression(method: type) -> None:
+    """Row 45: cells 10 to 12 are unsafe. Where zeros are published it hides 15 to 17, the cheapest that can be.
+
+    Left to itself it hides the zeros 20 to 22 instead. Counts are not negative, so against them the unsafe cells could
+    only shrink, while their own row keeps its sum: all three are known, and a cell of 5 and one of 7 must go too. With
+    singletons it hides 14 and 19; a respondent who knows one of the three finds none of the others here.
+    """
+    values, relations = crossed([flat(3), flat(5)], GAUSS)
+    problem = counts_problem(values, relations, at_most=1)
+    assert gauss_numbers(problem.primary) == [10, 11, 12]
+    found = method().protect(problem, time_limit=5)
+    assert gauss_numbers(found.hidden & ~problem.primary) == [15, 16, 17]
+    assert insiders(problem, found.hidden) == []
+    zeros = problem.primary.reshape(4, 6).copy()
+    zeros[3, 1:4] = True
+    loose = SuppressionProblem.from_values(values, relations, primary=problem.primary)
+    assert gauss_numbers(zeros.ravel() & ~problem.primary) == [20, 21, 22]
+    assert audit(loose, zeros.ravel()).n_exposed == 3
+    assert method().protect(loose, time_limit=5).cost == 12
 
 
 BATCH = """<OPENMICRODATA> "tau_testW.asc"

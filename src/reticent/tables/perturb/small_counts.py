@@ -3,6 +3,7 @@
 Only inner cells that reach a small published cell change, so every table made from the inner cells is additive,
 consistent with every other one, and shows no count between 1 and base − 1 where it was small before. As in Langsrud
 and Heldal (2018), cells are chosen greedily by the residual of the published cells; exchanges then improve the choice.
+An inner cell that nobody publishes may still be the difference of published cells; it is treated as published.
 """
 
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from reticent.base.checks import check_integer
 from reticent.base.errors import DataError, ParameterError
+from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
 
 Integers = NDArray[np.int64]
 OWNER = "small-count rounding"
@@ -61,13 +63,20 @@ class SmallCountRounding:
 
 
 def round_small_counts(
-    inner: Integers, membership: sparse.csr_array, *, base: int, threshold: int | None = None, until_none: bool = True
+    inner: Integers,
+    membership: sparse.csr_array,
+    *,
+    base: int,
+    threshold: int | None = None,
+    until_none: bool = True,
+    derived: bool = True,
 ) -> SmallCountRounding:
     """Round small counts.
 
     `membership` has a row for each inner cell and a column for each published one (1: belongs to it). Published
     counts from 1 to `threshold` (default base − 1) are small. With `until_none` the search goes on until rounding has
-    left no small published cell, as new ones may appear.
+    left no small published cell, as new ones may appear. With `derived`, inner cells that follow from published ones
+    by sums and differences must not be small either.
     """
     check_integer(base, minimum=2, name="base", owner=OWNER)
     limit = base - 1 if threshold is None else threshold
@@ -78,11 +87,12 @@ def round_small_counts(
         raise ParameterError(f"{OWNER}: membership must have a row for each of the {len(inner)} inner cells.")
     matrix = sparse.csr_array(membership.astype(np.int64))
     original = np.asarray(inner @ matrix)
+    seen = _with_derived(matrix) if derived else matrix
     candidates = np.zeros(len(inner), dtype=bool)
     rounded, published = inner.copy(), original
     for _ in range(MAX_ROUNDS):
-        small = (published > 0) & (published <= limit)
-        reached = np.asarray(matrix @ small.astype(np.int64)) > 0
+        shown = np.asarray(rounded @ seen)
+        reached = np.asarray(seen @ ((shown > 0) & (shown <= limit)).astype(np.int64)) > 0
         new = reached & (inner > 0) & ~candidates & (rounded % base != 0)
         if not new.any():
             break
@@ -92,6 +102,24 @@ def round_small_counts(
         if not until_none:
             break
     return SmallCountRounding(rounded, published, original, int((rounded != inner).sum()))
+
+
+def _with_derived(matrix: sparse.csr_array) -> sparse.csr_array:
+    """The published cells and the inner cells that follow from them.
+
+    An inner cell follows from sums that include it just if no change of the inner cells that leaves all published cells
+    as they are moves it; a random one of these changes (modulo a prime) does not move the others only by a chance of
+    2⁻³¹ each.
+    """
+    sums = sparse.csr_array(matrix.T)
+    order = np.argsort(np.diff(sums.indptr), kind="stable")
+    parts = eliminate(sums.indptr.astype(np.int64), sums.indices.astype(np.int32), sums.data, order, matrix.shape[0])
+    change = complete_kernel(*parts, np.random.default_rng(7).integers(1, PRIME, matrix.shape[0]))
+    fixed = np.flatnonzero(change == 0)
+    single = sparse.csr_array(
+        (np.ones(len(fixed), dtype=np.int64), (fixed, np.arange(len(fixed)))), (len(change), len(fixed))
+    )
+    return sparse.csr_array(sparse.hstack((matrix, single)))
 
 
 def _choose(
