@@ -3,7 +3,7 @@
 A method hides cells, or exchanges their values. Whatever it does, the outcome is attacked by code that did not make it.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -27,8 +27,6 @@ from reticent.tables.suppression import SUPPRESSION_METHODS
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 MAX_INTERVALS = 30_000
-MAX_NOISY = 2_000
-"""Noisy tables are attacked cell by cell up to this size; in larger ones only the unsafe cells are."""
 
 
 @runtime_checkable
@@ -136,21 +134,10 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress)
     if outcome.low is None or outcome.high is None:
         raise ParameterError("attack: a method that exchanges values must say what can be concluded from them.")
     if not outcome.additive:
-        judged = problem if outcome.levels else problem.without_levels()
-        return attack_noise(judged, outcome.low, outcome.high, progress=progress)
+        return audit_exchanged(problem, outcome.low, outcome.high, levels=outcome.levels, every=True, progress=progress)
     _check_additive(problem, outcome.values)
     published = outcome.values if outcome.keeps_distance else None
     return audit_exchanged(problem, outcome.low, outcome.high, published=published, progress=progress)
-
-
-def attack_noise(problem: SuppressionProblem, low: Floats, high: Floats, *, progress: Progress) -> Audit:
-    """What follows for every cell from the intervals of all of them and the relations of the true values."""
-    if not bool(((low <= problem.values) & (problem.values <= high)).all()):
-        raise ParameterError("attack: the stated conclusions do not contain the true values.")
-    if problem.n_cells > MAX_NOISY:
-        return audit_exchanged(problem, low, high, progress=progress)
-    known = replace(problem, lower_bound=low, upper_bound=high)
-    return audit(known, np.ones(problem.n_cells, dtype=bool), progress=progress)
 
 
 def _check_additive(problem: SuppressionProblem, values: Floats) -> None:

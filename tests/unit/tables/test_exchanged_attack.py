@@ -90,6 +90,33 @@ def test_both_ways_agree_with_the_whole_system(seed: int, level: float) -> None:
     assert proved.exposed_cells.tolist() == found.exposed_cells.tolist()
 
 
+@given(seed=st.integers(0, 10**6), some=st.booleans())
+def test_every_cell_of_a_noisy_table_is_attacked(seed: int, some: bool) -> None:
+    """Ends of all cells equal scipy's; only unsafe cells are exposed, and in large tables only these are attacked."""
+    rng = np.random.default_rng(seed)
+    values, relations = crossed([flat(2), flat(3)], rng.integers(0, 15, (2, 3)).astype(float))
+    primary = (rng.random(len(values)) < 0.4) & some
+    low, high = values - rng.integers(0, 3, len(values)), values + rng.integers(0, 3, len(values))
+    problem = SuppressionProblem.from_values(
+        values, relations, primary=primary, lower_protection=1.0, upper_protection=1.0
+    )
+    found = audit_exchanged(problem, low, high, every=True)
+    box = SuppressionProblem.from_values(
+        values, relations, primary=primary, lower_bound=np.maximum(low, 0), upper_bound=high
+    )
+    wanted = full_intervals(box, np.ones(len(values), dtype=bool))
+    assert found.cells.tolist() == list(range(len(values)))
+    for cell, bottom, top in zip(found.cells, found.low, found.high, strict=True):
+        assert (bottom, top) == pytest.approx(wanted[int(cell)], abs=1e-6)
+    alone = audit_exchanged(problem, low, high).exposed_cells.tolist() if primary.any() else []
+    assert found.exposed_cells.tolist() == alone
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exchanged, "EXACT", 0)
+        large = audit_exchanged(problem, low, high, every=True)
+    assert large.cells.tolist() == np.flatnonzero(primary).tolist()
+    assert large.exposed_cells.tolist() == alone
+
+
 def test_rapid_rounding_says_half_a_base() -> None:
     problem = problem_of(np.array([[7, 12], [3, 8]]), [0, 1], integral=True)
     rounded = round_rapidly(problem.values, problem.relations, 5)

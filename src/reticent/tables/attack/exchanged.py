@@ -1,4 +1,4 @@
-"""The attacker of a table whose values were exchanged (rounded, adjusted): all cells and all relations together.
+"""The attacker of a table whose values were exchanged (rounded, adjusted, noisy): all cells and relations together.
 
 What the published value and the method say about one true value is an interval; that all true values add up says more.
 Nothing is hidden here and nothing is known exactly: it is the same attack with every cell hidden between its ends.
@@ -16,7 +16,7 @@ from reticent.data.cells import CellStatus
 from reticent.tables.attack.audit import Audit, carried, judge
 from reticent.tables.attack.certify import certify
 from reticent.tables.attack.ends import movement_ends
-from reticent.tables.attack.reduce import reduce
+from reticent.tables.attack.reduce import Reduced, reduce
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
 
@@ -35,6 +35,7 @@ def audit_exchanged(
     *,
     published: Floats | None = None,
     levels: bool = True,
+    every: bool = False,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Audit:
@@ -42,18 +43,22 @@ def audit_exchanged(
 
     Unsafe cells must keep their levels (as far as the attacker's own bounds leave room for them), or with
     `levels=False` must not be known exactly. With `published` values their distance from the true ones must reach the
-    level too, as adjustment promises. Without unsafe cells every cell that is not zero is attacked.
+    level too, as adjustment promises. Without unsafe cells every cell that is not zero is attacked and must not be
+    known exactly. With `every`, as for noise, the interval of every cell is found (in large tables of the unsafe ones),
+    and only unsafe cells can be exposed.
     """
     started = time.monotonic()
-    attacked = _attackers_view(problem, low, high, levels)
+    attacked = _attackers_view(problem, low, high, levels, listed=not every)
     targets = attacked.primary
-    everything = (attacked.upper_bound > attacked.lower_bound) | targets
+    everything = (attacked.upper_bound > attacked.lower_bound) | targets | every
     view = reconciled(attacked, everything)
     reduced = reduce(view, everything)
-    carriers = np.zeros(reduced.relations.n_cells, dtype=bool)
-    wanted = targets[reduced.cells]
-    carriers[reduced.leader[wanted & (reduced.leader >= 0)]] = True
-    exact = 2.0 * float(carriers.sum()) * len(carriers) <= EXACT
+    wanted = targets[reduced.cells] | every
+    carriers = _carriers(reduced, wanted)
+    if every and not _few(carriers):
+        wanted = targets[reduced.cells]
+        carriers = _carriers(reduced, wanted)
+    exact = _few(carriers)
     if exact:
         down, up, programs = movement_ends(reduced, only=carriers, workers=workers, progress=progress)
         if problem.integral:
@@ -78,14 +83,28 @@ def audit_exchanged(
     return replace(found, exposed=exposed, exact=exact, problem=view, hidden=everything, seconds=seconds)
 
 
-def _attackers_view(problem: SuppressionProblem, low: Floats, high: Floats, levels: bool) -> SuppressionProblem:
+def _carriers(reduced: Reduced, wanted: Mask) -> Mask:
+    """The movements that carry the wanted cells."""
+    found = np.zeros(reduced.relations.n_cells, dtype=bool)
+    found[reduced.leader[wanted & (reduced.leader >= 0)]] = True
+    return found
+
+
+def _few(carriers: Mask) -> bool:
+    """Whether the exact ends of these movements can be had."""
+    return 2.0 * float(carriers.sum()) * len(carriers) <= EXACT
+
+
+def _attackers_view(
+    problem: SuppressionProblem, low: Floats, high: Floats, levels: bool, *, listed: bool
+) -> SuppressionProblem:
     slack = problem.tolerance
     if not ((low <= problem.values + slack) & (problem.values <= high + slack)).all():
         raise ParameterError("attack: the stated conclusions do not contain the true values.")
-    if not problem.primary.any():
+    if listed and not problem.primary.any():
         levels = False
-        listed = (problem.status != CellStatus.EMPTY) & (problem.values != 0)
-        problem = problem.with_status(listed, CellStatus.PRIMARY)
+        there = (problem.status != CellStatus.EMPTY) & (problem.values != 0)
+        problem = problem.with_status(there, CellStatus.PRIMARY)
     if not levels:
         problem = problem.without_levels()
     # what the attacker's own bounds forbid is not disclosed by the table
