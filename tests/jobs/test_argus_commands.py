@@ -293,11 +293,14 @@ def test_a_base_that_is_too_small_is_refused(reticent: CommandLine, folder: Path
     assert "Use a larger base" in ran.sentence
 
 
-def test_network_needs_two_flat_dimensions(reticent: CommandLine, folder: Path) -> None:
+def test_network_needs_two_dimensions_and_at_most_one_hierarchical(reticent: CommandLine, folder: Path) -> None:
     flat = HEAD.replace('"Industry""Region"', '"Size""Region"')
     assert batch(reticent, folder, flat + '<SUPPRESS> NET(1)\n<WRITETABLE> (1,2,,"out.txt")\n').code == 0
     ran = batch(reticent, folder, HEAD + "<SUPPRESS> NET(1)\n")
-    assert "line 7: network: needs a table of two flat dimensions" in ran.sentence
+    assert ran.code == 0  # one dimension is hierarchical, as in tau-ARGUS
+    three = HEAD.replace('"Industry""Region"', '"Industry""Size""Region"')
+    ran = batch(reticent, folder, three + "<SUPPRESS> NET(1)\n")
+    assert "line 7: network: needs a table of two dimensions, of which at most one is hierarchical" in ran.sentence
 
 
 PAIR = """<OPENMICRODATA> "pair.asc"

@@ -1,16 +1,16 @@
 """What a <SUPPRESS> line asks for: our method, its limits, and one sentence for each option that steers nothing here."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from reticent.base.errors import PlanError
+from reticent.base.errors import InfeasibleError, PlanError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.parameters import build
 from reticent.io.argus_batch import Call
-from reticent.tables.methods import TABLE_METHODS, TableMethod, rounded
+from reticent.tables.methods import TABLE_METHODS, TableMethod, attainable_levels, rounded
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.rounding import check_base, round_controlled
 from reticent.tables.problem import SuppressionProblem
@@ -32,7 +32,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class NearestRounding:
-    """Controlled rounding with the least sum of distances, as RND asks; it draws nothing."""
+    """Controlled rounding with the least sum of distances, as RND asks; it draws nothing.
+
+    Protection levels are kept where that can be; where it cannot, the attack says which cells are too close.
+    """
 
     name: ClassVar[str] = "round"
     base: float
@@ -48,10 +51,15 @@ class NearestRounding:
         if not self.unit_cost:
             mean = float(problem.cost.mean()) if problem.n_cells else 1.0
             weights = np.maximum(problem.cost / mean, 1e-6) if mean > 0 else None
-        found = round_controlled(
-            problem.values, problem.relations, self.base, steps=self.steps, weights=weights, time_limit=time_limit,
-            progress=progress,
-        )  # fmt: skip
+        options: dict[str, Any] = {"steps": self.steps, "weights": weights, "unit": problem.unit, "progress": progress}
+        lower, upper = attainable_levels(problem)
+        try:
+            found = round_controlled(
+                problem.values, problem.relations, self.base, lower_protection=lower, upper_protection=upper,
+                time_limit=time_limit / 2, **options,
+            )  # fmt: skip
+        except InfeasibleError:
+            found = round_controlled(problem.values, problem.relations, self.base, time_limit=time_limit / 2, **options)
         return rounded(problem, found, self.base)
 
 

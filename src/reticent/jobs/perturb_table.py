@@ -12,6 +12,7 @@ from reticent.io.jj import read_jj
 from reticent.jobs.suppress_jj import interval_rows
 from reticent.tables.attack.audit import Audit
 from reticent.tables.attack.exchanged import audit_exchanged
+from reticent.tables.methods import attainable_levels
 from reticent.tables.perturb.adjustment import adjust, adjustment_bounds, largest_total
 from reticent.tables.perturb.rounding import Rounded, round_controlled, round_randomly, round_rapidly, rounding_bounds
 from reticent.tables.problem import SuppressionProblem
@@ -76,10 +77,10 @@ def _rounded(
 ) -> Rounded:
     if kind == "rapid":
         return round_rapidly(problem.values, problem.relations, base)
+    lower, upper = attainable_levels(problem) if protect else (None, None)
     return round_controlled(
         problem.values, problem.relations, base, steps=steps, time_limit=time_limit, rapid=fallback, progress=progress,
-        lower_protection=problem.lower_protection if protect else None,
-        upper_protection=problem.upper_protection if protect else None,
+        lower_protection=lower, upper_protection=upper, unit=problem.unit,
     )  # fmt: skip
 
 

@@ -69,13 +69,21 @@ class Round:
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
         """Round, and state what anybody who knows base and steps can conclude."""
+        lower, upper = attainable_levels(problem) if self.protect_levels else (None, None)
         found = round_controlled(
-            problem.values, problem.relations, self.base, steps=self.steps,
-            lower_protection=problem.lower_protection if self.protect_levels else None,
-            upper_protection=problem.upper_protection if self.protect_levels else None,
-            time_limit=time_limit, rapid=self.rapid_fallback, secret=secret, progress=progress,
+            problem.values, problem.relations, self.base, steps=self.steps, lower_protection=lower,
+            upper_protection=upper, unit=problem.unit, time_limit=time_limit, rapid=self.rapid_fallback, secret=secret,
+            progress=progress,
         )  # fmt: skip
         return rounded(problem, found, self.base)
+
+
+def attainable_levels(problem: SuppressionProblem) -> tuple[Floats, Floats]:
+    """The protection levels as far as the attacker's own bounds leave room for them, as the attack judges them."""
+    return (
+        np.minimum(problem.lower_protection, problem.values - problem.lower_bound),
+        np.minimum(problem.upper_protection, problem.upper_bound - problem.values),
+    )
 
 
 def rounded(problem: SuppressionProblem, found: Rounded, base: float) -> Outcome:

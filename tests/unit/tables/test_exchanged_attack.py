@@ -12,6 +12,7 @@ from reference.tables import crossed, flat, full_intervals
 from reticent.base.errors import ParameterError
 from reticent.base.progress import silent
 from reticent.base.randomness import as_secret
+from reticent.jobs.argus_methods import NearestRounding
 from reticent.jobs.perturb_table import adjust_file, round_file
 from reticent.tables.attack import exchanged
 from reticent.tables.attack.exchanged import audit_exchanged
@@ -191,3 +192,37 @@ def test_a_table_that_may_be_scaled_needs_no_program(monkeypatch: pytest.MonkeyP
     assert found.low.tolist() == [0, 0]
     narrow = audit_exchanged(problem, problem.values - 5, problem.values + 5)
     assert (narrow.programs, narrow.exposed_cells.tolist()) == (0, [0, 4])
+
+
+@given(seed=st.integers(0, 10**6))
+def test_levels_are_kept_against_who_knows_that_counts_are_whole(seed: int) -> None:
+    """Base 3: a 2 that needs 1 to 3 must not become 0 (0 to 2), a 1 that needs 0 to 2 must not become 3 (1 to 5)."""
+    rng = np.random.default_rng(seed)
+    inner = rng.integers(0, 9, (3, 4))
+    small = np.flatnonzero((with_totals(inner)[0] > 0) & (with_totals(inner)[0] < 3)).tolist()
+    ones = np.isin(np.arange(20), small).astype(float)
+    problem = problem_of(inner, small, lower_protection=ones, upper_protection=ones, integral=True)
+    outcome = Round(base=3, steps=2, protect_levels=True).protect(
+        problem, secret=as_secret(seed), time_limit=10, progress=silent
+    )
+    assert outcome.values is not None
+    assert outcome.low is not None
+    assert outcome.high is not None
+    assert (outcome.low[small] <= problem.values[small] - 1).all()
+    assert (outcome.high[small] >= problem.values[small] + 1).all()
+
+
+def test_a_batch_rounding_keeps_levels_where_it_can() -> None:
+    """The nearest rounding alone would leave a small count too little room."""
+    inner = np.array([[2, 4], [2, 1]])
+    small = [0, 3, 4]
+    ones = np.isin(np.arange(9), small).astype(float)
+    problem = problem_of(inner, small, lower_protection=ones, upper_protection=ones, integral=True)
+    outcome = NearestRounding(base=3, steps=1).protect(problem, secret=as_secret(1), time_limit=10, progress=silent)
+    assert outcome.low is not None
+    assert outcome.high is not None
+    assert (outcome.low[small] <= problem.values[small] - 1).all()
+    assert (outcome.high[small] >= problem.values[small] + 1).all()
+    hard = problem_of(inner, small, lower_protection=ones, upper_protection=50 * ones, integral=True)
+    outcome = NearestRounding(base=3).protect(hard, secret=as_secret(1), time_limit=10, progress=silent)
+    assert attack(hard, outcome, progress=silent).n_exposed == 3  # levels beyond any rounding: told, not hidden

@@ -115,6 +115,7 @@ def round_controlled(
     weights: Floats | None = None,
     lower_protection: Floats | None = None,
     upper_protection: Floats | None = None,
+    unit: float = 0.0,
     time_limit: float = 60.0,
     rapid: bool = False,
     secret: Secret | None = None,
@@ -123,7 +124,8 @@ def round_controlled(
     """Additive rounding with the least Σ w·|rounded − original| over all cells, totals included.
 
     Each cell goes to one of its two adjacent multiples (a multiple stays); if that is infeasible, or the levels demand
-    it, up to `steps` further multiples are allowed and the number needed is reported. With a `secret` the objective
+    it, up to `steps` further multiples are allowed and the number needed is reported. The attacker against whom levels
+    are kept knows that true values are multiples of `unit` (1: counts). With a `secret` the objective
     is random instead (each cell's preference drawn with probability remainder/base), so that the result is close to
     unbiased. A time limit gives the best found with its bound; if nothing was found, that is an error, or with `rapid`
     the rapidly rounded table (status "rapid").
@@ -136,7 +138,7 @@ def round_controlled(
     started = time.monotonic()
     for step in range(steps + 1):
         progress(step / (steps + 1), f"{step} steps")
-        window = _Window(values, base, step, weights, lower_protection, upper_protection, secret)
+        window = _Window(values, base, step, weights, lower_protection, upper_protection, unit, secret)
         left = time_limit - (time.monotonic() - started)
         if left <= 0:
             break
@@ -158,7 +160,7 @@ class _Window:
 
     def __init__(
         self, values: Floats, base: float, steps: int, weights: Floats | None, lower: Floats | None, upper: Floats | None,
-        secret: Secret | None,
+        unit: float, secret: Secret | None,
     ) -> None:  # fmt: skip
         self.values, self.base, self.steps = values, base, steps
         nearest = np.rint(values / base)
@@ -172,8 +174,8 @@ class _Window:
             self.low[:] = 0.0
         non_negative = values >= 0
         self.low = np.where(non_negative, np.maximum(self.low, -self.floor), self.low)
-        reach = (steps + 1) * base
-        if upper is not None:  # published z: the attacker knows |true − z| < reach, so z + reach must pass a + upper
+        reach = (steps + 1) * base - unit
+        if upper is not None:  # published z: the attacker knows |true − z| ≤ reach, so z + reach must pass a + upper
             self.low = np.maximum(self.low, np.ceil((values + upper - reach) / base - self.floor - 1e-9))
         if lower is not None:
             self.high = np.minimum(self.high, np.floor((values - lower + reach) / base - self.floor + 1e-9))
