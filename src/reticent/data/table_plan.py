@@ -44,7 +44,10 @@ class BoundsOptions:
 
 @dataclass(frozen=True)
 class FinishedOptions:
-    """Columns of a finished table: what each cell's value, count, largest contributions and status are called."""
+    """Columns of a finished table: what each cell's value, count, largest contributions and status are called.
+
+    `path` is the file of this table where several are linked; without it the table is that of `[data]`.
+    """
 
     value: str
     count: str | None = None
@@ -60,6 +63,7 @@ class FinishedOptions:
     tolerance: float | None = field(default=None, metadata={"min": 0, "help": "how far a total may be from its parts"})
     complete: bool = field(default=False, metadata={"help": "add all totals up from the inner cells"})
     separator: str | None = None
+    path: str | None = None
 
 
 @dataclass(frozen=True)

@@ -337,8 +337,8 @@ class _Run:
         for line in knowledge.notes:
             self.notes.add(line)
         return run_tables(
-            system.parts, rules=knowledge.verdict.rules, method=choice.method, bounds=BoundsOptions(), cost="unity",
-            knowledge=knowledge, time_limit=choice.time_limit, secret=0, system=system, progress=progress,
+            system, knowledge, method=choice.method, bounds=BoundsOptions(), cost="unity", time_limit=choice.time_limit,
+            secret=0, progress=progress,
         )  # fmt: skip
 
     def _forget(self, job: TableJob) -> None:

@@ -6,24 +6,23 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import DataError, PlanError
+from reticent.base.errors import PlanError
 from reticent.base.randomness import as_secret
-from reticent.data.cells import CellStatus
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.microdata import Microdata
-from reticent.data.table import DimensionSpec, Measure, Table, TableSpec
+from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.io.argus_batch import COST_CODES, Call, Specification
 from reticent.io.argus_ckm import CkmTags
+from reticent.jobs.linked_tables import LinkedTable, judge_linked
 from reticent.jobs.protect_table import ProtectedTable
 from reticent.jobs.table_keys import fit_to_method, with_cell_keys
-from reticent.tables.apriori import EntryGroup, Knowledge, apply_groups
+from reticent.tables.apriori import EntryGroup, Knowledge
 from reticent.tables.inputs import cost_of
 from reticent.tables.methods import TableMethod
 from reticent.tables.nearness import distance_cost
-from reticent.tables.protection import Verdict, judge_cells
 from reticent.tables.rules import PQ, Dominance, Manual, PPercent, Request, Rule, Threshold, Unit, Zero
-from reticent.tabulation.linked import System, link
-from reticent.tabulation.same_records import record_marks, same_cells, with_same_cells
+from reticent.tabulation.linked import System
+from reticent.tabulation.same_records import Words, record_marks
 from reticent.tabulation.tabulate import tabulate
 
 Floats = NDArray[np.float64]
@@ -178,119 +177,18 @@ def _check_linkable(jobs: Sequence[TableJob]) -> None:
             )
 
 
-def _alike(tables: Sequence[Table]) -> list[Table]:
-    """Finished tables with the same measures and lists of the same length, so that their cells can stand in one system.
-
-    Each table is judged by what it has itself; what is filled in here is not looked at.
-    """
-    if len({table.counted for table in tables}) > 1:
-        raise DataError("linked tables: either all tables have a frequency column, or none has.")
-    names = tuple(dict.fromkeys(name for table in tables for name in table.respondents.measures))
-    width = {
-        name: max(t.respondents.measures[name].top.shape[1] for t in tables if name in t.respondents.measures)
-        for name in names
-    }
-
-    def filled(view: Mapping[str, Measure]) -> dict[str, Measure]:
-        own = next(iter(view.values()))
-        bare = replace(own, top=own.top[:, :0], top_units=own.top_units[:, :0])
-        return {name: _padded(view.get(name) or replace(bare, name=name), width[name]) for name in names}
-
-    return [
-        table
-        if all(name in table.respondents.measures for name in names)
-        and all(table.respondents.measures[name].top.shape[1] == width[name] for name in names)
-        else replace(
-            table,
-            respondents=replace(
-                table.respondents,
-                measures=filled(table.respondents.measures),
-                judged=filled(table.respondents.judged),
-            ),
-        )
-        for table in tables
-    ]
-
-
-def _padded(measure: Measure, width: int) -> Measure:
-    lacking = ((0, 0), (0, width - measure.top.shape[1]))
-    return replace(
-        measure,
-        top=np.pad(measure.top, lacking),
-        top_units=np.pad(measure.top_units, lacking, constant_values=-1),
-    )
-
-
 def judge_jobs(jobs: Sequence[TableJob], tables: Sequence[Table]) -> tuple[System, Knowledge]:
-    """One system of all the cells: each table judged by its own rules, then what is known beforehand.
-
-    Cells with the same records are the same cell: a relation says that they are equal, and what is unsafe for one is
-    unsafe for all of them.
-    """
-    system = link(_alike(tables))
-    same = _same_cells(jobs, system)
-    system = with_same_cells(system, same)
-    verdict = _merged(system, [judge_cells(table, job.rules) for job, table in zip(jobs, tables, strict=True)])
-    verdict = _spread(verdict, same)
-    groups = []
-    for job, table in zip(jobs, tables, strict=True):
-        for group in job.groups:
-            moved = []
-            for entry in group.entries:
-                given = dict(zip(table.names, entry.codes, strict=True))
-                moved.append(replace(entry, codes=tuple(given.get(name, "") for name in system.table.names)))
-            groups.append(replace(group, entries=tuple(moved)))
-    # what a table file declares comes before what any a-priori file says
-    groups.sort(key=lambda group: not group.declared)
-    knowledge = apply_groups(system.table, system.relations, verdict, groups)
+    """One system of all the cells: each table judged by its own rules, then what is known beforehand, and costs."""
+    judged = [
+        LinkedTable(table, job.rules, tuple(job.groups), _marks(job, table) if len(jobs) > 1 else None)
+        for job, table in zip(jobs, tables, strict=True)
+    ]
+    system, knowledge = judge_linked(judged)
     return system, replace(knowledge, cost=_costs(jobs, system, knowledge))
 
 
-def _same_cells(jobs: Sequence[TableJob], system: System) -> list[tuple[int, ...]]:
-    """Groups of cells of different tables that have the same records; only records can tell."""
-    if len(jobs) == 1:
-        return []
-    marks = []
-    for job, table in zip(jobs, system.parts, strict=True):
-        if job.data is None:
-            return []
-        marks.append(record_marks(job.data, _dimensions(job, job.data.schema.names), table))
-    return same_cells(system, marks)
-
-
-def _spread(verdict: Verdict, groups: Sequence[tuple[int, ...]]) -> Verdict:
-    """The verdict where each group has the status of its unsafe cells, with the largest levels."""
-    status, reason = verdict.status.copy(), verdict.reason.copy()
-    lower, upper = verdict.lower_protection.copy(), verdict.upper_protection.copy()
-    for group in groups:
-        cells = list(group)
-        unsafe = [cell for cell in cells if status[cell] == CellStatus.PRIMARY]
-        if unsafe:
-            status[cells], reason[cells] = CellStatus.PRIMARY, min(reason[unsafe])
-            lower[cells], upper[cells] = lower[cells].max(), upper[cells].max()
-    return replace(verdict, status=status, reason=reason, lower_protection=lower, upper_protection=upper)
-
-
-def _merged(system: System, verdicts: Sequence[Verdict]) -> Verdict:
-    """A cell is unsafe if it is in any of the tables, by the first rule and with the largest levels."""
-    if len(verdicts) == 1:
-        return verdicts[0]
-    rules = tuple(sorted(dict.fromkeys(rule for v in verdicts for rule in v.rules), key=lambda rule: rule.rank))
-    n = system.table.n_cells
-    reason = np.full(n, len(rules), dtype=np.int64)
-    empty = np.ones(n, dtype=bool)
-    lower, upper = np.zeros(n), np.zeros(n)
-    for verdict, members in zip(verdicts, system.members, strict=True):
-        place = np.array([*(rules.index(rule) for rule in verdict.rules), len(rules)])
-        np.minimum.at(reason, members, place[verdict.reason])
-        empty[members[verdict.status != CellStatus.EMPTY]] = False
-        np.maximum.at(lower, members, verdict.lower_protection)
-        np.maximum.at(upper, members, verdict.upper_protection)
-    unsafe = reason < len(rules)
-    status = np.where(unsafe, CellStatus.PRIMARY, np.where(empty, CellStatus.EMPTY, CellStatus.SAFE))
-    return Verdict(
-        status.astype(np.int8), np.where(unsafe, reason, -1).astype(np.int16), rules, lower, upper
-    )  # fmt: skip
+def _marks(job: TableJob, table: Table) -> Words | None:
+    return None if job.data is None else record_marks(job.data, _dimensions(job, job.data.schema.names), table)
 
 
 def _costs(jobs: Sequence[TableJob], system: System, knowledge: Knowledge) -> Floats:

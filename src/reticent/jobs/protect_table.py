@@ -19,12 +19,13 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table, TableSpec
-from reticent.data.table_plan import BoundsOptions, TablePlan, TableSection, read_table_plan
+from reticent.data.table_plan import BoundsOptions, TablePlan, read_table_plan
 from reticent.jobs.earlier import with_earlier
+from reticent.jobs.linked_tables import LinkedTable, judge_linked
 from reticent.jobs.release_table import release_table
-from reticent.jobs.table_inputs import PlannedTables, load_tables
-from reticent.jobs.table_keys import fit_to_method, with_cell_keys
-from reticent.tables.apriori import Entry, Knowledge, apply_entries, no_knowledge
+from reticent.jobs.table_inputs import PlannedTables, linked_table, load_tables
+from reticent.jobs.table_keys import fit_to_method
+from reticent.tables.apriori import Entry, Knowledge
 from reticent.tables.attack import Audit
 from reticent.tables.attack.audit import MAX_REVEALED
 from reticent.tables.attack.inside import InsideAudit, audit_inside
@@ -34,12 +35,12 @@ from reticent.tables.attack.reveal import reveal
 from reticent.tables.inputs import build_problem
 from reticent.tables.methods import TABLE_METHODS, CellKey, Outcome, PrimaryOnly, TableMethod, attack
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.protection import Verdict, judge_cells
+from reticent.tables.protection import Verdict
 from reticent.tables.reconcile import reconciled
 from reticent.tables.rules import Rule
 from reticent.tables.suppression.explain import what_if, why
-from reticent.tabulation.linked import System, link
-from reticent.tabulation.tabulate import tabulate, with_empty_cells
+from reticent.tabulation.linked import System
+from reticent.tabulation.tabulate import with_empty_cells
 
 STATUS_NAMES = {status: status.name.lower() for status in CellStatus}
 MAX_LISTED = 10
@@ -262,10 +263,10 @@ def protect_table(
     """
     secret = as_secret(secret)
     tables = _tables(data, spec, rules, zeros, method, secret, part(progress, 0.0, 0.3))
+    system, knowledge = judge_linked(tables, a_priori)
     result = run_tables(
-        tables, rules=rules, method=method or PrimaryOnly(), bounds=bounds or BoundsOptions(), cost=cost,
-        a_priori=a_priori, earlier=earlier, time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret,
-        progress=part(progress, 0.3, 1.0),
+        system, knowledge, method=method or PrimaryOnly(), bounds=bounds or BoundsOptions(), cost=cost, earlier=earlier,
+        time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret, progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
     refuse_exposed(result, accept_exposed=accept_exposed)
     return result
@@ -279,16 +280,19 @@ def _tables(
     method: TableMethod | None,
     secret: Secret,
     progress: Progress,
-) -> list[Table]:
-    if isinstance(data, Microdata):
-        if spec is None:
-            raise PlanError("protect_table: microdata need a spec that says which table to make.")
-        specs = [spec] if isinstance(spec, TableSpec) else list(spec)
-        specs = [fit_to_method(fit_to_rules(one, rules), method) for one in specs]
-        made = [with_cell_keys(tabulate(data, one, progress=progress), data, one, method, secret) for one in specs]
-    else:
+) -> list[LinkedTable]:
+    judged = tuple(rules)
+    if not isinstance(data, Microdata):
         made = [data] if isinstance(data, Table) else list(data)
-    return [with_empty_cells(table) for table in made] if zeros else made
+        return [LinkedTable(with_empty_cells(table) if zeros else table, judged) for table in made]
+    if spec is None:
+        raise PlanError("protect_table: microdata need a spec that says which table to make.")
+    specs = [spec] if isinstance(spec, TableSpec) else list(spec)
+    specs = [fit_to_method(fit_to_rules(one, rules), method) for one in specs]
+    return [
+        linked_table(data, one, method, secret, rules=judged, zeros=zeros, marked=len(specs) > 1, progress=progress)
+        for one in specs
+    ]
 
 
 def fit_to_rules(spec: TableSpec, rules: Sequence[Rule]) -> TableSpec:
@@ -298,31 +302,22 @@ def fit_to_rules(spec: TableSpec, rules: Sequence[Rule]) -> TableSpec:
 
 
 def run_tables(
-    tables: Sequence[Table],
+    system: System,
+    knowledge: Knowledge,
     *,
-    rules: Sequence[Rule],
     method: TableMethod,
     bounds: BoundsOptions,
     cost: str,
-    a_priori: Sequence[Entry] = (),
-    knowledge: Knowledge | None = None,
     earlier: Mapping[int, PublishedTable] | None = None,
     time_limit: float = 60.0,
     insiders: str = "exact",
     coalition: int = 1,
     secret: Secret | int | bytes | Path | str | None = None,
     notes: Sequence[str] = (),
-    system: System | None = None,
     progress: Progress = silent,
 ) -> ProtectedTable:
-    """Judge, protect and attack tables that are there (or a `system` made of them); nothing is refused here."""
+    """Protect and attack tables that have been judged (`judge_linked`); nothing is refused here."""
     progress(0.0, "judging the cells")
-    system = system or link(tables)
-    if knowledge is None:
-        verdict = judge_cells(system.table, rules)
-        knowledge = (
-            apply_entries(system.table, system.relations, verdict, a_priori) if a_priori else no_knowledge(verdict)
-        )
     knowledge = with_earlier(system, knowledge, earlier or {})
     problem = build_problem(system.table, system.relations, knowledge, bounds=bounds, cost=cost)
     made = method.for_table(system.table) if isinstance(method, CellKey) else method
@@ -425,12 +420,11 @@ def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
     method = method_from_plan(plan)
     secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
     planned: PlannedTables = load_tables(plan, method=method, secret=secret, progress=part(progress, 0.0, 0.3))
-    first: TableSection = plan.tables[0]
+    system, knowledge = judge_linked(planned.tables)
     return run_tables(
-        planned.tables, rules=planned.rules, method=method, bounds=first.bounds, cost=plan.protect.cost,
-        a_priori=planned.entries, earlier=planned.earlier, time_limit=plan.protect.time_limit, insiders=plan.protect.insiders,
-        coalition=plan.protect.coalition, secret=secret, notes=planned.notes,
-        progress=part(progress, 0.3, 1.0),
+        system, knowledge, method=method, bounds=plan.tables[0].bounds, cost=plan.protect.cost, earlier=planned.earlier,
+        time_limit=plan.protect.time_limit, insiders=plan.protect.insiders, coalition=plan.protect.coalition,
+        secret=secret, notes=planned.notes, progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
 
 

@@ -1,14 +1,15 @@
 """What a table plan names: data, hierarchies, rules, a-priori files; read and checked before any work."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.microdata import Microdata
 from reticent.data.published_table import PublishedTable
-from reticent.data.table import DimensionSpec, Table, TableSpec
+from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import DimensionOptions, TablePlan, TableSection
 from reticent.io.argus_hst import read_hst
 from reticent.io.argus_text import Notes, find_file
@@ -16,60 +17,65 @@ from reticent.io.finished import read_finished
 from reticent.io.hierarchies import read_hierarchy
 from reticent.io.published import read_published_table
 from reticent.io.read import load_microdata
+from reticent.jobs.linked_tables import LinkedTable
 from reticent.jobs.table_keys import fit_to_method, with_cell_keys
-from reticent.tables.apriori import Entry
+from reticent.tables.apriori import EntryGroup
 from reticent.tables.methods import TableMethod
 from reticent.tables.rules import Rule, rule_from_plan
 from reticent.tabulation.finished import finished_table
+from reticent.tabulation.same_records import record_marks
 from reticent.tabulation.tabulate import tabulate, with_empty_cells
+
+NEED_RECORDS = ("shadow", "weighted", "missing_safe", "request", "waiver", "zeros")
 
 
 @dataclass(frozen=True, eq=False)
 class PlannedTables:
-    """Tables as the plan describes them, the rules that judge them, and what is known beforehand."""
+    """Tables as the plan describes them, each with its rules and what is known beforehand; and earlier releases."""
 
-    tables: tuple[Table, ...]
-    rules: tuple[Rule, ...]
-    entries: tuple[Entry, ...]
+    tables: tuple[LinkedTable, ...]
     notes: tuple[str, ...]
     earlier: Mapping[int, PublishedTable] = field(default_factory=dict)
 
 
 def load_tables(plan: TablePlan, *, method: TableMethod, secret: Secret, progress: Progress = silent) -> PlannedTables:
     """Read everything and make the tables."""
-    rules = rules_of(plan)
     notes = Notes()
-    entries: list[Entry] = []
-    finished = [section.finished is not None for section in plan.tables]
-    if any(finished):
-        if len(finished) > 1:
-            raise PlanError("[table]: a finished table is protected alone; linked tables come from microdata.")
-        table, declared = _finished(plan, plan.tables[0], notes)
-        tables = [table]
-        entries.extend(declared)
+    finished = {section.finished is not None for section in plan.tables}
+    if len(finished) > 1:
+        raise PlanError("[table]: linked tables come from microdata or from table files, not from both.")
+    if finished == {True}:
+        tables = [_finished(plan, section, notes) for section in plan.tables]
     else:
-        tables = _tabulated(plan, rules, method, secret, notes, progress)
-    for section in plan.tables:
-        if section.a_priori is not None:
-            if len(plan.tables) > 1:
-                raise PlanError("[table]: a-priori files work with one table; linked tables have none.")
-            path = find_file(plan.folder, section.a_priori, notes)
-            entries.extend(read_hst(path, len(section.dimensions), separator=section.separator, notes=notes))
+        tables = _tabulated(plan, method, secret, notes, progress)
+    known = [_with_a_priori(plan, section, one, notes) for section, one in zip(plan.tables, tables, strict=True)]
     earlier = {
         number: read_published_table(find_file(plan.folder, section.released, notes))
         for number, section in enumerate(plan.tables)
         if section.released is not None
     }
-    return PlannedTables(tuple(tables), rules, tuple(entries), tuple(notes), earlier)
+    return PlannedTables(tuple(known), tuple(notes), earlier)
+
+
+def _with_a_priori(plan: TablePlan, section: TableSection, one: LinkedTable, notes: Notes) -> LinkedTable:
+    """The table with what its a-priori file says; that stands above what the table itself declares."""
+    if section.a_priori is None:
+        return one
+    path = find_file(plan.folder, section.a_priori, notes)
+    entries = read_hst(path, len(section.dimensions), separator=section.separator, notes=notes)
+    return replace(one, groups=(*one.groups, EntryGroup(tuple(entries))))
 
 
 def rules_of(plan: TablePlan) -> tuple[Rule, ...]:
-    """The rules of the plan; linked tables are judged by the same rules."""
-    made: dict[Rule, None] = {}
-    for section in plan.tables:
-        for number, options in enumerate(section.rules, start=1):
-            made[rule_from_plan(options, owner=f"[table]: rule {number}")] = None
-    return tuple(made)
+    """The rules of all sections: linked tables from the same records are judged by the same rules."""
+    return tuple(dict.fromkeys(rule for section in plan.tables for rule in _rules(section)))
+
+
+def _rules(section: TableSection) -> tuple[Rule, ...]:
+    return tuple(
+        rule_from_plan(options, owner=f"[table]: rule {number}")
+        for number, options in enumerate(section.rules, start=1)
+    )
 
 
 def _trees(plan: TablePlan, dimension: DimensionOptions, notes: Notes) -> tuple[Hierarchy, ...]:
@@ -100,10 +106,28 @@ def spec_of(plan: TablePlan, section: TableSection, rules: tuple[Rule, ...], cos
     )
 
 
+def linked_table(
+    data: Microdata,
+    spec: TableSpec,
+    method: TableMethod | None,
+    secret: Secret,
+    *,
+    rules: tuple[Rule, ...],
+    zeros: bool,
+    marked: bool,
+    progress: Progress = silent,
+) -> LinkedTable:
+    """A table of records, with marks of the records of each cell where it is linked with others."""
+    table = with_cell_keys(tabulate(data, spec, progress=progress), data, spec, method, secret)
+    table = with_empty_cells(table) if zeros else table
+    return LinkedTable(table, rules, marks=record_marks(data, spec.dimensions, table) if marked else None)
+
+
 def _tabulated(
-    plan: TablePlan, rules: tuple[Rule, ...], method: TableMethod, secret: Secret, notes: Notes, progress: Progress
-) -> list[Table]:
+    plan: TablePlan, method: TableMethod, secret: Secret, notes: Notes, progress: Progress
+) -> list[LinkedTable]:
     source = plan.data
+    rules = rules_of(plan)
     loaded = load_microdata(
         source.path, source.schema, folder=plan.folder, format=source.format, query=source.query,
         separator=source.separator, encoding=source.encoding,
@@ -114,16 +138,24 @@ def _tabulated(
     tables = []
     for section in plan.tables:
         spec = fit_to_method(spec_of(plan, section, rules, cost, notes), method)
-        table = with_cell_keys(tabulate(loaded.data, spec, progress=progress), loaded.data, spec, method, secret)
-        tables.append(with_empty_cells(table) if section.zeros else table)
+        one = linked_table(
+            loaded.data, spec, method, secret, rules=rules, zeros=section.zeros, marked=len(plan.tables) > 1,
+            progress=progress,
+        )  # fmt: skip
+        tables.append(one)
     return tables
 
 
-def _finished(plan: TablePlan, section: TableSection, notes: Notes) -> tuple[Table, tuple[Entry, ...]]:
+def _finished(plan: TablePlan, section: TableSection, notes: Notes) -> LinkedTable:
+    """A table from a file, judged by its own rules: it may lack what those of other tables look at."""
     assert section.finished is not None
+    plain = TableSection(section.dimensions)
+    for name in NEED_RECORDS:
+        if getattr(section, name) != getattr(plain, name):
+            raise PlanError(f"[table]: {name} needs records; a finished table has none. Leave it out.")
     dimensions = section.all_dimensions()
     found = read_finished(
-        find_file(plan.folder, plan.data.path, notes),
+        find_file(plan.folder, section.finished.path or plan.data.path, notes),
         [d.variable for d in dimensions],
         section.finished,
         trees=[_trees(plan, d, notes) for d in dimensions],
@@ -133,4 +165,4 @@ def _finished(plan: TablePlan, section: TableSection, notes: Notes) -> tuple[Tab
     for line in found.notes:
         notes.add(line)
     table = finished_table(found.columns, tolerance=section.finished.tolerance, complete=section.finished.complete)
-    return table, found.entries
+    return LinkedTable(table, _rules(section), (EntryGroup(found.entries, declared=True),))
