@@ -8,6 +8,7 @@ from reference.tables import crossed, flat, full_intervals, nested
 from reticent.tables.attack.insiders import insiders, single_respondents
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression import Heuristic, Optimal
+from reticent.tables.suppression.capacity import insider_rows
 
 TREES = [[flat(6)], [flat(4), flat(4)], [nested(2, 2), flat(4)], [flat(2), flat(2), flat(3)]]
 
@@ -68,3 +69,14 @@ def test_the_same_respondent_in_both_cells_is_no_attacker() -> None:
         values, relations, primary=counts == 1, counts=counts, respondent=np.array([-1, 5, 5, -1])
     )
     assert insiders(same, same.primary) == []
+
+
+@given(kind=st.integers(0, 3), seed=st.integers(0, 10**6), share=st.floats(0.5, 1.0))
+def test_what_keeps_insiders_out_satisfies_the_rows_of_single_relations(kind: int, seed: int, share: float) -> None:
+    problem, _ = table(kind, seed, 0.5)
+    hidden = problem.forced | (problem.candidates & (np.random.default_rng(seed + 1).random(problem.n_cells) < share))
+    rows = insider_rows(problem, single_respondents(problem))
+    public = full_intervals(problem, hidden)
+    open_to_all = {c for c, (low, high) in public.items() if high - low < 1e-6}
+    if not insiders(problem, hidden) and not any(problem.primary[c] for c in open_to_all):
+        assert (rows @ hidden.astype(float) >= 1 - 1e-9).all()

@@ -23,7 +23,7 @@ class Relations:
     n_cells: int
     indptr: NDArray[np.int64]
     cells: NDArray[np.int32]
-    coefs: NDArray[np.int8]
+    coefs: NDArray[np.int32]
     rhs: NDArray[np.float64]
 
     def __post_init__(self) -> None:
@@ -53,7 +53,7 @@ class Relations:
             raise DataError("Relations: every row needs as many coefficients as cells.")
         indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
         cells = np.array([c for row, _ in pairs for c in row], dtype=np.int32)
-        coefs = np.array([c for _, row in pairs for c in row], dtype=np.int8)
+        coefs = np.array([c for _, row in pairs for c in row], dtype=np.int32)
         return cls(n_cells, indptr, cells, coefs, _right_hand_side(rhs, len(pairs)))
 
     @classmethod
@@ -70,7 +70,7 @@ class Relations:
             n_cells,
             np.asarray(indptr, dtype=np.int64),
             np.asarray(cells, dtype=np.int32),
-            np.asarray(coefs, dtype=np.int8),
+            np.asarray(coefs, dtype=np.int32),
             _right_hand_side(rhs, len(indptr) - 1),
         )
 
@@ -84,7 +84,7 @@ class Relations:
         return self._matrix
 
     @cached_property
-    def by_cell(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8]]:
+    def by_cell(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
         """The same entries cell by cell: (indptr over cells, relation numbers, coefficients)."""
         order = np.argsort(self.cells, kind="stable")
         row_of = np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(self.indptr))
@@ -92,7 +92,7 @@ class Relations:
         np.cumsum(np.bincount(self.cells, minlength=self.n_cells), out=indptr[1:])
         return indptr, row_of[order], self.coefs[order]
 
-    def row(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+    def row(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Cells and coefficients of one relation."""
         part = slice(int(self.indptr[number]), int(self.indptr[number + 1]))
         return self.cells[part], self.coefs[part]

@@ -81,15 +81,17 @@ class _Algebra:
 
     A primary that such a vector moves cannot be worked out; one that it does not move can (but for a chance of 2⁻³¹),
     unless bounds take part. Movements without room one way are held fixed, so every vector can be made small enough to
-    respect the bounds, and only where such movements exist is a failure no proof.
+    respect the bounds, and only where such movements exist is a failure no proof; then each of them is set free in turn.
     """
 
     def __init__(self, problem: SuppressionProblem, reduced: Reduced) -> None:
         self._reduced = reduced
-        narrow = np.minimum(reduced.room_down, reduced.room_up) <= problem.tolerance
+        self._narrow = np.minimum(reduced.room_down, reduced.room_up) <= problem.tolerance
+        self._one_way = self._narrow & (np.maximum(reduced.room_down, reduced.room_up) > problem.tolerance)
         self._tight = np.zeros(int(reduced.groups.max(initial=-1)) + 1, dtype=bool)
-        self._tight[reduced.groups[narrow]] = True
-        self._vectors = _kernel_vectors(reduced.relations, narrow)
+        self._tight[reduced.groups[self._one_way]] = True
+        self._vectors = _kernel_vectors(reduced.relations, self._narrow)
+        self._released: dict[int, Ints] = {}
         self._place = np.full(problem.n_cells, -1, dtype=np.int64)
         self._place[reduced.cells] = np.arange(len(reduced.cells))
         at = np.flatnonzero(problem.primary[reduced.cells] & (reduced.leader >= 0))
@@ -118,9 +120,30 @@ class _Algebra:
         # here. The vectors can then undo what that does to the known cells, if they move these independently.
         unclear = public if settle else np.zeros_like(public)
         doubtful = stays & (unclear if rank == len(leaders) else ~public | unclear)
-        if bool((doubtful & self._tight[self._reduced.groups[at]]).any()):
-            return None
-        return [int(c) for c in self._primaries[inside[stays & public]]]
+        doubtful &= self._tight[self._reduced.groups[at]]
+        if doubtful.any():
+            # what moves with a known cell only is known for certain
+            doubtful &= ~(public & np.isin(at, leaders))
+        for movement in self._held_in(groups) if doubtful.any() else []:
+            vectors = self._with_released(movement)
+            moved = _combine(vectors[:, at], _vanishing(vectors[:, leaders])[0]) != 0
+            stays, doubtful = stays & ~moved, doubtful & ~moved
+            if not doubtful.any():
+                break
+        return None if doubtful.any() else [int(c) for c in self._primaries[inside[stays & public]]]
+
+    def _held_in(self, groups: NDArray[np.int32]) -> list[int]:
+        """Movements of some groups that are held here though they may go one way."""
+        places: list[int] = np.flatnonzero(self._one_way & np.isin(self._reduced.groups, groups)).tolist()
+        return places
+
+    def _with_released(self, movement: int) -> Ints:
+        """Vectors in which one of the held movements is free: taken the other way round where it may only go one way."""
+        if movement not in self._released:
+            held = self._narrow.copy()
+            held[movement] = False
+            self._released[movement] = _kernel_vectors(self._reduced.relations, held)
+        return self._released[movement]
 
 
 def _kernel_vectors(relations: Relations, fixed: Mask) -> Ints:

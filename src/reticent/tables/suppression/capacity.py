@@ -1,4 +1,4 @@
-"""Capacity rows of single relations: what a primary's neighbours in one relation must be able to take up together."""
+"""Rows that single relations give: what must be hidden beside a primary, against the public and against a respondent."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,34 @@ def capacity_rows(problem: SuppressionProblem, demands: list[Demand]) -> sparse.
                 continue
             all_cells.append(cells[free].astype(np.int64))
             all_coefs.append(np.minimum(1.0, weights[free] / rest))
-    if not all_cells:
-        return sparse.csr_array((0, problem.n_cells), dtype=np.float64)
-    indptr = np.concatenate(([0], np.cumsum([len(c) for c in all_cells])))
-    shape = (len(all_cells), problem.n_cells)
-    return sparse.csr_array((np.concatenate(all_coefs), np.concatenate(all_cells), indptr), shape=shape)
+    return _rows(all_cells, all_coefs, problem.n_cells)
+
+
+def insider_rows(problem: SuppressionProblem, who: NDArray[np.int64]) -> sparse.csr_array:
+    """Rows against respondents alone in a cell (`who`, −1: none): beside a primary and what a respondent knows in a
+    relation, something else is hidden, else that respondent subtracts its own cells and has the primary.
+
+    Rows that the primaries alone satisfy are left out.
+    """
+    relations = problem.relations
+    hidden_singles = problem.forced & (who >= 0)
+    entry_row = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))
+    all_cells: dict[bytes, NDArray[np.int64]] = {}
+    for row in np.unique(entry_row[hidden_singles[relations.cells]]).tolist():
+        cells = relations.row(row)[0]
+        forced, owner = problem.forced[cells], who[cells]
+        for respondent in np.unique(owner[forced & (owner >= 0)]).tolist():
+            # with two others hidden anyway, each of them guards the other
+            others = forced & (owner != respondent)
+            if others.sum() == 1 and problem.primary[cells[others]].all():
+                helpers = cells[problem.candidates[cells] & (owner != respondent)].astype(np.int64)
+                all_cells.setdefault(helpers.tobytes(), helpers)
+    found = list(all_cells.values())
+    return _rows(found, [np.ones(len(cells)) for cells in found], problem.n_cells)
+
+
+def _rows(cells: list[NDArray[np.int64]], coefs: list[Floats], n_cells: int) -> sparse.csr_array:
+    if not cells:
+        return sparse.csr_array((0, n_cells), dtype=np.float64)
+    indptr = np.concatenate(([0], np.cumsum([len(c) for c in cells])))
+    return sparse.csr_array((np.concatenate(coefs), np.concatenate(cells), indptr), shape=(len(cells), n_cells))

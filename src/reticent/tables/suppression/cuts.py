@@ -5,6 +5,8 @@ hide cells whose rooms, weighted by |dᵢ|, add up to the need (Fischetti and Sa
 The attacker's program on a (possibly fractional) pattern yields the y of the most violated one.
 """
 
+import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data.relations import Relations
+from reticent.kernels.ball import ball
 from reticent.solve.highs import HighsSession
 from reticent.solve.model import LinearModel, Status
 from reticent.tables.problem import SuppressionProblem
@@ -20,6 +23,7 @@ from reticent.tables.suppression.demands import Demand, Kind, rooms
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _NOISE = 1e-7
+_SMALL = 1000  # columns of a program that is solved without presolve
 _WHOLE_TABLE = 300  # tables up to this size are attacked as a whole, larger ones near the cell
 
 
@@ -46,6 +50,16 @@ class _Half:
 
 
 @dataclass(frozen=True, eq=False)
+class _Combination:
+    """Σ d·z over `cells` (sorted) is zero for every movement, by the relations `rows` with weights `duals`."""
+
+    cells: NDArray[np.int32]
+    d: Floats
+    rows: NDArray[np.int64]
+    duals: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class _Part:
     """Some relations over the usable cells in them (sorted), renumbered."""
 
@@ -67,18 +81,57 @@ class Separator:
         if problem.n_cells <= _WHOLE_TABLE:
             self._whole = _rows_of(problem.relations, np.arange(problem.relations.n_rows), self.usable)
         self._rooms = {kind: rooms(problem, Demand(0, kind, 1.0)) for kind in Kind}
+        self._watched = problem.primary
+        self._recent: dict[int, list[_Combination]] = {}
+
+    def separate_all(self, x: Floats, demands: list[Demand], *, until: float = math.inf) -> list[Cut]:
+        """Cuts that the pattern x violates, for as many demands as there is time for (one at least).
+
+        A combination of relations that reveals one primary often reveals its neighbours: it is tried before a program.
+        """
+        cuts: list[Cut] = []
+        self._recent = {}
+        for demand in demands:
+            if cuts and time.monotonic() > until:
+                break
+            cut = self.separate(x, demand)
+            if cut is not None:
+                cuts.append(cut)
+        self._recent = {}
+        return cuts
 
     def separate(self, x: Floats, demand: Demand) -> Cut | None:
         """A cut that the pattern x violates, or None when the demand is met."""
         halves: list[_Half] = []
         for sign in _signs(demand.kind):
-            half = self._one_direction(x, demand, sign)
+            half = self._remembered(x, demand, sign) or self._one_direction(x, demand, sign)
             if half is None:
                 return None
             halves.append(half)
             if demand.kind is Kind.MOVE and half.symmetric:
                 break
         return self._finish(x, demand, halves)
+
+    def _remembered(self, x: Floats, demand: Demand, sign: int) -> _Half | None:
+        """A combination found for another demand of this round that serves this one too."""
+        for found in self._recent.get(demand.cell, []):
+            place = int(np.searchsorted(found.cells, demand.cell))
+            factor = -sign / found.d[place]
+            d = factor * found.d
+            d[place] = 0.0
+            half = self._half(found.cells, d, factor * found.duals, found.rows, x, demand)
+            if half is not None:
+                return half
+        return None
+
+    def _remember(self, part: _Part, d: Floats, duals: Floats, place: int, sign: int) -> None:
+        """Keep a combination for the cells in it that are hidden."""
+        whole = d.copy()
+        whole[place] = -float(sign)
+        used, active = whole != 0, np.abs(duals) > _NOISE
+        found = _Combination(part.cells[used], whole[used], part.rows[active], duals[active])
+        for cell in found.cells[self._watched[found.cells]].tolist():
+            self._recent.setdefault(cell, []).append(found)
 
     def _one_direction(self, x: Floats, demand: Demand, sign: int) -> _Half | None:
         # A trace of room for published cells chooses strong cuts but hides slight failures: less of it, then none.
@@ -90,37 +143,55 @@ class Separator:
         return None
 
     def _in_part(self, part: _Part, x: Floats, demand: Demand, sign: int, trace: float) -> _Half | None:
-        down, up = (room[part.cells] for room in self._rooms[demand.kind])
-        if demand.known:
-            known = np.isin(part.cells, demand.known)
-            down[known] = up[known] = 0.0
+        down, up = self._room_for(part.cells, demand)
         for cap in (demand.need,) if demand.kind is Kind.MOVE else (demand.need, np.inf):
             limits = (np.minimum(down, cap), np.minimum(up, cap))
             found = self._dual(part, x, demand, sign, limits, trace)
             if found is None:
                 continue
             d, duals = found
-            weights = np.where(d > 0, d * np.minimum(up, 1e30), -d * np.minimum(down, 1e30))
-            weights = np.where(d == 0, 0.0, np.minimum(weights, demand.need))
-            if demand.kind is Kind.MOVE:
-                # however small its share in the combination, any cell with room can give some movement
-                weights = (weights > 0).astype(np.float64)
-            weights[part.cells == demand.cell] = 0.0
-            if float(weights @ x[part.cells]) < demand.need * (1 - 1e-7):
-                used = weights > 0
-                active = np.abs(duals) > _NOISE
-                symmetric = bool((down == up)[d != 0].all())
-                return _Half(part.cells[used], weights[used], part.rows[active], duals[active], symmetric)
+            active = np.abs(duals) > _NOISE
+            half = self._half(part.cells, d, duals[active], part.rows[active], x, demand)
+            if half is not None:
+                self._remember(part, d, duals, int(np.searchsorted(part.cells, demand.cell)), sign)
+                return half
         return None
+
+    def _room_for(self, cells: NDArray[np.int32], demand: Demand) -> tuple[Floats, Floats]:
+        down, up = (room[cells] for room in self._rooms[demand.kind])
+        if demand.known:
+            known = np.isin(cells, demand.known)
+            down[known] = up[known] = 0.0
+        return down, up
+
+    def _half(
+        self, cells: NDArray[np.int32], d: Floats, duals: Floats, rows: NDArray[np.int64], x: Floats, demand: Demand
+    ) -> _Half | None:
+        """What the cells of a combination could add to the movement of the demand's cell, if that is too little."""
+        down, up = self._room_for(cells, demand)
+        weights = np.where(d > 0, d * np.minimum(up, 1e30), -d * np.minimum(down, 1e30))
+        weights = np.where(d == 0, 0.0, np.minimum(weights, demand.need))
+        if demand.kind is Kind.MOVE:
+            # however small its share in the combination, any cell with room can give some movement
+            weights = (weights > 0).astype(np.float64)
+        weights[cells == demand.cell] = 0.0
+        if float(weights @ x[cells]) >= demand.need * (1 - 1e-7):
+            return None
+        used = weights > 0
+        symmetric = bool((down == up)[d != 0].all())
+        return _Half(cells[used], weights[used], rows, duals, symmetric)
 
     def _parts(self, cell: int, x: Floats) -> Iterator[_Part]:
         """Growing neighbourhoods of a cell over hidden cells; any set of relations gives valid cuts."""
         if self._whole is not None:
             yield self._whole
             return
+        relations = self.problem.relations
+        by_cell, rows_of, _ = relations.by_cell
+        hidden = x > 1e-9
         before = -1
-        for depth in (2, 4, 6, 9, 14, 30, None):
-            rows = _ball(self.problem.relations, cell, x, depth)
+        for depth in (2, 4, 6, 9, 14, 30, relations.n_rows):
+            rows = ball(relations.indptr, relations.cells, by_cell, rows_of, hidden, cell, depth)
             if len(rows) == before:
                 return
             before = len(rows)
@@ -130,17 +201,21 @@ class Separator:
         self, part: _Part, x: Floats, demand: Demand, sign: int, limits: tuple[Floats, Floats], trace: float
     ) -> tuple[Floats, Floats] | None:
         """d over the cells of the part and the duals y of its rows, from the attacker's program for one direction."""
-        cells, matrix = part.cells, part.relations.matrix()
+        cells, relations = part.cells, part.relations
         share = np.minimum(1.0, x[cells] + trace * self._trace[cells])
-        cost = np.zeros(len(cells))
         place = int(np.searchsorted(cells, demand.cell))
-        cost[place] = float(sign)
         low = -np.minimum(limits[0] / demand.need, 1e4) * share
         high = np.minimum(limits[1] / demand.need, 1e4) * share
         low[place], high[place] = -2.0, 2.0
-        zeros = np.zeros(part.relations.n_rows)
-        model = LinearModel(cost, low, high, matrix, zeros, zeros, maximise=True)
-        found = HighsSession(model, algorithm="choose", presolve=True).solve()
+        shared = np.bincount(relations.cells, minlength=len(cells)) > 1
+        shared[place] = True
+        matrix, rows = relations.matrix(), _own_rows(relations, low, high, shared)
+        cost = np.zeros(len(cells))
+        cost[place] = float(sign)
+        model = LinearModel(cost[shared], low[shared], high[shared], matrix[:, shared], *rows, maximise=True)
+        # nothing moving is feasible: a small program is done before presolve would be
+        small = model.n_columns < _SMALL
+        found = HighsSession(model, algorithm="primal" if small else "choose", presolve=not small).solve()
         if found.status is not Status.OPTIMAL:
             return None
         d = cost - np.asarray(matrix.T @ found.row_duals)
@@ -178,25 +253,14 @@ def _signs(kind: Kind) -> tuple[int, ...]:
     return {Kind.UP: (1,), Kind.DOWN: (-1,), Kind.SLIDE: (1, -1), Kind.MOVE: (1, -1)}[kind]
 
 
-def _ball(relations: Relations, cell: int, x: Floats, depth: int | None) -> NDArray[np.int64]:
-    """Numbers of the relations reached from a cell in `depth` steps over cells that x hides, if only in part."""
-    indptr, rows_by_cell, _ = relations.by_cell
-    seen_rows: set[int] = set()
-    seen_cells = {cell}
-    front = [cell]
-    step = 0
-    while front and (depth is None or step < depth):
-        fresh: list[int] = []
-        for item in front:
-            for row in rows_by_cell[indptr[item] : indptr[item + 1]].tolist():
-                if row not in seen_rows:
-                    seen_rows.add(row)
-                    inside = relations.cells[relations.indptr[row] : relations.indptr[row + 1]]
-                    fresh.extend(inside[x[inside] > 1e-9].tolist())
-        front = [c for c in dict.fromkeys(fresh) if c not in seen_cells]
-        seen_cells.update(front)
-        step += 1
-    return np.array(sorted(seen_rows), dtype=np.int64)
+def _own_rows(relations: Relations, low: Floats, high: Floats, shared: Mask) -> tuple[Floats, Floats]:
+    """How far each row may be from zero without its own cells (those in no other row): these need no columns."""
+    own = ~shared[relations.cells]
+    row_of = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))[own]
+    cells, coefs = relations.cells[own], relations.coefs[own]
+    ends = np.sort((coefs * low[cells], coefs * high[cells]), axis=0)
+    least, most = (np.bincount(row_of, end, minlength=relations.n_rows).astype(np.float64) for end in ends)
+    return -most, -least
 
 
 def _rows_of(relations: Relations, rows: NDArray[np.int64], usable: Mask) -> _Part:

@@ -25,21 +25,23 @@ from reticent.tables.suppression.together import move_together
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _EXACT_INSIDERS = 20_000  # cells up to which the attacks of single respondents are settled by programs
+_LARGE = 1_000  # cells from which rounds of cuts take long
+_FEW = 4  # primaries that fail, up to which a way for each is looked for instead of further cuts
 _MANY = 1_000  # primaries that fail at once, beyond which single ways and cuts take too long
 _ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, ways are found quickly
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What the attacker says of a pattern: the primaries that fail, and cuts that forbid the failure."""
+    """What the attacker says of a pattern: the demands that are not met, and cuts that forbid the failure."""
 
-    lost: NDArray[np.int32]
+    demands: list[Demand]
     cuts: list[Cut]
 
     @property
     def safe(self) -> bool:
         """Whether every demand is met."""
-        return len(self.lost) == 0
+        return not self.demands
 
 
 class Engine:
@@ -59,7 +61,7 @@ class Engine:
         self.singletons = singletons
         # in large tables respondents that only bounds keep out are taken for successful: safe, and much quicker
         self._exact = problem.n_cells <= _EXACT_INSIDERS
-        self.master = Master(problem, cost)
+        self.master = Master(problem, cost, singletons=singletons)
         self.cost = self.master.cost
         self.given_cost = cost
         self.separator = Separator(problem, cost)
@@ -104,19 +106,16 @@ class Engine:
     def judge(self, pattern: Mask, x: Floats | None = None, *, until: float = math.inf) -> Verdict:
         """Attack a pattern; the cuts are violated by x (the pattern itself unless given), and added to the master."""
         demands = self.missing(pattern)
-        lost = np.unique(np.array([d.cell for d in demands], dtype=np.int32))
         point = pattern.astype(np.float64) if x is None else x
-        cuts: list[Cut] = []
-        for demand in demands:
-            if cuts and time.monotonic() > until:
-                break
-            cut = self.separator.separate(point, demand)
-            if cut is not None:
-                cuts.append(cut)
-        if len(lost) and not cuts and x is None and self._exact:
-            cuts.append(self._something_else(pattern, int(lost[0])))
+        cuts = self.separator.separate_all(point, demands, until=until)
+        if demands and not cuts and x is None and self._exact:
+            cuts.append(self._something_else(pattern, demands[0].cell))
         self.master.add_cuts(_distinct(cuts))
-        return Verdict(lost, cuts)
+        return Verdict(demands, cuts)
+
+    def _few(self, verdict: Verdict) -> bool:
+        """Whether a way for each primary that fails is quicker than further rounds, and hardly dearer: in a large table."""
+        return self.problem.n_cells > _LARGE and len({d.cell for d in verdict.demands}) <= _FEW
 
     def _something_else(self, pattern: Mask, cell: int) -> Cut:
         """An unsafe pattern stays unsafe with fewer hidden cells, so a safe one hides something outside it."""
@@ -164,7 +163,7 @@ class Engine:
             if verdict.safe:
                 self.offer(last > 0.5)
                 break
-            if not simple and not verdict.cuts:
+            if self._few(verdict) or (not simple and not verdict.cuts):
                 break
         return last
 
@@ -187,6 +186,8 @@ class Engine:
             if verdict.safe:
                 self.offer(pattern)
                 break
+            if self._few(verdict):
+                return self.route_all(pattern)
             found = self.master.integer(time_limit=max(1.0, self.left() / 20), relative_gap=5e-3, fixed_in=pattern)
             pattern = pattern | (found.values > 0.5 if found.feasible else self.master.greedy(pattern))
         return pattern
@@ -210,12 +211,13 @@ class Engine:
                 pattern = move_together(self.problem, pattern, cells, self.cost, self.rng, until=until)
                 if int(pattern.sum()) > before:
                     continue
+            cells_lost = {d.cell for d in lost}
             routed: set[int] = set()
             for demand in lost:
                 # the way up mostly serves the way down too, and what was added may serve others: look again soon
                 if demand.cell in routed:
                     continue
-                quick = self.left() < _ROUTE_SECONDS * len(lost)
+                quick = len(cells_lost) > _FEW and self.left() < _ROUTE_SECONDS * len(lost)
                 added = route(self.problem, pattern, demand, self.cost, quick=quick)
                 if added is None:
                     raise InfeasibleError("Suppression: a primary cannot be protected.", cells=(demand.cell,))

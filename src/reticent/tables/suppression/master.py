@@ -1,8 +1,9 @@
 """The master programme: the cheapest pattern that satisfies all cuts found so far.
 
 Three families of rows. Bridges: a hidden cell needs another hidden cell in each of its relations (else it is
-published by subtraction). Capacities of single relations. Cuts: what attacks on earlier patterns have shown. Its
-relaxation and its bound are lower bounds of the suppression problem: every row holds for some optimal pattern.
+published by subtraction). Capacities of single relations, also against respondents who are alone in a cell. Cuts: what
+attacks on earlier patterns have shown. Its relaxation and its bound are lower bounds of the suppression problem: every
+row holds for some optimal pattern.
 """
 
 import math
@@ -16,8 +17,9 @@ from scipy.sparse.csgraph import connected_components
 from reticent.base.errors import InfeasibleError
 from reticent.solve.highs import HighsSession
 from reticent.solve.model import LinearModel, Solution, Status
+from reticent.tables.attack.insiders import single_respondents
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.suppression.capacity import capacity_rows
+from reticent.tables.suppression.capacity import capacity_rows, insider_rows
 from reticent.tables.suppression.cuts import Cut
 from reticent.tables.suppression.demands import demands_of
 
@@ -30,7 +32,7 @@ _BATCH = 400  # columns of an integer programme below which independent parts ar
 class Master:
     """Rows, the warm linear relaxation, and integer solves with some cells fixed."""
 
-    def __init__(self, problem: SuppressionProblem, cost: Floats) -> None:
+    def __init__(self, problem: SuppressionProblem, cost: Floats, *, singletons: bool = False) -> None:
         self.problem = problem
         self.cost = np.where(problem.forced, 0.0, cost)
         positive = self.cost[problem.candidates & (self.cost > 0)]
@@ -43,8 +45,11 @@ class Master:
         # a secondary that was demanded from outside may well be alone in a relation
         self._bridged = problem.primary | problem.candidates
         self._have_bridge = np.zeros(len(self._entry_row), dtype=bool)
-        self._capacity = capacity_rows(problem, demands_of(problem))
-        self._have_capacity = np.zeros(self._capacity.shape[0], dtype=bool)
+        single = [capacity_rows(problem, demands_of(problem))]
+        if singletons:
+            single.append(insider_rows(problem, single_respondents(problem)))
+        self._single = sparse.csr_array(sparse.vstack(single, format="csr"))
+        self._have_single = np.zeros(self._single.shape[0], dtype=bool)
         self._rows: list[sparse.csr_array] = []
         self._right: list[Floats] = []
         n = problem.n_cells
@@ -79,11 +84,11 @@ class Master:
         self._add(matrix, np.ones(len(cuts)))
 
     def add_simple_rows(self, x: Floats) -> int:
-        """Append the bridges and single-relation capacities that x violates; returns how many."""
-        wrong = np.flatnonzero(~self._have_capacity & (self._capacity @ x < 1 - 1e-6))
+        """Append the bridges and the other rows of single relations that x violates; returns how many."""
+        wrong = np.flatnonzero(~self._have_single & (self._single @ x < 1 - 1e-6))
         if len(wrong):
-            self._have_capacity[wrong] = True
-            self._add(sparse.csr_array(self._capacity[wrong]), np.ones(len(wrong)))
+            self._have_single[wrong] = True
+            self._add(sparse.csr_array(self._single[wrong]), np.ones(len(wrong)))
         return len(wrong) + self._add_bridges(x)
 
     def _add_bridges(self, x: Floats, *, margin: float = 1e-6) -> int:

@@ -37,6 +37,7 @@ class Modular(SuppressionMethod):
                 engine.given_cost,
                 deadline=time.monotonic() + max(1.0, engine.left() / (len(levels) - number + 1)),
                 rng=engine.rng,
+                singletons=engine.singletons,
             )
             part.relax_and_cut(until=time.monotonic() + 0.4 * part.left(), rounds=4)
             found = part.integer_rounds(
@@ -47,6 +48,7 @@ class Modular(SuppressionMethod):
             if part.best is not None:
                 pattern |= part.best
         engine.complete(pattern)
+        engine.clean(until=time.monotonic() + 0.5 * engine.left())
 
 
 def relation_depths(relations: Relations) -> Ints:
