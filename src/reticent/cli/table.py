@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from reticent.base.errors import PlanError
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
@@ -29,19 +30,26 @@ def table(
 ) -> None:
     """Make the tables of a plan, protect them, attack the result, write what the plan asks for."""
     from reticent.data.table_plan import read_table_plan
-    from reticent.jobs.protect_table import run_table_plan
+    from reticent.jobs.protect_table import run_table_plans, written_names
 
+    planned = read_table_plan(plan)
+    plans = planned.by_response()
+    if len(plans) > 1 and (why or what_if):
+        raise PlanError("table: --why and --what-if are about one table; give one of the responses as response.")
     with progress_bar("table") as progress:
-        result = run_table_plan(plan, progress=progress)
+        results = run_table_plans(planned, progress=progress)
     console = Console()
-    show_table_result(console, result)
-    for sentence in [*(result.why(*c.split(";")) for c in why), *(result.what_if(*c.split(";")) for c in what_if)]:
-        console.print(sentence, highlight=False)
-    output = read_table_plan(plan).output
-    for what, name in (("publishable", output.path), ("publishable", output.public_report),
-                       ("confidential", output.report), ("confidential", output.summary)):  # fmt: skip
-        if name:
+    for one, result in zip(plans, results, strict=True):
+        show_table_result(console, result)
+        explained = [result.why(*_codes(cell)) for cell in why] + [result.what_if(*_codes(cell)) for cell in what_if]
+        for sentence in explained:
+            console.print(sentence, highlight=False)
+        for what, name in written_names(one, result):
             console.print(f"[dim]{what:>12}[/dim]  {name}")
+
+
+def _codes(cell: str) -> list[str]:
+    return cell.split(";")
 
 
 def show_table_result(console: Console, result: "object") -> None:

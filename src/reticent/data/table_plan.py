@@ -72,6 +72,9 @@ class TableSection:
 
     dimensions: tuple[str | DimensionOptions, ...]
     response: str | None = None
+    responses: tuple[str, ...] = field(
+        default=(), metadata={"help": "several variables, each added up in a table of its own"}
+    )
     shadow: str | None = None
     rules: tuple[Mapping[str, Any], ...] = ()
     bounds: BoundsOptions = BoundsOptions()
@@ -88,11 +91,20 @@ class TableSection:
     released: str | None = field(
         default=None, metadata={"help": "CSV of this table as it was published before; it is not published again"}
     )
+    previous: str | None = field(
+        default=None, metadata={"help": "CSV of the same table of an earlier period; what it hides is hidden rather"}
+    )
 
     def __post_init__(self) -> None:
         if not self.dimensions:
             raise PlanError("[table]: dimensions must name at least one variable.")
         check_unique((d.variable for d in self.all_dimensions()), name="dimensions", owner="[table]")
+        check_unique(self.responses, name="responses", owner="[table]")
+        if self.responses and any((self.response, self.finished, self.released, self.previous)):
+            raise PlanError(
+                "[table]: responses takes the place of response, and goes with tables made from microdata, without "
+                "released or previous."
+            )
 
     def all_dimensions(self) -> tuple[DimensionOptions, ...]:
         """Every dimension in full."""
@@ -134,6 +146,34 @@ class TablePlan:
         """A file that the plan names, relative to the plan's own folder."""
         path = Path(name)
         return path if path.is_absolute() else self.folder / path
+
+    def by_response(self) -> tuple["TablePlan", ...]:
+        """A plan for each of the `responses`, with output names that say which; this one if there is only one."""
+        named = {section.responses for section in self.tables}
+        if len(named) > 1:
+            raise PlanError("[table]: linked tables must have the same responses.")
+        responses = named.pop()
+        if not responses:
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                tables=tuple(replace(section, response=name, responses=()) for section in self.tables),
+                output=_named_after(self.output, name),
+            )
+            for name in responses
+        )
+
+
+def _named_after(output: OutputSection, response: str) -> OutputSection:
+    """The same outputs with the response before the ending: table.csv, table-turnover.csv."""
+    changed = {}
+    for name in ("path", "public_report", "report", "summary"):
+        given = getattr(output, name)
+        if given:
+            path = Path(given)
+            changed[name] = str(path.with_name(f"{path.stem}-{response}{path.suffix}"))
+    return replace(output, **changed)
 
 
 def read_table_plan(path: Path) -> TablePlan:

@@ -22,6 +22,7 @@ from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import BoundsOptions, TablePlan, read_table_plan
 from reticent.jobs.earlier import with_earlier
 from reticent.jobs.linked_tables import LinkedTable, judge_linked
+from reticent.jobs.previous import hidden_before
 from reticent.jobs.release_table import release_table
 from reticent.jobs.table_inputs import PlannedTables, linked_table, load_tables
 from reticent.jobs.table_keys import fit_to_method
@@ -39,6 +40,7 @@ from reticent.tables.protection import Verdict
 from reticent.tables.reconcile import reconciled
 from reticent.tables.rules import Rule
 from reticent.tables.suppression.explain import what_if, why
+from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tabulation.linked import System
 from reticent.tabulation.tabulate import with_empty_cells
 
@@ -249,6 +251,7 @@ def protect_table(
     accept_exposed: bool = False,
     zeros: bool = False,
     earlier: Mapping[int, PublishedTable] | None = None,
+    previous: Mapping[int, PublishedTable] | None = None,
     insiders: str = "exact",
     coalition: int = 1,
     secret: Secret | int | bytes | Path | str | None = None,
@@ -258,7 +261,8 @@ def protect_table(
 
     `data` is microdata with a `spec` (or several), or finished tables. If the attacker finds exposed cells the result
     is refused (`NotProtectedError`), unless `accept_exposed`. Tables published before are given with the others, and in
-    `earlier`, by their number, what was published of them. With `insiders="levels"`, or a `coalition` of more than
+    `earlier`, by their number, what was published of them. `previous` has, by number, the same tables of an earlier
+    period: what was hidden then is preferred now. With `insiders="levels"`, or a `coalition` of more than
     one, `inside` says how closely respondents who are alone in a cell come to others; this is for information.
     """
     secret = as_secret(secret)
@@ -266,7 +270,8 @@ def protect_table(
     system, knowledge = judge_linked(tables, a_priori)
     result = run_tables(
         system, knowledge, method=method or PrimaryOnly(), bounds=bounds or BoundsOptions(), cost=cost, earlier=earlier,
-        time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret, progress=part(progress, 0.3, 1.0),
+        previous=previous, time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret,
+        progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
     refuse_exposed(result, accept_exposed=accept_exposed)
     return result
@@ -309,6 +314,7 @@ def run_tables(
     bounds: BoundsOptions,
     cost: str,
     earlier: Mapping[int, PublishedTable] | None = None,
+    previous: Mapping[int, PublishedTable] | None = None,
     time_limit: float = 60.0,
     insiders: str = "exact",
     coalition: int = 1,
@@ -324,7 +330,7 @@ def run_tables(
     try:
         outcome = made.protect(
             problem, secret=as_secret(secret).child(method.name), time_limit=time_limit,
-            progress=part(progress, 0.1, 0.7),
+            progress=part(progress, 0.1, 0.7), **_preferred(made, system, previous or {}),
         )  # fmt: skip
     except InfeasibleError as err:
         raise _with_names(err, system.table) from err
@@ -340,6 +346,16 @@ def run_tables(
     return ProtectedTable(
         system, knowledge, problem, outcome, found, method.name, said, alone, inside, frozenset(earlier or {})
     )
+
+
+def _preferred(method: TableMethod, system: System, previous: Mapping[int, PublishedTable]) -> dict[str, Any]:
+    """What a suppression method is told of the previous period; other methods hide nothing and cannot prefer."""
+    before = hidden_before(system, previous)
+    if before is None:
+        return {}
+    if not isinstance(method, SuppressionMethod):
+        raise PlanError(f"previous: the method {method.name} does not choose cells to hide; use a suppression method.")
+    return {"earlier": before}
 
 
 def _from_inside(
@@ -409,7 +425,7 @@ def audit_plan(
 
     `insiders` and `coalition` take the place of what the plan says.
     """
-    plan = read_table_plan(path)
+    plan = _single(read_table_plan(path))
     given: dict[str, Any] = {"insiders": insiders, "coalition": coalition}
     protect = replace(plan.protect, **{name: value for name, value in given.items() if value is not None})
     return run_plan(replace(plan, protect=protect), progress=progress)
@@ -423,42 +439,69 @@ def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
     system, knowledge = judge_linked(planned.tables)
     return run_tables(
         system, knowledge, method=method, bounds=plan.tables[0].bounds, cost=plan.protect.cost, earlier=planned.earlier,
-        time_limit=plan.protect.time_limit, insiders=plan.protect.insiders, coalition=plan.protect.coalition,
+        previous=planned.previous, time_limit=plan.protect.time_limit, insiders=plan.protect.insiders,
+        coalition=plan.protect.coalition,
         secret=secret, notes=planned.notes, progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
 
 
 def run_table_plan(path: Path, *, progress: Progress = silent) -> ProtectedTable:
-    """Read a plan, protect the tables it describes, and write what it asks for."""
-    plan = read_table_plan(path)
-    output = plan.output
-    if not any((output.path, output.public_report, output.report, output.summary)):
-        raise PlanError("[output] names no file; give at least path, report or summary.")
-    _check_outputs(plan)
-    result = run_plan(plan, progress=progress)
-    refuse_exposed(result, accept_exposed=plan.protect.accept_exposed)
-    write_outputs(plan, result)
-    return result
+    """Read a plan of one response, protect the tables it describes, and write what it asks for."""
+    return run_table_plans(_single(read_table_plan(path)), progress=progress)[0]
 
 
-def write_outputs(plan: TablePlan, result: ProtectedTable) -> None:
-    """Write the publishable table and the reports that the plan names, all or none; linked tables get a number each."""
-    from reticent.io.published import published_text
+def run_table_plans(plan: TablePlan, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:
+    """One result for each response of a plan; what they write appears together or not at all."""
     from reticent.io.write import write_texts
+
+    plans = plan.by_response()
+    for one in plans:
+        output = one.output
+        if not any((output.path, output.public_report, output.report, output.summary)):
+            raise PlanError("[output] names no file; give at least path, report or summary.")
+        _check_outputs(one)
+    results, texts = [], {}
+    for number, one in enumerate(plans):
+        result = run_plan(one, progress=part(progress, number / len(plans), (number + 1) / len(plans)))
+        refuse_exposed(result, accept_exposed=one.protect.accept_exposed)
+        texts.update(_texts(one, result))
+        results.append(result)
+    write_texts(texts)
+    return tuple(results)
+
+
+def _single(plan: TablePlan) -> TablePlan:
+    plans = plan.by_response()
+    if len(plans) > 1:
+        raise PlanError("[table]: responses names several variables; give one of them as response here.")
+    return plans[0]
+
+
+def _texts(plan: TablePlan, result: ProtectedTable) -> dict[Path, str]:
+    """The publishable tables and the reports that the plan names, by their places; linked tables get a number each."""
+    from reticent.io.published import published_text
     from reticent.report.table_report import confidential_table_report, public_table_report
 
     output, released = plan.output, result.published
     texts: dict[Path, str] = {}
     for number, table in enumerate(released, start=1):
         if output.path:
-            texts[_numbered(plan.find(output.path), number, len(released))] = published_text(table)
+            texts[plan.find(_numbered(output.path, number, len(released)))] = published_text(table)
         if output.public_report:
-            texts[_numbered(plan.find(output.public_report), number, len(released))] = public_table_report(table)
+            texts[plan.find(_numbered(output.public_report, number, len(released)))] = public_table_report(table)
     if output.report:
         texts[plan.find(output.report)] = confidential_table_report(result)
     if output.summary:
         texts[plan.find(output.summary)] = json.dumps(result.summary(), indent=2) + "\n"
-    write_texts(texts)
+    return texts
+
+
+def written_names(plan: TablePlan, result: ProtectedTable) -> list[tuple[str, str]]:
+    """What a plan of one response wrote: whether a file may leave, and its name as the plan has it."""
+    output, n = plan.output, len(result.published)
+    public = [name for name in (output.path, output.public_report) if name]
+    names = [("publishable", _numbered(name, number, n)) for name in public for number in range(1, n + 1)]
+    return names + [("confidential", name) for name in (output.report, output.summary) if name]
 
 
 def _check_outputs(plan: TablePlan) -> None:
@@ -474,5 +517,6 @@ def _check_outputs(plan: TablePlan) -> None:
     check_places(plan.find(name) for name in names if name)
 
 
-def _numbered(path: Path, number: int, of: int) -> Path:
-    return path if of == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+def _numbered(name: str, number: int, of: int) -> str:
+    path = Path(name)
+    return name if of == 1 else str(path.with_name(f"{path.stem}-{number}{path.suffix}"))

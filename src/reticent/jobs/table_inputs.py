@@ -36,6 +36,7 @@ class PlannedTables:
     tables: tuple[LinkedTable, ...]
     notes: tuple[str, ...]
     earlier: Mapping[int, PublishedTable] = field(default_factory=dict)
+    previous: Mapping[int, PublishedTable] = field(default_factory=dict)
 
 
 def load_tables(plan: TablePlan, *, method: TableMethod, secret: Secret, progress: Progress = silent) -> PlannedTables:
@@ -54,7 +55,12 @@ def load_tables(plan: TablePlan, *, method: TableMethod, secret: Secret, progres
         for number, section in enumerate(plan.tables)
         if section.released is not None
     }
-    return PlannedTables(tuple(known), tuple(notes), earlier)
+    previous = {
+        number: read_published_table(find_file(plan.folder, section.previous, notes))
+        for number, section in enumerate(plan.tables)
+        if section.previous is not None
+    }
+    return PlannedTables(tuple(known), tuple(notes), earlier, previous)
 
 
 def _with_a_priori(plan: TablePlan, section: TableSection, one: LinkedTable, notes: Notes) -> LinkedTable:

@@ -1,0 +1,95 @@
+"""Several responses in one plan, and the pattern of a previous period as a preference."""
+
+from pathlib import Path
+
+import pytest
+
+from command_line import CommandLine
+from reticent.base.errors import DataError, PlanError
+from reticent.data.table_plan import read_table_plan
+from reticent.io.published import published_text, read_published_table
+from reticent.jobs.protect_table import audit_plan, run_table_plan, run_table_plans
+
+# x × k is unsafe; with 33 each, y × l, y × m, z × l … are equally cheap partners
+CSV = "a,b,v,w\n" + "\n".join(
+    f"{a},{b},{v},{2 * v if a + b != 'yl' else 1}"
+    for a in "xyz"
+    for b in "klm"
+    for v in ((5, 6) if a + b == "xk" else (11, 11, 11))
+)
+SCHEMA = "".join(f'[[variable]]\nname = "{name}"\nrole = "key"\n' for name in "ab") + "".join(
+    f'[[variable]]\nname = "{name}"\nkind = "numeric"\n' for name in "vw"
+)
+RULE = 'rules = [{ rule = "threshold", minimum = 3, protection = 20 }]'
+
+
+@pytest.fixture
+def reticent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    return CommandLine(capsys, monkeypatch)
+
+
+def write(folder: Path, table: str, protect: str = 'method = "optimal"\ncost = "value"\ntime_limit = 10') -> Path:
+    (folder / "d.csv").write_text(CSV)
+    (folder / "s.toml").write_text(SCHEMA)
+    (folder / "plan.toml").write_text(
+        f'[data]\npath = "d.csv"\nschema = "s.toml"\n[table]\ndimensions = ["a", "b"]\n{RULE}\n{table}\n'
+        f'[protect]\n{protect}\n[output]\npath = "out.csv"\nsummary = "out.json"\n'
+    )
+    return folder / "plan.toml"
+
+
+def test_each_response_is_a_table_of_its_own(tmp_path: Path, reticent: CommandLine) -> None:
+    plan = write(tmp_path, 'responses = ["v", "w"]')
+    ran = reticent("table", plan)
+    assert ran.code == 0
+    assert {path.name for path in tmp_path.glob("out*")} == {"out-v.csv", "out-w.csv", "out-v.json", "out-w.json"}
+    assert "out-v.csv" in ran.out
+    assert "out-w.json" in ran.out
+    first, second = run_table_plans(read_table_plan(plan))
+    assert (first.table.response, second.table.response) == ("v", "w")
+    assert published_text(second.published[0]) == (tmp_path / "out-w.csv").read_text()
+    single = run_table_plan(write(tmp_path, 'response = "w"'))
+    assert single.published[0].status == second.published[0].status
+    assert single.outcome.cost != first.outcome.cost
+
+
+def test_several_responses_where_one_is_needed(tmp_path: Path, reticent: CommandLine) -> None:
+    plan = write(tmp_path, 'responses = ["v", "w"]')
+    with pytest.raises(PlanError, match="give one of them as response"):
+        audit_plan(plan)
+    assert "--why and --what-if are about one table" in reticent("table", plan, "--why", "x;k").sentence
+    with pytest.raises(PlanError, match="takes the place of response"):
+        read_table_plan(write(tmp_path, 'response = "v"\nresponses = ["v", "w"]'))
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_if_one_response_is_exposed_nothing_is_written(tmp_path: Path, reticent: CommandLine) -> None:
+    plan = write(tmp_path, 'responses = ["v", "w"]', protect='method = "primary-only"')
+    assert reticent("table", plan).code == 5
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_what_was_hidden_before_is_hidden_rather(tmp_path: Path) -> None:
+    plan = write(tmp_path, 'response = "v"\nprevious = "last.csv"')
+    for partner in ("yl", "ym", "zl", "zm"):
+        row, column = partner
+        hidden = {("x", "k"), ("x", column), (row, "k"), (row, column)}
+        lines = [f"{a},{b},{'' if (a, b) in hidden else 1},{'hidden' if (a, b) in hidden else 'published'}"
+                 for a in "xyz" for b in "klm"]  # fmt: skip
+        (tmp_path / "last.csv").write_text("a,b,value,status\n" + "\n".join([*lines, "gone,k,,hidden"]) + "\n")
+        result = run_table_plan(plan)
+        release = result.published[0]
+        now = {codes for codes, state in zip(release.codes, release.status, strict=True) if state == "hidden"}
+        assert now == hidden
+        assert result.outcome.cost == 99  # what it costs is told as it is, without the preference
+        assert result.exposed == ()
+
+
+def test_a_previous_table_that_does_not_fit(tmp_path: Path) -> None:
+    (tmp_path / "last.csv").write_text("b,a,value,status\nk,x,,hidden\n")
+    assert read_published_table(tmp_path / "last.csv").dimensions == ("b", "a")
+    with pytest.raises(DataError, match="previous: the release has the dimensions b, a, its table a, b"):
+        run_table_plan(write(tmp_path, 'response = "v"\nprevious = "last.csv"'))
+    (tmp_path / "last.csv").write_text("a,b,value,status\nx,k,,hidden\n")
+    with pytest.raises(PlanError, match="the method round does not choose cells to hide"):
+        run_table_plan(write(tmp_path, 'response = "v"\nprevious = "last.csv"', protect='method = "round"\nbase = 5'))
