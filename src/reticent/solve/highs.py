@@ -58,6 +58,13 @@ class HighsSession:
         self._n_rows = model.n_rows
         self._check(self._highs.passModel(_to_highs(model)), "loading the model")
 
+    def load(self, model: LinearModel) -> None:
+        """Replace the model by another without integer columns: quicker than a new session for many small ones."""
+        if self._is_mip or (model.integer is not None and model.integer.any()):
+            raise ParameterError("HighsSession: only models without integer columns can be loaded one after another.")
+        self._n_columns, self._n_rows = model.n_columns, model.n_rows
+        self._check(self._highs.passModel(_to_highs(model)), "loading the model")
+
     def _option(self, name: str, value: object) -> None:
         self._check(self._highs.setOptionValue(name, value), f"setting {name}")
 

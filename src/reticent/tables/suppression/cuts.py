@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from reticent.data.relations import Relations
 from reticent.kernels.ball import ball
 from reticent.solve.highs import HighsSession
-from reticent.solve.model import LinearModel, Status
+from reticent.solve.model import LinearModel, Solution, Status
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.demands import Demand, Kind, rooms
 
@@ -61,11 +62,27 @@ class _Combination:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Some relations over the usable cells in them (sorted), renumbered."""
+    """Some relations over the usable cells in them (sorted), renumbered; `row_of` has the row of each entry."""
 
     cells: NDArray[np.int32]
     relations: Relations
     rows: NDArray[np.int64]
+    row_of: NDArray[np.int64]
+
+    def program(self, cost: Floats, low: Floats, high: Floats, place: int) -> LinearModel:
+        """Movements within low and high; cells of one row only, but for `place`, are no columns but width of that row."""
+        relations = self.relations
+        shared = np.bincount(relations.cells, minlength=len(self.cells)) > 1
+        shared[place] = True
+        column = shared[relations.cells]
+        own, row_of = relations.cells[~column], self.row_of[~column]
+        ends = np.sort((relations.coefs[~column] * low[own], relations.coefs[~column] * high[own]), axis=0)
+        least, most = (np.bincount(row_of, end, minlength=relations.n_rows).astype(np.float64) for end in ends)
+        number = np.cumsum(shared) - 1
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(self.row_of[column], minlength=relations.n_rows))))
+        entries = (relations.coefs[column].astype(np.float64), number[relations.cells[column]], indptr)
+        matrix = sparse.csr_array(entries, shape=(relations.n_rows, int(shared.sum())))
+        return LinearModel(cost[shared], low[shared], high[shared], matrix, -most, -least, maximise=True)
 
 
 class Separator:
@@ -83,6 +100,7 @@ class Separator:
         self._rooms = {kind: rooms(problem, Demand(0, kind, 1.0)) for kind in Kind}
         self._watched = problem.primary
         self._recent: dict[int, list[_Combination]] = {}
+        self._session: HighsSession | None = None
 
     def separate_all(self, x: Floats, demands: list[Demand], *, until: float = math.inf) -> list[Cut]:
         """Cuts that the pattern x violates, for as many demands as there is time for (one at least).
@@ -207,20 +225,24 @@ class Separator:
         low = -np.minimum(limits[0] / demand.need, 1e4) * share
         high = np.minimum(limits[1] / demand.need, 1e4) * share
         low[place], high[place] = -2.0, 2.0
-        shared = np.bincount(relations.cells, minlength=len(cells)) > 1
-        shared[place] = True
-        matrix, rows = relations.matrix(), _own_rows(relations, low, high, shared)
         cost = np.zeros(len(cells))
         cost[place] = float(sign)
-        model = LinearModel(cost[shared], low[shared], high[shared], matrix[:, shared], *rows, maximise=True)
-        # nothing moving is feasible: a small program is done before presolve would be
-        small = model.n_columns < _SMALL
-        found = HighsSession(model, algorithm="primal" if small else "choose", presolve=not small).solve()
+        found = self._solve(part.program(cost, low, high, place))
         if found.status is not Status.OPTIMAL:
             return None
-        d = cost - np.asarray(matrix.T @ found.row_duals)
+        d = cost - np.bincount(relations.cells, relations.coefs * found.row_duals[part.row_of], minlength=len(cells))
         d[np.abs(d) < _NOISE] = 0.0
         return None if abs(d[place]) > 0.5 else (d, found.row_duals)
+
+    def _solve(self, model: LinearModel) -> Solution:
+        # nothing moving is feasible: a small program is done before presolve would be
+        if model.n_columns >= _SMALL:
+            return HighsSession(model, algorithm="choose", presolve=True).solve()
+        if self._session is None:
+            self._session = HighsSession(model, algorithm="primal")
+        else:
+            self._session.load(model)
+        return self._session.solve()
 
     def _finish(self, x: Floats, demand: Demand, halves: list[_Half]) -> Cut | None:
         problem = self.problem
@@ -253,16 +275,6 @@ def _signs(kind: Kind) -> tuple[int, ...]:
     return {Kind.UP: (1,), Kind.DOWN: (-1,), Kind.SLIDE: (1, -1), Kind.MOVE: (1, -1)}[kind]
 
 
-def _own_rows(relations: Relations, low: Floats, high: Floats, shared: Mask) -> tuple[Floats, Floats]:
-    """How far each row may be from zero without its own cells (those in no other row): these need no columns."""
-    own = ~shared[relations.cells]
-    row_of = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))[own]
-    cells, coefs = relations.cells[own], relations.coefs[own]
-    ends = np.sort((coefs * low[cells], coefs * high[cells]), axis=0)
-    least, most = (np.bincount(row_of, end, minlength=relations.n_rows).astype(np.float64) for end in ends)
-    return -most, -least
-
-
 def _rows_of(relations: Relations, rows: NDArray[np.int64], usable: Mask) -> _Part:
     lengths = np.diff(relations.indptr)[rows]
     starts = relations.indptr[rows]
@@ -273,4 +285,4 @@ def _rows_of(relations: Relations, rows: NDArray[np.int64], usable: Mask) -> _Pa
     counts = np.bincount(row_of, minlength=len(rows))
     indptr = np.concatenate(([0], np.cumsum(counts)))
     inner = Relations.from_arrays(len(cells), indptr, number, relations.coefs[at][keep])
-    return _Part(cells.astype(np.int32), inner, rows)
+    return _Part(cells.astype(np.int32), inner, rows, row_of)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
+from reticent.solve.model import Status
 from reticent.tables.attack.certify import certify
 from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
@@ -126,14 +127,18 @@ class Engine:
     def relax_and_cut(self, *, until: float, rounds: int = 50) -> Mask | None:
         """Tighten the relaxation; its support is returned once it is safe."""
         for _ in range(rounds):
+            start = time.monotonic()
             x = self.master.relax()
+            seconds = time.monotonic() - start
             self.say("tightening the bound")
             support = x > 1e-6
             verdict = self.judge(support, x, until=until)
             if verdict.safe:
                 return support
             if not verdict.cuts or time.monotonic() > until:
-                return None
+                break
+        if verdict.cuts and seconds < 0.05 * self.left():
+            self.master.relax()  # what comes next is guided by the relaxation: let it know the last cuts
         return None
 
     def narrow(self, share: float) -> Mask:
@@ -151,6 +156,9 @@ class Engine:
             if left <= 0 and last is not None:
                 break
             found = self.master.integer(time_limit=max(0.5, left / 2), relative_gap=gap, fixed_out=fixed_out)
+            if found.status is Status.INFEASIBLE and fixed_out is not None:
+                fixed_out = None  # cuts that came later ask for what the relaxation did not want
+                found = self.master.integer(time_limit=max(0.5, left / 2), relative_gap=gap)
             if not found.feasible:
                 # no time for the programme: what satisfies its rows greedily is still a start
                 return last if last is not None else self.master.greedy(self.problem.forced).astype(np.float64)

@@ -22,7 +22,7 @@ class Heuristic(SuppressionMethod):
     def _search(self, engine: Engine) -> None:
         start, total = time.monotonic(), engine.left()
         # a short limit is best spent on the relaxation, a long one on what comes after
-        support = engine.relax_and_cut(until=start + max(0.2 * total, min(0.4 * total, 5.0)))
+        support = engine.relax_and_cut(until=start + max(0.2 * total, min(0.5 * total, 5.0)))
         until = time.monotonic() + max(0.08 * total, min(0.5 * total, 2.5))
         found = engine.integer_rounds(engine.narrow(0.05), until=until, gap=1e-3, rounds=4)
         if engine.best is None and engine.problem.n_cells > QUICK:
