@@ -262,7 +262,7 @@ def test_recode_comes_before_suppress(reticent: CommandLine, folder: Path) -> No
         ("MOD(1,5)", ["MOD: the minutes are for the whole table"]),
         ("MOD(1,5,1,1,0)", []),
         ("MOD(1,5,1,0,0)", ["MOD: single-single and single-multiple are guarded together"]),
-        ("MOD(1,5,1,1,1)", ["no sums of small cells are added"]),
+        ("MOD(1,5,1,1,1)", []),
         ("MOD(1,5,1,1,1,20000,0.99,1.01)", ["costs are used as they are", "margins are not needed"]),
         ("OPT(1)", []),
         ("OPT(1,1)", []),
@@ -335,6 +335,22 @@ def test_singletons_can_be_left_unguarded(reticent: CommandLine, pair: Path, off
     assert "2 secondary, 2 exposed; cost 262" in unguarded.out
     assert "singletons are not guarded, as the line says; 2 respondents alone in a cell can work out" in unguarded.out
     assert sum(row[2] == "x" for row in rows(pair / "out.txt")) == 4
+
+
+@pytest.mark.parametrize(
+    "call, cells", [("MOD(1)", 4), ("MOD(1,1,1,1,1)", 4), ("MOD(1,1,0,0,1)", 4), ("MOD(1,1,1,1,0)", 2)]
+)
+def test_sums_of_small_cells(reticent: CommandLine, pair: Path, call: str, cells: int) -> None:
+    """Two cells of two firms each in one column: the minimum-frequency option keeps what the four have unknown too."""
+    firms = ["a;1;7", "a;1;6", "b;1;8", "b;1;9"]
+    others = [row + column for row in "abc" for column in "123" if row + column not in ("a1", "b1")]
+    firms += [f"{cell[0]};{cell[1]};{value}" for cell in others for value in (10, 11, 12, 13, 14)]
+    (pair / "pair.asc").write_text("\n".join(firms) + "\n")
+    text = PAIR.format(level=10, call=call).replace("FREQ(2,", "FREQ(5,")
+    ran = batch(reticent, pair, text)
+    assert ran.code == 0, ran.err
+    assert ("1 sums of small cells are kept unknown" in ran.out) == (cells == 4)
+    assert f"{cells} secondary, 0 exposed; cost {60 * cells}" in ran.out
 
 
 @pytest.mark.parametrize(

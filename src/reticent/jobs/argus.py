@@ -26,7 +26,7 @@ from reticent.io.atomic import write_text
 from reticent.io.finished import read_finished
 from reticent.io.read import load_microdata
 from reticent.jobs.argus_ckm import ckm_method
-from reticent.jobs.argus_methods import Choice, choose
+from reticent.jobs.argus_methods import Choice, choose, with_minimum
 from reticent.jobs.argus_output import MEANING, write_argus_table
 from reticent.jobs.argus_recode import recode
 from reticent.jobs.argus_tables import (
@@ -304,7 +304,7 @@ class _Run:
         if call.name == "CKM":
             choice = Choice(ckm_method(call, jobs[0], partial(find_file, self.folder, notes=self.notes)))
         else:
-            choice = choose(call, command.where)
+            choice = with_minimum(choose(call, command.where), [rule for job in jobs for rule in job.rules])
         for line in choice.said:
             self.say(line)
         result = self._protect(jobs, choice, progress)
@@ -313,6 +313,8 @@ class _Run:
         linked = f", {len(jobs)} linked tables as one system" if len(jobs) > 1 else ""
         self.say(f"SUPPRESS {call.name}: {result!r}"[:-1].replace("<", "") + f", method {result.method}{linked}.")
         self._speak_of_knowledge(result)
+        if result.outcome.facts.get("sums"):
+            self.say(f"SUPPRESS {call.name}: {len(result.outcome.facts['sums'])} sums of small cells are kept unknown.")
         if not choice.singletons and result.insiders:
             self.say(
                 f"SUPPRESS {call.name}: singletons are not guarded, as the line says; {len(result.insiders)} respondents "

@@ -1,6 +1,7 @@
 """What a <SUPPRESS> line asks for: our method, its limits, and one sentence for each option that steers nothing here."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,8 @@ from reticent.tables.methods import TABLE_METHODS, TableMethod, attainable_level
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.rounding import check_base, round_controlled
 from reticent.tables.problem import SuppressionProblem
+from reticent.tables.rules import Rule, Threshold
+from reticent.tables.suppression import SuppressionMethod
 
 NAMES = {"GH": "hypercube", "MOD": "modular", "OPT": "optimal", "NET": "network", "CTA": "adjust"}
 MINUTE = 60.0
@@ -22,11 +25,12 @@ DEFAULT_MINUTES = 10.0
 
 @dataclass(frozen=True)
 class Choice:
-    """A method with its time limit; whether respondents alone in a cell are guarded against; what the log says."""
+    """A method with its time limit; whether respondents alone in a cell, and sums of small cells, are guarded."""
 
     method: TableMethod
     time_limit: float = DEFAULT_MINUTES * MINUTE
     singletons: bool = True
+    minimum_frequency: bool = False
     said: tuple[str, ...] = ()
 
 
@@ -119,16 +123,11 @@ def _modular(call: Call, where: str) -> Choice:
     limit = _minutes(call, 1, where)
     names = ("single-single", "single-multiple", "minimum frequency")
     flags = [_switch(call, 2 + at, f"the {name} option", where) for at, name in enumerate(names)]
-    given = [flag for flag in flags if flag is not None]
-    singletons = not given or any(given)
+    single, multiple, small = (flag != 0 for flag in flags)
+    singletons = single or multiple
     said = ["MOD: the minutes are for the whole table, not for each subtable."] if len(call.numbers) > 1 else []
-    if given and singletons and not all(given[:2]):
+    if singletons and not (single and multiple):
         said.append("MOD: single-single and single-multiple are guarded together; one of them switches both on.")
-    if flags[2] == 1:
-        said.append(
-            "MOD: for the minimum frequency option no sums of small cells are added; every respondent alone in a cell "
-            "is an attacker instead."
-        )
     scaled, lower, upper = (_at(call, at) for at in (5, 6, 7))
     if scaled is not None:
         if scaled <= 0:
@@ -136,7 +135,16 @@ def _modular(call: Call, where: str) -> Choice:
         said.append("MOD: costs are used as they are, not scaled to whole numbers.")
     if lower is not None or upper is not None:
         said.append("MOD: margins are not needed; every level is attacked with all relations, without interim levels.")
-    return Choice(_method("MOD", singletons=singletons), limit, singletons=singletons, said=tuple(said))
+    method = _method("MOD", singletons=singletons)
+    return Choice(method, limit, singletons=singletons, minimum_frequency=small, said=tuple(said))
+
+
+def with_minimum(choice: Choice, rules: Sequence[Rule]) -> Choice:
+    """The choice with the smallest safe number of respondents of the tables, if sums of small cells are to be guarded."""
+    least = [rule.minimum for rule in rules if isinstance(rule, Threshold)]
+    if not choice.minimum_frequency or not least or not isinstance(choice.method, SuppressionMethod):
+        return choice
+    return replace(choice, method=replace(choice.method, minimum_together=max(least)))
 
 
 def _rounding(call: Call, where: str) -> Choice:

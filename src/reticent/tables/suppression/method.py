@@ -1,7 +1,7 @@
 """One interface for all suppression methods, and one judge: the attacker."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.costs import costs_of
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.infeasible import explain_infeasible
+from reticent.tables.suppression.sums import in_cells, small_groups, with_sums
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -61,6 +62,13 @@ class SuppressionMethod:
         default=True, metadata={"help": "a respondent alone in a cell must not work out another unsafe cell"}
     )
     power: float = field(default=0.5, metadata={"min": 0, "max": 2, "help": "exponent for cost = power"})
+    minimum_together: int = field(
+        default=0,
+        metadata={
+            "min": 0,
+            "help": "unsafe cells of one row with fewer respondents in all: nor may their sum be known",
+        },
+    )
 
     def _search(self, engine: Engine) -> None:
         raise NotImplementedError
@@ -79,6 +87,28 @@ class SuppressionMethod:
             raise ParameterError(
                 f"{self.name}: time_limit must be more than 0 seconds, got {time_limit!r}. Give it at least 1."
             )
+        groups = small_groups(problem, self.minimum_together) if self.minimum_together else []
+        if not groups:
+            return self._protect(problem, time_limit, progress, secret, earlier)
+        n, whole = problem.n_cells, with_sums(problem, groups)
+        before = None if earlier is None else np.concatenate((earlier, np.zeros(len(groups), dtype=bool)))
+        try:
+            found = self._protect(whole, time_limit, progress, secret, before)
+        except InfeasibleError as err:
+            raise in_cells(err, n, groups, self.minimum_together) from err
+        pattern = found.hidden[:n]
+        return replace(
+            found, hidden=pattern, audit=audit(problem, pattern, mode="certify"), facts={**found.facts, "sums": groups}
+        )
+
+    def _protect(
+        self,
+        problem: SuppressionProblem,
+        time_limit: float,
+        progress: Progress,
+        secret: Secret | None,
+        earlier: Mask | None,
+    ) -> Suppression:
         problem.check_attainable()
         started = time.monotonic()
         cost = costs_of(problem, self.cost, power=self.power)

@@ -1,0 +1,75 @@
+"""Small cells of one row together: where their sum has too few respondents, it must not be known either.
+
+Two unsafe cells of two respondents each protect each other, but their sum stands for four. It becomes a cell of its own
+that is always hidden and must be able to move (the minimum-frequency option of tau-ARGUS's Modular, which adds such cells
+for three and more; here two are enough).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from reticent.base.errors import DataError, InfeasibleError
+from reticent.data.cells import CellStatus
+from reticent.data.relations import Relations
+from reticent.tables.problem import SuppressionProblem
+
+Group = tuple[int, ...]
+
+
+def small_groups(problem: SuppressionProblem, minimum: int) -> list[Group]:
+    """Unsafe cells with fewer than `minimum` respondents that are parts of one total and have fewer together."""
+    if problem.counts is None:
+        raise DataError(
+            "suppression: minimum_together needs the number of respondents of each cell; give a count column."
+        )
+    relations, counts = problem.relations, problem.counts
+    small = problem.primary & (counts > 0) & (counts < minimum)
+    found: dict[Group, None] = {}
+    for row in range(relations.n_rows):
+        cells, coefs = relations.row(row)
+        chosen = cells[(coefs > 0) & small[cells]]
+        if len(chosen) > 1 and int(counts[chosen].sum()) < minimum:
+            found[tuple(sorted(chosen.tolist()))] = None
+    return list(found)
+
+
+def with_sums(problem: SuppressionProblem, groups: Sequence[Group]) -> SuppressionProblem:
+    """The problem with one more unsafe cell for each group, its sum, that must not be known exactly."""
+    n, extra = problem.n_cells, len(groups)
+
+    def added(values: np.ndarray) -> np.ndarray:
+        return np.concatenate((values, [values[list(group)].sum() for group in groups])).astype(values.dtype)
+
+    def padded(values: np.ndarray, filler: float) -> np.ndarray:
+        return np.concatenate((values, np.full(extra, filler))).astype(values.dtype)
+
+    rows = [([n + at, *group], [-1] + [1] * len(group)) for at, group in enumerate(groups)]
+    relations = replace(problem.relations, n_cells=n + extra).with_rows(Relations.from_rows(n + extra, rows))
+    return SuppressionProblem(
+        added(problem.values),
+        padded(problem.cost, 0.0),
+        padded(problem.lower_protection, 0.0),
+        padded(problem.upper_protection, 0.0),
+        padded(problem.sliding_protection, 0.0),
+        added(problem.lower_bound),
+        added(problem.upper_bound),
+        padded(problem.status, CellStatus.PRIMARY),
+        relations,
+        None if problem.counts is None else added(problem.counts),
+        None if problem.respondent is None else padded(problem.respondent, -1),
+        problem.integral,
+    )
+
+
+def in_cells(err: InfeasibleError, n_cells: int, groups: Sequence[Group], minimum: int) -> InfeasibleError:
+    """The error about a sum as one about its cells."""
+    cells = sorted({cell for at in err.cells if at >= n_cells for cell in groups[at - n_cells]})
+    if not cells:
+        return err
+    return InfeasibleError(
+        f"Suppression: small cells of one row have fewer than {minimum} respondents together, and their sum cannot be "
+        f"hidden (cells {', '.join(str(cell) for cell in cells)}). Unfreeze cells near them, or leave minimum_together out.",
+        cells=tuple(cells),
+    )
