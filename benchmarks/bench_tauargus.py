@@ -170,7 +170,7 @@ def entries() -> list[Entry]:
         return []
     return [
         _entry(SIZE, "heuristic", 60.0, 5),
-        _entry(SIZE, "heuristic", 3.0, 5),
+        _entry(SIZE, "heuristic", 1.0, 5),
         _entry(SIZE, "modular", 60.0, 5),
         _entry(SMALL, "heuristic", 60.0, 5),
         _entry(REGION, "heuristic", 120.0, 1),

@@ -32,6 +32,26 @@ def test_linear_optimum_and_duals() -> None:
     assert found.row_duals[0] == pytest.approx(9 / 7)
 
 
+def test_models_are_loaded_one_after_another() -> None:
+    session = HighsSession(knapsack(False))
+    session.solve()
+    smaller = LinearModel(
+        np.array([1.0, 1.0]),
+        np.zeros(2),
+        np.full(2, 5.0),
+        sparse.csr_array(np.array([[1.0, 1.0], [1.0, 0.0]])),
+        np.array([3.0, -np.inf]),
+        np.array([np.inf, 2.0]),
+    )
+    session.load(smaller)
+    found = session.solve()
+    assert (found.objective, len(found.values), len(found.row_duals)) == (pytest.approx(3.0), 2, 2)
+    session.load(knapsack(False))
+    assert session.solve().objective == pytest.approx(4 + 6 * 9 / 7)
+    with pytest.raises(ParameterError, match="integer"):
+        session.load(knapsack(True))
+
+
 def test_new_objectives_and_rows_on_the_same_model() -> None:
     session = HighsSession(knapsack(False))
     session.set_cost(np.array([0, 1, 2], dtype=np.int32), np.array([0.0, 1.0, 0.0]))
