@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from reticent.tables.suppression import SuppressionMethod
 NAMES = {"GH": "hypercube", "MOD": "modular", "OPT": "optimal", "NET": "network", "CTA": "adjust"}
 MINUTE = 60.0
 DEFAULT_MINUTES = 10.0
+MINIMUM_FREQUENCY: dict[int | None, Literal["off", "on", "asked for"]] = {None: "on", 0: "off", 1: "asked for"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Choice:
     method: TableMethod
     time_limit: float = DEFAULT_MINUTES * MINUTE
     singletons: bool = True
-    minimum_frequency: bool = False
+    minimum_frequency: Literal["off", "on", "asked for"] = "off"
     said: tuple[str, ...] = ()
 
 
@@ -123,7 +124,8 @@ def _modular(call: Call, where: str) -> Choice:
     limit = _minutes(call, 1, where)
     names = ("single-single", "single-multiple", "minimum frequency")
     flags = [_switch(call, 2 + at, f"the {name} option", where) for at, name in enumerate(names)]
-    single, multiple, small = (flag != 0 for flag in flags)
+    single, multiple = (flag != 0 for flag in flags[:2])
+    small = MINIMUM_FREQUENCY[flags[2]]
     singletons = single or multiple
     said = ["MOD: the minutes are for the whole table, not for each subtable."] if len(call.numbers) > 1 else []
     if singletons and not (single and multiple):
@@ -142,8 +144,11 @@ def _modular(call: Call, where: str) -> Choice:
 def with_minimum(choice: Choice, rules: Sequence[Rule]) -> Choice:
     """The choice with the smallest safe number of respondents of the tables, if sums of small cells are to be guarded."""
     least = [rule.minimum for rule in rules if isinstance(rule, Threshold)]
-    if not choice.minimum_frequency or not least or not isinstance(choice.method, SuppressionMethod):
+    if choice.minimum_frequency == "off" or not isinstance(choice.method, SuppressionMethod):
         return choice
+    if not least:
+        said = ("MOD: the minimum frequency option asks for nothing where no FREQ says what is small.",)
+        return replace(choice, said=choice.said + said) if choice.minimum_frequency == "asked for" else choice
     return replace(choice, method=replace(choice.method, minimum_together=max(least)))
 
 

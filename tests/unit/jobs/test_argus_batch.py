@@ -162,9 +162,11 @@ def test_options_without_meaning_here_are_told(folder: Path) -> None:
     result = run(folder, HEAD + "<READMICRODATA>\n<SUPPRESS> MOD(1,5,1,1,1,20000,0.9)\n")
     said = [line for line in result.log if line.startswith("MOD: ")]
     assert any("minutes are for the whole table" in line for line in said)
-    assert any("every respondent alone in a cell is an attacker" in line for line in said)
     assert any("not scaled" in line for line in said)
     assert any("margins are not needed" in line for line in said)
+    assert not any("asks for nothing" in line for line in said)
+    without = run(folder, HEAD.replace("|FREQ(3,20)", "") + "<READMICRODATA>\n<SUPPRESS> MOD(1,5,1,1,1)\n")
+    assert any("asks for nothing where no FREQ says what is small" in line for line in without.log)
     plain = run(folder, HEAD + "<READMICRODATA>\n<SUPPRESS> MOD(1)\n")
     assert not any(line.startswith("MOD: ") for line in plain.log)
 
