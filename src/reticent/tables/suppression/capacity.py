@@ -17,28 +17,37 @@ def capacity_rows(problem: SuppressionProblem, demands: list[Demand]) -> sparse.
     """
     relations = problem.relations
     by_cell, rows_of, _ = relations.by_cell
-    room_down, room_up = problem.values - problem.lower_bound, problem.upper_bound - problem.values
-    all_cells: list[NDArray[np.int64]] = []
-    all_coefs: list[Floats] = []
-    for demand in demands:
-        if demand.kind not in (Kind.UP, Kind.DOWN):
-            continue
-        sign = 1 if demand.kind is Kind.UP else -1
-        for row in rows_of[by_cell[demand.cell] : by_cell[demand.cell + 1]].tolist():
-            cells, coefs = relations.row(row)
-            own = coefs[cells == demand.cell][0]
-            other = cells != demand.cell
-            cells, toward = cells[other], np.sign(-coefs[other] * own) * sign
-            ratio = np.abs(coefs[other] / own)
-            room = np.where(toward > 0, room_up[cells], room_down[cells]) * ratio
-            weights = np.minimum(room, demand.need)
-            rest = demand.need - float(weights[problem.forced[cells]].sum())
-            free = problem.candidates[cells]
-            if rest <= 1e-9 * demand.need or (weights[free] >= rest).all():
-                continue
-            all_cells.append(cells[free].astype(np.int64))
-            all_coefs.append(np.minimum(1.0, weights[free] / rest))
-    return _rows(all_cells, all_coefs, problem.n_cells)
+    levels = [d for d in demands if d.kind in (Kind.UP, Kind.DOWN)]
+    cell_of = np.array([d.cell for d in levels], dtype=np.int64)
+    demand, at = _ranges(by_cell[cell_of], by_cell[cell_of + 1])
+    rows = rows_of[at]
+    pair, entry = _ranges(relations.indptr[rows], relations.indptr[rows + 1])
+    cells, coefs = relations.cells[entry].astype(np.int64), relations.coefs[entry].astype(np.float64)
+    need = np.array([d.need for d in levels])[demand][pair]
+    sign = np.array([1.0 if d.kind is Kind.UP else -1.0 for d in levels])[demand][pair]
+    is_own = cells == cell_of[demand][pair]
+    own = np.zeros(len(rows))
+    own[pair[is_own]] = coefs[is_own]
+    up, down = (problem.upper_bound - problem.values)[cells], (problem.values - problem.lower_bound)[cells]
+    # a neighbour makes up for the movement of the primary by going the other way, or the same where the signs differ
+    room = np.where(coefs * own[pair] * sign < 0, up, down) * np.abs(coefs / own[pair])
+    weights = np.where(is_own, 0.0, np.minimum(room, need))
+    rest = need - np.bincount(pair, weights * problem.forced[cells], minlength=len(rows))[pair]
+    free = problem.candidates[cells] & ~is_own
+    wanted = np.bincount(pair[free & (weights < rest)], minlength=len(rows))[pair] > 0
+    chosen = free & wanted & (rest > 1e-9 * need)
+    lengths = np.bincount(pair[chosen], minlength=len(rows))
+    indptr = np.concatenate(([0], np.cumsum(lengths[lengths > 0])))
+    shape = (len(indptr) - 1, problem.n_cells)
+    return sparse.csr_array((np.minimum(1.0, weights[chosen] / rest[chosen]), cells[chosen], indptr), shape=shape)
+
+
+def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All numbers of some ranges, one range after the other, with the number of the range they are from."""
+    lengths = ends - starts
+    which = np.repeat(np.arange(len(starts)), lengths)
+    before = np.cumsum(lengths) - lengths
+    return which, np.arange(int(lengths.sum())) + (starts - before)[which]
 
 
 def insider_rows(problem: SuppressionProblem, who: NDArray[np.int64]) -> sparse.csr_array:

@@ -10,6 +10,7 @@ from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
 from reticent.tables.suppression.optimal import prove
 
+_LEAST = 0.8  # seconds for each of the first two steps
 _PROVABLE = 20_000  # cells up to which the whole integer programme is worth a try
 
 
@@ -21,9 +22,10 @@ class Heuristic(SuppressionMethod):
 
     def _search(self, engine: Engine) -> None:
         start, total = time.monotonic(), engine.left()
-        # a short limit is best spent on the relaxation, a long one on what comes after
-        support = engine.relax_and_cut(until=start + max(0.2 * total, min(0.5 * total, 5.0)))
-        until = time.monotonic() + max(0.08 * total, min(0.5 * total, 2.5))
+        # A short limit is best spent on the relaxation, a long one on what comes after. Less than a second is not worth
+        # saving: what is not looked for here is paid for when the pattern is completed.
+        support = engine.relax_and_cut(until=start + max(0.2 * total, min(0.5 * total, 5.0), _LEAST))
+        until = time.monotonic() + max(0.08 * total, min(0.5 * total, 2.5), _LEAST)
         found = engine.integer_rounds(engine.narrow(0.05), until=until, gap=1e-3, rounds=4)
         if engine.best is None and engine.problem.n_cells > QUICK:
             # the relaxation is far from safe: other starts may be cheaper than what its patterns grow into
