@@ -67,6 +67,15 @@ class FinishedOptions:
 
 
 @dataclass(frozen=True)
+class RedesignOptions:
+    """Merge categories at the least loss until at most `at_most` cells are unsafe, before anything is protected."""
+
+    at_most: int = field(default=0, metadata={"min": 0, "help": "so many unsafe cells may stay"})
+    dimensions: tuple[str, ...] = field(default=(), metadata={"help": "whose categories may be merged; none: of all"})
+    budget: int = field(default=500, metadata={"min": 1, "help": "so many tables may be tried"})
+
+
+@dataclass(frozen=True)
 class TableSection:
     """`[table]`: dimensions, response, rules. Several `[[table]]` are linked tables, protected as one system."""
 
@@ -87,6 +96,7 @@ class TableSection:
     a_priori: str | None = None
     separator: str = ";"
     zeros: bool = field(default=False, metadata={"help": "list combinations without records and let rules judge them"})
+    redesign: RedesignOptions | None = None
     finished: FinishedOptions | None = None
     released: str | None = field(
         default=None, metadata={"help": "CSV of this table as it was published before; it is not published again"}

@@ -13,6 +13,7 @@ Status: s may be hidden, u unsafe, z never hidden, m hidden already. Levels are 
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from reticent.data.relations import Relations
 from reticent.tables.problem import SuppressionProblem
 
 LISTED = 3
+SCALED, MAX_COST = 20_000.0, 2.0**31
 _TERM = re.compile(r"(\d+)\s*\(\s*([+-]?\d+)\s*\)")
 _LETTERS = {
     CellStatus.SAFE: "s",
@@ -166,6 +168,19 @@ def _check_additive(problem: SuppressionProblem, name: str, where: list[int]) ->
         f"{', '.join(named[:LISTED])}{more}. Correct them.",
         violations=tuple(f"{name}, {line}" for line in named),
     )
+
+
+def with_whole_costs(problem: SuppressionProblem) -> SuppressionProblem:
+    """The same problem with costs in whole numbers, as other readers of JJ files expect them.
+
+    Fractions become at least 1; small ones are scaled to at most 20,000 first, as tau-ARGUS does, so that their order
+    survives, and so are costs beyond 32 bits.
+    """
+    largest = float(problem.cost.max(initial=0.0))
+    if largest <= 0 or (bool((problem.cost == np.rint(problem.cost)).all()) and largest < MAX_COST):
+        return problem
+    scale = SCALED / largest if largest < SCALED or largest >= MAX_COST else 1.0
+    return replace(problem, cost=np.maximum(1.0, np.rint(problem.cost * scale)))
 
 
 def write_jj(problem: SuppressionProblem, path: str | Path) -> None:

@@ -20,7 +20,7 @@ from reticent.io.argus_output import (
     sbs_lines,
 )
 from reticent.io.atomic import write_text
-from reticent.io.jj import write_jj
+from reticent.io.jj import with_whole_costs, write_jj
 from reticent.jobs.argus_ckm import write_ckm
 from reticent.jobs.protect_table import ProtectedTable
 from reticent.tables.rules import RuleCells
@@ -63,7 +63,7 @@ def argus_cells(result: ProtectedTable, number: int) -> ArgusCells:
 
     status = np.full(full.n_cells, EMPTY_STATUS, dtype=np.int64)
     status[at] = argus_status(result)[members]
-    if not result.outcome.additive:  # a true 0 must look like one that noise made
+    if result.outcome.values is not None:  # a true 0 must look like one that noise or rounding made
         status[status == EMPTY_STATUS] = _BY_STATUS[CellStatus.SAFE]
     view = RuleCells.of(full)
     single = RuleCells.of(full, "record") if full.records is not None else view
@@ -97,7 +97,8 @@ def write_argus_table(
     if (result.method, kind) in _FORBIDDEN:
         raise PlanError(f"WRITETABLE: type {kind} cannot be written for a table that was changed by {result.method!r}.")
     if kind == 6:
-        write_jj(without_trivial(result.problem) if options.get("TR", False) else result.problem, path)
+        problem = without_trivial(result.problem) if options.get("TR", False) else result.problem
+        write_jj(with_whole_costs(problem), path)
         return [path]
     cells = argus_cells(result, number)
     quotes, status = options.get("QU", True), options.get("AS", False)

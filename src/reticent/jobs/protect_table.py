@@ -228,9 +228,9 @@ class ProtectedTable:
         return {**facts, "left_out": found.left_out, "found": rows}
 
     def _repr_html_(self) -> str:
-        from reticent.report.table_notebook import table_html
+        from reticent.report.table_notebook import notebook_html
 
-        return table_html(self)
+        return notebook_html(self)
 
 
 def _finite(number: float) -> float | None:

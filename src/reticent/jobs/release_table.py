@@ -25,7 +25,7 @@ def release_table(system: System, number: int, outcome: Outcome, method: str) ->
         wide_values[place], wide_hidden[place], wide_empty[place] = values, hidden, empty
         values, hidden, empty = wide_values, wide_hidden, wide_empty
         codes = np.column_stack(np.unravel_index(np.arange(table.n_possible), sizes)).astype(np.int32)
-    if not outcome.additive:  # a true 0 must look like one that noise made
+    if outcome.values is not None:  # a true 0 must look like one that noise or rounding made
         values, empty = np.where(empty, 0.0, values), np.zeros(len(empty), dtype=bool)
         if len(values) < table.n_possible:  # too many to list: then no 0 is listed at all
             shown = values != 0

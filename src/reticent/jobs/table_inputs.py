@@ -10,7 +10,7 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import DimensionSpec, TableSpec
-from reticent.data.table_plan import DimensionOptions, TablePlan, TableSection
+from reticent.data.table_plan import DimensionOptions, RedesignOptions, TablePlan, TableSection
 from reticent.io.argus_hst import read_hst
 from reticent.io.argus_text import Notes, find_file
 from reticent.io.finished import read_finished
@@ -21,12 +21,13 @@ from reticent.jobs.linked_tables import LinkedTable
 from reticent.jobs.table_keys import fit_to_method, with_cell_keys
 from reticent.tables.apriori import EntryGroup
 from reticent.tables.methods import TableMethod
+from reticent.tables.redesign import redesign
 from reticent.tables.rules import Rule, rule_from_plan
 from reticent.tabulation.finished import finished_table
 from reticent.tabulation.same_records import record_marks
 from reticent.tabulation.tabulate import tabulate, with_empty_cells
 
-NEED_RECORDS = ("shadow", "weighted", "missing_safe", "request", "waiver", "zeros")
+NEED_RECORDS = ("shadow", "weighted", "missing_safe", "request", "waiver", "zeros", "redesign")
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +144,31 @@ def _tabulated(
     cost = plan.protect.cost if plan.protect.cost in loaded.data.schema else ""
     tables = []
     for section in plan.tables:
-        spec = fit_to_method(spec_of(plan, section, rules, cost, notes), method)
+        data, spec = loaded.data, fit_to_method(spec_of(plan, section, rules, cost, notes), method)
+        if section.redesign is not None:
+            data, spec = _redesigned(plan, section.redesign, data, spec, rules, notes)
         one = linked_table(
-            loaded.data, spec, method, secret, rules=rules, zeros=section.zeros, marked=len(plan.tables) > 1,
+            data, spec, method, secret, rules=rules, zeros=section.zeros, marked=len(plan.tables) > 1,
             progress=progress,
         )  # fmt: skip
         tables.append(one)
     return tables
+
+
+def _redesigned(
+    plan: TablePlan, options: RedesignOptions, data: Microdata, spec: TableSpec, rules: tuple[Rule, ...], notes: Notes
+) -> tuple[Microdata, TableSpec]:
+    """Data and table with categories merged, and a note of what was merged."""
+    if len(plan.tables) > 1:
+        raise PlanError("[table]: redesign works on a single table; linked tables must keep the same codes.")
+    found = redesign(data, spec, rules, at_most=options.at_most, dimensions=options.dimensions, budget=options.budget)
+    least = "" if found.status == "optimal" else f", at least {found.bound:.3g} needed"
+    merged = [f"{name}: {' + '.join(group)}" for name, groups in found.merged.items() for group in groups]
+    notes.add(
+        f"redesign: {found.unsafe_before} unsafe cells became {found.unsafe_after}; merged {', '.join(merged) or 'nothing'} "
+        f"({found.loss:.3g} bits a record lost{least}, {found.status}, {found.tables} tables tried)."
+    )
+    return found.data, found.spec
 
 
 def _finished(plan: TablePlan, section: TableSection, notes: Notes) -> LinkedTable:

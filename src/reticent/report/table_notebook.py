@@ -5,13 +5,20 @@ from html import escape
 import numpy as np
 
 from reticent.data.cells import CellStatus
-from reticent.report.table_report import TableView
+from reticent.report.table_report import TableView, confidential_table_report
 
 COLOURS = {
     "safe": "#eef2f6", "primary": "#e9a29b", "secondary": "#f6d9a8", "frozen": "#cfe0f3", "empty": "#fafbfc",
     "exposed": "#b3372f",
 }  # fmt: skip
 MAX_ROWS, MAX_COLUMNS = 40, 20
+
+
+def notebook_html(result: TableView) -> str:
+    """The table at a glance, and below it the whole confidential report in a frame, so that its style stays inside."""
+    page = escape(confidential_table_report(result), quote=True)
+    frame = f'<iframe srcdoc="{page}" style="width:100%;height:700px;border:1px solid #ccc"></iframe>'
+    return table_html(result) + frame
 
 
 def table_html(result: TableView) -> str:

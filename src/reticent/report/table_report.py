@@ -28,6 +28,12 @@ LEGEND = (
     ("exposed", "exposed: the attacker comes too close"), ("frozen", "never hidden"), ("empty", "empty"),
 )  # fmt: skip
 
+HOW = {
+    "suppression": "Hidden cells are left blank: some would say too much about single respondents, others would let those "
+    "be calculated. Which is which is not published.",
+    "cell-key": "Every value carries a little noise to protect single respondents; totals need not add up.",
+}
+
 
 class TableView(Protocol):
     """What the report needs of a protected table."""
@@ -344,12 +350,8 @@ def _others(result: TableView) -> tuple[Block, ...]:
 def public_table_report(table: PublishedTable) -> str:
     """What anybody may know: the published table and how to read it."""
     counts = table.counts()
-    how = (
-        "Hidden cells are left blank: some would say too much about single respondents, others would let those be "
-        "calculated. Which is which is not published."
-        if table.method == "suppression"
-        else "Values were changed slightly to protect single respondents; totals still add up."
-    )
+    changed = "Values were changed slightly to protect single respondents; totals still add up."
+    how = HOW.get(table.method, changed)
     sections = [
         Section("In short", (Facts(tuple((name, number(count)) for name, count in counts.items())), Text(how))),
         Section("The table", _public_grid(table)),

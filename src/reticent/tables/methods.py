@@ -8,21 +8,25 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.cells import CellStatus
 from reticent.data.method import Registry
+from reticent.data.relations import Relations
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import adjust, adjustment_bounds, largest_total
 from reticent.tables.perturb.keyed import CellKey
 from reticent.tables.perturb.rounding import Rounded, check_base, round_controlled, rounding_bounds
+from reticent.tables.perturb.small_counts import round_small_counts, small_count_bounds
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
 from reticent.tables.suppression import SUPPRESSION_METHODS
+from reticent.tables.suppression.elimination import inner_vectors
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -96,6 +100,43 @@ def rounded(problem: SuppressionProblem, found: Rounded, base: float) -> Outcome
 
 
 @dataclass(frozen=True)
+class SmallCounts:
+    """Small-count rounding: inner counts behind small published ones become 0 or `base`, and everything is added up."""
+
+    name: ClassVar[str] = "small-counts"
+    base: int = field(default=3, metadata={"min": 2, "help": "small counts become 0 or this"})
+    threshold: int | None = field(default=None, metadata={"min": 1, "help": "largest small count; none: base - 1"})
+
+    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+        """Round, and state what anybody who knows base and threshold can conclude of the inner cells."""
+        values = problem.values
+        if bool((values != np.rint(values)).any()) or bool((values < 0).any()):
+            raise ParameterError("small-counts: needs a table of counts; its values must be whole and not negative.")
+        inner, membership = inner_cells(problem.relations)
+        counts = np.rint(values[inner]).astype(np.int64)
+        found = round_small_counts(counts, membership, base=self.base, threshold=self.threshold)
+        low, high = problem.lower_bound.copy(), problem.upper_bound.copy()
+        low[inner], high[inner] = small_count_bounds(found.inner, self.base, self.threshold)
+        published = found.published.astype(np.float64)
+        nothing = np.zeros(problem.n_cells, dtype=bool)
+        distance = float(np.abs(published - values).sum())
+        return Outcome(nothing, distance, None, "done", published, low, high, found.summary(), levels=False)
+
+
+def inner_cells(relations: Relations) -> tuple[NDArray[np.int64], sparse.csr_array]:
+    """Cells that are no total, and which cells each of them belongs to (a row an inner cell, a column a cell)."""
+    vectors, others = inner_vectors(relations)
+    if others or relations.rhs.any() or any(set(vector.values()) - {1} for vector in vectors):
+        raise ParameterError("small-counts: needs a table whose totals are sums of inner cells.")
+    inner = np.array([cell for cell, vector in enumerate(vectors) if set(vector) == {cell}], dtype=np.int64)
+    place = {int(cell): row for row, cell in enumerate(inner)}
+    rows = [place[part] for vector in vectors for part in vector]
+    columns = [cell for cell, vector in enumerate(vectors) for _ in vector]
+    shape = (len(inner), relations.n_cells)
+    return inner, sparse.csr_array((np.ones(len(rows), dtype=np.int64), (rows, columns)), shape=shape)
+
+
+@dataclass(frozen=True)
 class Adjust:
     """Controlled tabular adjustment: unsafe values leave their protection interval, the others move least."""
 
@@ -128,9 +169,19 @@ class Adjust:
         )
 
 
-TABLE_METHODS = Registry("[protect]", (PrimaryOnly, Round, Adjust, CellKey, *SUPPRESSION_METHODS))
+TABLE_METHODS = Registry("[protect]", (PrimaryOnly, Round, SmallCounts, Adjust, CellKey, *SUPPRESSION_METHODS))
 
-__all__ = ["TABLE_METHODS", "Adjust", "CellKey", "Outcome", "PrimaryOnly", "Round", "TableMethod", "attack"]
+__all__ = [
+    "TABLE_METHODS",
+    "Adjust",
+    "CellKey",
+    "Outcome",
+    "PrimaryOnly",
+    "Round",
+    "SmallCounts",
+    "TableMethod",
+    "attack",
+]
 
 
 def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress) -> Audit:
@@ -145,7 +196,9 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress)
         return audit_exchanged(problem, outcome.low, outcome.high, levels=outcome.levels, every=True, progress=progress)
     _check_additive(problem, outcome.values)
     published = outcome.values if outcome.keeps_distance else None
-    return audit_exchanged(problem, outcome.low, outcome.high, published=published, progress=progress)
+    return audit_exchanged(
+        problem, outcome.low, outcome.high, published=published, levels=outcome.levels, progress=progress
+    )
 
 
 def _check_additive(problem: SuppressionProblem, values: Floats) -> None:

@@ -325,7 +325,10 @@ def test_notebook_view_and_notes_on_missing_values() -> None:
     values[0] = np.nan
     result = protect_table(data.with_numbers("turnover", values), SPEC, accept_exposed=True)
     assert "turnover: missing in 1 records, which count as respondents with 0." in result.notes
-    assert "<table>" in result._repr_html_()
+    shown = result._repr_html_()
+    assert "<table>" in shown
+    for part in ("What the attacker knows", "What it cost", "Before and after"):  # the whole report, framed
+        assert part in shown
 
 
 def test_a_respondent_alone_in_a_cell_is_an_attacker() -> None:

@@ -104,6 +104,14 @@ def round_small_counts(
     return SmallCountRounding(rounded, published, original, int((rounded != inner).sum()))
 
 
+def small_count_bounds(rounded: Integers, base: int, threshold: int | None = None) -> tuple[Integers, Integers]:
+    """What rounded inner counts say about the true ones: only counts from 1 to the threshold become 0 or the base."""
+    limit = base - 1 if threshold is None else threshold
+    low = np.where(rounded == base, 1, rounded)
+    high = np.where(rounded == base, max(base, limit), np.where(rounded == 0, limit, rounded))
+    return low, high
+
+
 def _with_derived(matrix: sparse.csr_array) -> sparse.csr_array:
     """The published cells and the inner cells that follow from them.
 
