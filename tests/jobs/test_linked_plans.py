@@ -5,14 +5,20 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from command_line import CommandLine
 from reticent.base.errors import DataError, PlanError
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import read_table_plan, table_plan_from, table_plan_to_toml
 from reticent.jobs.argus import run_batch
-from reticent.jobs.protect_table import ProtectedTable, audit_plan
+from reticent.jobs.protect_table import ProtectedTable, audit_plan, protect_table
 from reticent.tables.attack import audit
+from reticent.tables.rules import PPercent
+from reticent.tables.suppression import Modular
 
 RECORDS = [
     ("a", "N", "1", 90), ("a", "N", "1", 4), ("a", "N", "2", 3), ("a", "S", "2", 31), ("a", "S", "1", 35), ("a", "S", "2", 33),
@@ -244,6 +250,18 @@ def test_the_same_records_under_other_codes_are_the_same_cell(tmp_path: Path) ->
     assert ours.problem.relations.n_rows == 7 + 7 + 2  # a × N = a × 1 and a × S = a × 2
     assert {"a × N × Total", "a × Total × 1"} <= named(ours)["hidden"]
     assert named(ours) == named(batch_result(tmp_path, MICRO_ARB))
+
+
+def test_the_python_call_knows_the_same_records_too() -> None:
+    moved = [(s, r, ("1" if r == "N" else "2") if s == "a" else y, v) for s, r, y, v in RECORDS]
+    frame = pl.DataFrame(moved, schema=["Size", "Region", "Year", "Value"], orient="row")
+    keys = tuple(Variable(name, role=Role.KEY) for name in ("Size", "Region", "Year"))
+    data = Microdata.of(frame, Schema((*keys, Variable("Value", kind=Kind.NUMERIC))))
+    specs = [TableSpec((DimensionSpec("Size"), DimensionSpec(n)), response="Value") for n in ("Region", "Year")]
+    found = protect_table(data, specs, rules=[PPercent(p=15)], method=Modular(), secret=1)
+    assert found.problem.relations.n_rows == 7 + 7 + 2
+    assert {"a × N × Total", "a × Total × 1"} <= named(found)["hidden"]
+    assert found.exposed == ()
 
 
 @pytest.mark.parametrize(
