@@ -98,10 +98,12 @@ def certify(
     rng: np.random.Generator | None = None,
     recorder: Recorder | None = None,
     workers: int | None = 1,
+    settle: bool = True,
     progress: Progress = silent,
 ) -> tuple[Reach, Wants]:
     """Prove the needs of every primary of a pattern, or find those that cannot be met (`reach.lost`).
 
+    Without `settle`, what no program for many cells proves counts as lost: quick, and never too few.
     Groups that have nothing in common are attacked by several `workers` (None: as many as there are cores, if it pays).
     """
     reduced = reduce(problem, hidden, known=known)
@@ -122,7 +124,7 @@ def certify(
     # one stream of draws for all groups, or one record of proofs, is for one worker
     alone = rng is not None or recorder is not None
     count = 1 if alone else workers
-    work_on(groups, _attack_group, workers=count, progress=progress, words="attacking the hidden cells")
+    work_on(groups, _attack_group if settle else _serve_group, workers=count, progress=progress, words="attacking the hidden cells")
     for done in groups:
         _close(reach, done)
     assert reach.lost is not None
@@ -231,13 +233,20 @@ def _close(reach: Reach, group: _OpenGroup) -> None:
 
 def _attack_group(group: _OpenGroup, tick: Tick) -> None:
     reach, wants = group.reach, group.wants
-    scale = np.maximum(np.maximum(wants.up, wants.down), np.maximum(wants.slide, wants.slack * 10))
-    item = _Group(group.piece.reduced, float(scale.max()))
-    _serve_jointly(group, float(scale.max()), tick)
-    _serve_many(item, reach, wants, scale, group.rng, tick)
+    item = _serve_group(group, tick)
     for place in np.flatnonzero(wants.missing(reach)).tolist():
         tick()
         _settle(item, reach, wants, place)
+
+
+def _serve_group(group: _OpenGroup, tick: Tick) -> _Group:
+    """Programs for many cells; what they leave is for programs of single cells."""
+    wants = group.wants
+    scale = np.maximum(np.maximum(wants.up, wants.down), np.maximum(wants.slide, wants.slack * 10))
+    item = _Group(group.piece.reduced, float(scale.max()))
+    _serve_jointly(group, float(scale.max()), tick)
+    _serve_many(item, group.reach, wants, scale, group.rng, tick)
+    return item
 
 
 def _serve_jointly(group: _OpenGroup, largest: float, tick: Tick) -> None:

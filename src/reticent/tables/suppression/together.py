@@ -2,24 +2,118 @@
 
 A movement within the smaller of the rooms up and down may be made both ways, so the cells it uses give every primary it
 serves both of its levels. Signs that can be had together come from a first programme with random wishes; the second
-looks for the movement that uses few and cheap cells. Two programmes instead of two for each primary.
+looks for the movement that uses few and cheap cells. Single respondents are served in the same way, many at once: what
+they know stands still, and what they could work out moves.
 """
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from reticent.solve.highs import HighsSession
+from reticent.solve.highs import HighsSession, solve
 from reticent.solve.model import LinearModel
+from reticent.tables.attack.insiders import Insider
+from reticent.tables.attack.reduce import reduce
 from reticent.tables.problem import SuppressionProblem
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-_FREE = 1e-4  # price of moving a cell that is hidden anyway
+_TRACE = 1e-4  # price of a movement that adds nothing to the cost, against the typical price
 _FAILURE = 1e4  # price of a level that is not reached, against the typical price of a cell
 _SHARPER = 3  # times the prices are made to favour the cells used so far
+_LARGE = 0.25  # exponent by which cells with much room, over which much will flow, are dearer for each unit
+_FAR = 100.0  # how much further than the primaries other cells may go where any movement will do
+
+
+class Together:
+    """The cells that may be used, reduced to the movements they can make; each costs what its open cells cost."""
+
+    def __init__(self, problem: SuppressionProblem, usable: Mask, cost: Floats) -> None:
+        self.problem = problem
+        self.reduced = reduce(problem, usable)
+        self._cost = np.where(problem.candidates, np.maximum(cost, 0.0), 0.0)[self.reduced.cells]
+        self._matrix = self.reduced.relations.matrix()
+        room = np.minimum(self.reduced.room_down, self.reduced.room_up)
+        self._narrow = room <= problem.tolerance
+        self._scale = float(np.median(room[~self._narrow])) if (~self._narrow).any() else 1.0
+        self._room = np.minimum(room / self._scale, 1e5)
+        self._place = np.full(problem.n_cells, -1, dtype=np.int64)
+        self._place[self.reduced.cells] = np.arange(len(self.reduced.cells))
+        levels = np.maximum(problem.upper_protection, problem.lower_protection)
+        self._levels = np.maximum(levels, problem.sliding_protection / 2) / self._scale
+
+    def serve(
+        self, pattern: Mask, lost: NDArray[np.int32], rng: np.random.Generator, *, until: float, sharper: int = _SHARPER
+    ) -> Mask:
+        """The pattern with the cells of a movement that serves as many of the lost primaries as it can."""
+        # without levels any movement will do; beyond its room nothing can be asked of a cell
+        places, need = self._needs(lost, np.maximum(self._levels[lost], 1e-3))
+        need = np.minimum(need, self._room[places])
+        places, need = places[need > 0], need[need > 0]
+        dearer = np.clip(self._room, 1e-3, 1e3) ** _LARGE
+        return self._grown(pattern, self._room, places, need, dearer, rng, until, sharper)
+
+    def serve_insiders(
+        self, pattern: Mask, insiders: Sequence[Insider], rng: np.random.Generator, *, until: float
+    ) -> Mask:
+        """The pattern with cells over which the primaries that respondents worked out move while what they know stays.
+
+        Only whether there is room matters here, so every movement has the same. Those of which one knows what the
+        other works out are served one after the other.
+        """
+        for batch in apart(insiders):
+            if time.monotonic() > until:
+                break
+            known = self._leaders(np.array(sorted({c for one in batch for c in one.known}), dtype=np.int64))
+            room = np.where(self._narrow, 0.0, _FAR)
+            room[known] = 0.0
+            exposed = np.array(sorted({c for one in batch for c in one.exposed}), dtype=np.int64)
+            places, need = self._needs(exposed, np.ones(len(exposed)))
+            places, need = places[room[places] > 0], need[room[places] > 0]
+            pattern = self._grown(pattern, room, places, need, np.ones(len(room)), rng, until, 0)
+        return pattern
+
+    def _leaders(self, cells: NDArray[np.integer]) -> Ints:
+        at = self._place[cells]
+        leaders = self.reduced.leader[at[at >= 0]].astype(np.int64)
+        return np.unique(leaders[leaders >= 0])
+
+    def _needs(self, cells: NDArray[np.integer], wanted: Floats) -> tuple[Ints, Floats]:
+        """The movements that carry some cells and how far each must go."""
+        at = self._place[cells]
+        leaders = np.where(at >= 0, self.reduced.leader[np.maximum(at, 0)], -1)
+        need = np.zeros(len(self._room))
+        np.maximum.at(need, leaders[leaders >= 0], wanted[leaders >= 0])
+        places = np.flatnonzero(need)
+        return places, need[places]
+
+    def _grown(
+        self,
+        pattern: Mask,
+        room: Floats,
+        places: Ints,
+        need: Floats,
+        dearer: Floats,
+        rng: np.random.Generator,
+        until: float,
+        sharper: int,
+    ) -> Mask:
+        if len(places) == 0:
+            return pattern
+        reduced = self.reduced
+        moving = reduced.leader >= 0
+        open_cost = np.where(pattern[reduced.cells], 0.0, self._cost)
+        paid = np.bincount(reduced.leader[moving], open_cost[moving], minlength=len(room))
+        programme = _Programme(self._matrix, room, places, need, paid, dearer)
+        signs = _signs(self._matrix, room, places, need, rng)
+        used = np.append(programme.used(signs, until, sharper), False)
+        grown = pattern.copy()
+        grown[reduced.cells[used[reduced.leader]]] = True
+        return grown
 
 
 def move_together(
@@ -32,82 +126,91 @@ def move_together(
     until: float,
 ) -> Mask:
     """The pattern with the cells of a movement that serves as many of the lost primaries as it can."""
-    part = problem.relations.restrict(problem.candidates | problem.forced)
-    cells = part.cells
-    room = np.minimum(problem.values - problem.lower_bound, problem.upper_bound - problem.values)[cells]
-    scale = float(np.median(room[room > 0])) if (room > 0).any() else 1.0
-    room = np.minimum(room / scale, 1e5)
-    levels = np.maximum(problem.upper_protection, problem.lower_protection)
-    levels = np.maximum(levels, problem.sliding_protection / 2)[cells] / scale
-    places = np.searchsorted(cells, lost)
-    # without levels any movement will do; beyond its room nothing can be asked of a cell
-    need = np.minimum(np.maximum(levels[places], 1e-3), room[places])
-    places, need = places[need > 0], need[need > 0]
-    matrix = part.relations.matrix()
-    signs = _signs(matrix, room, places, need, rng)
-    price = np.where(pattern[cells], 0.0, np.maximum(cost[cells], 0.0) / np.clip(room, 1e-3, 10.0))
-    typical = float(np.median(price[price > 0])) if (price > 0).any() else 1.0
-    model = _programme(matrix, room, places, need, signs, price / typical + _FREE)
-    grown = pattern.copy()
-    grown[cells[_used(model, len(cells), pattern[cells], until)]] = True
-    return grown
+    return Together(problem, problem.candidates | problem.forced, cost).serve(pattern, lost, rng, until=until)
 
 
-def _signs(
-    matrix: sparse.csr_array, room: Floats, places: NDArray[np.int64], need: Floats, rng: np.random.Generator
-) -> Floats:
+def apart(insiders: Sequence[Insider]) -> list[list[Insider]]:
+    """Groups of respondents of which none knows what another one works out."""
+    batches: list[tuple[list[Insider], set[int], set[int]]] = []
+    for one in sorted(insiders, key=lambda item: -len(item.exposed)):
+        for members, known, exposed in batches:
+            if known.isdisjoint(one.exposed) and exposed.isdisjoint(one.known):
+                break
+        else:
+            members, known, exposed = [], set(), set()
+            batches.append((members, known, exposed))
+        members.append(one)
+        known.update(one.known)
+        exposed.update(one.exposed)
+    return [members for members, _, _ in batches]
+
+
+def _signs(matrix: sparse.csr_array, room: Floats, places: Ints, need: Floats, rng: np.random.Generator) -> Floats:
     """Directions in which the primaries can go at the same time."""
     wish = np.zeros(len(room))
     drawn = rng.choice((-1.0, 1.0), len(places))
     wish[places] = drawn * rng.uniform(0.5, 1.5, len(places)) / need
     limit = np.minimum(room, max(1.0, 20 * float(need.max(initial=0.0))))
     zeros = np.zeros(matrix.shape[0])
-    model = LinearModel(wish, -limit, limit, matrix, zeros, zeros, maximise=True)
-    found = HighsSession(model, algorithm="choose", presolve=True).solve()
+    found = solve(LinearModel(wish, -limit, limit, matrix, zeros, zeros, maximise=True))
     if not found.feasible:
         return drawn
     moved = found.values[places]
     return np.where(np.abs(moved) > 1e-9, np.sign(moved), drawn)
 
 
-def _programme(
-    matrix: sparse.csr_array, room: Floats, places: NDArray[np.int64], need: Floats, signs: Floats, price: Floats
-) -> LinearModel:
-    """Columns: movements up, movements down, what each primary falls short of its need."""
-    n, count = len(room), len(places)
-    chosen = sparse.csr_array((signs, (np.arange(count), places)), shape=(count, n))
-    nothing = sparse.csr_array((matrix.shape[0], count))
-    rows = [
-        sparse.hstack((matrix, -matrix, nothing)),
-        sparse.hstack((chosen, -chosen, sparse.eye_array(count))),
-    ]
-    zeros = np.zeros(matrix.shape[0])
-    return LinearModel(
-        np.concatenate((price, price, _FAILURE / need)),
-        np.zeros(2 * n + count),
-        np.concatenate((room, room, need)),
-        sparse.csr_array(sparse.vstack(rows, format="csr")),
-        np.concatenate((zeros, need)),
-        np.concatenate((zeros, np.full(count, np.inf))),
-    )
+class _Programme:
+    """Columns: movements up, movements down (of those that cost), what each primary falls short of its need."""
 
+    def __init__(
+        self, matrix: sparse.csr_array, room: Floats, places: Ints, need: Floats, paid: Floats, dearer: Floats
+    ) -> None:
+        self._matrix, self._room, self._places, self._need, self._paid = matrix, room, places, need, paid
+        self._dear = np.flatnonzero((paid > 0) & (room > 0))
+        price = (paid * dearer)[self._dear]
+        typical = float(np.median(price)) if len(price) else 1.0
+        self._price = price / typical + _TRACE
 
-def _used(model: LinearModel, n: int, hidden: Mask, until: float) -> Mask:
-    """The cells that the cheapest movement uses, with prices that fall on what is used as long as there is time."""
-    session = HighsSession(model, algorithm="choose", presolve=True)
-    columns = np.arange(2 * n, dtype=np.int32)
-    used = np.zeros(n, dtype=bool)
-    for _ in range(1 + _SHARPER):
-        start = time.monotonic()
-        found = session.solve()
-        if not found.feasible:
-            break
-        moved = np.abs(found.values[:n] - found.values[n : 2 * n])
-        used = moved > 1e-7
-        if time.monotonic() + 2 * (time.monotonic() - start) > until:
-            break
-        # only the prices change: the last basis stays feasible
-        session.set_option("simplex_strategy", 4)
-        price = np.where(hidden, _FREE, model.cost[:n] / (moved + 0.05))
-        session.set_cost(columns, np.concatenate((price, price)))
-    return used
+    def _model(self, signs: Floats) -> LinearModel:
+        matrix, room, need, dear = self._matrix, self._room, self._need, self._dear
+        n, count = len(room), len(self._places)
+        chosen = sparse.csr_array((signs, (np.arange(count), self._places)), shape=(count, n))
+        both = sparse.csc_array(sparse.vstack((matrix, chosen), format="csc"))
+        short = sparse.vstack((sparse.csr_array((matrix.shape[0], count)), sparse.eye_array(count)))
+        zeros = np.zeros(matrix.shape[0])
+        low, cost = -room, np.zeros(n)
+        low[dear], cost[dear] = 0.0, self._price
+        return LinearModel(
+            np.concatenate((cost, self._price, _FAILURE / need)),
+            np.concatenate((low, np.zeros(len(dear) + count))),
+            np.concatenate((room, room[dear], need)),
+            sparse.csr_array(sparse.hstack((both, -both[:, dear], short), format="csr")),
+            np.concatenate((zeros, need)),
+            np.concatenate((zeros, np.full(count, np.inf))),
+        )
+
+    def used(self, signs: Floats, until: float, sharper: int) -> Mask:
+        """The movements that the cheapest way uses, with prices that fall on what is used as long as there is time."""
+        n, dear = len(self._room), self._dear
+        session = HighsSession(self._model(signs), algorithm="choose", presolve=True)
+        columns = np.concatenate((dear, n + np.arange(len(dear)))).astype(np.int32)
+        typical = float(np.median(self._need))
+        best, best_cost = np.zeros(n, dtype=bool), np.inf
+        for _ in range(1 + sharper):
+            start = time.monotonic()
+            found = session.solve()
+            if not found.feasible:
+                break
+            moved = found.values[:n].copy()
+            moved[dear] -= found.values[n : n + len(dear)]
+            used = np.abs(moved) > 1e-7
+            cost = float(self._paid[used].sum())
+            if cost < best_cost:
+                best, best_cost = used, cost
+            if time.monotonic() + (time.monotonic() - start) > until:
+                break
+            # only the prices change: the last basis stays feasible
+            session.set_option("simplex_strategy", 4)
+            price = self._price / (np.abs(moved[dear]) + typical)
+            session.set_cost(columns, np.concatenate((price, price)))
+        return best
