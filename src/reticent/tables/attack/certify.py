@@ -75,6 +75,10 @@ class Wants:
         """Cells not yet known to reach their lower level."""
         return np.asarray(reach.down < self.down - self.slack)
 
+    def only(self, chosen: Mask) -> "Wants":
+        """The needs of some of the cells; the others need nothing."""
+        return Wants(self.down * chosen, self.up * chosen, self.slide * chosen, self.move & chosen, self.slack)
+
     def _rest(self, reach: Reach) -> Mask:
         return np.asarray((reach.up + reach.down < self.slide - self.slack) | (self.move & ~reach.moves))
 
@@ -98,12 +102,14 @@ def certify(
     rng: np.random.Generator | None = None,
     recorder: Recorder | None = None,
     workers: int | None = 1,
+    asked: Mask | None = None,
     settle: bool = True,
     progress: Progress = silent,
 ) -> tuple[Reach, Wants]:
     """Prove the needs of every primary of a pattern, or find those that cannot be met (`reach.lost`).
 
-    Without `settle`, what no program for many cells proves counts as lost: quick, and never too few.
+    Only those of the `asked` cells, if these are given. Without `settle`, what no program for many cells proves counts
+    as lost: quick, and never too few.
     Groups that have nothing in common are attacked by several `workers` (None: as many as there are cores, if it pays).
     """
     reduced = reduce(problem, hidden, known=known)
@@ -111,6 +117,8 @@ def certify(
     reach = Reach(reduced, np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool), lost=np.zeros(n, dtype=bool))
     reach.recorder = recorder
     wants = wants_of(problem, reduced.cells)
+    if asked is not None:
+        wants = wants.only(asked[reduced.cells])
     if reduced.relations.n_cells == 0:
         reach.lost = wants.missing(reach)
         return reach, wants
@@ -124,7 +132,8 @@ def certify(
     # one stream of draws for all groups, or one record of proofs, is for one worker
     alone = rng is not None or recorder is not None
     count = 1 if alone else workers
-    work_on(groups, _attack_group if settle else _serve_group, workers=count, progress=progress, words="attacking the hidden cells")
+    work = _attack_group if settle else _serve_group
+    work_on(groups, work, workers=count, progress=progress, words="attacking the hidden cells")
     for done in groups:
         _close(reach, done)
     assert reach.lost is not None
@@ -244,22 +253,21 @@ def _serve_group(group: _OpenGroup, tick: Tick) -> _Group:
     wants = group.wants
     scale = np.maximum(np.maximum(wants.up, wants.down), np.maximum(wants.slide, wants.slack * 10))
     item = _Group(group.piece.reduced, float(scale.max()))
-    _serve_jointly(group, float(scale.max()), tick)
-    _serve_many(item, group.reach, wants, scale, group.rng, tick)
+    if not _serve_jointly(group, float(scale.max()), tick):
+        _serve_many(item, group.reach, wants, scale, group.rng, tick)
     return item
 
 
-def _serve_jointly(group: _OpenGroup, largest: float, tick: Tick) -> None:
-    """One movement for all uncertified cells, as long as it serves a good part of them."""
+def _serve_jointly(group: _OpenGroup, largest: float, tick: Tick) -> bool:
+    """One movement for all uncertified cells, as long as it serves a good part of them; whether they were many enough."""
     reduced, reach, wants = group.piece.reduced, group.reach, group.wants
     missing = wants.missing(reach) & (reduced.leader >= 0)
     if reduced.whole or int(missing.sum()) < _JOINTLY:
-        return
+        return False
     program = JointProgram(reduced, np.ceil(_CAP * largest))
     levels = np.maximum(np.maximum(wants.up, wants.down), np.maximum(wants.slide / 2, 10 * wants.slack * wants.move))
-    while int(missing.sum()) >= _JOINTLY:
+    while (before := int(missing.sum())) >= 8:
         tick()
-        before = int(missing.sum())
         needs = np.zeros(reduced.relations.n_cells)
         np.maximum.at(needs, reduced.leader[missing], levels[missing])
         movement, solved = program.serve(needs, group.rng)
@@ -268,7 +276,8 @@ def _serve_jointly(group: _OpenGroup, largest: float, tick: Tick) -> None:
         reach.learn(reduced.lift(-movement))
         missing &= wants.missing(reach)
         if before - int(missing.sum()) < 0.3 * before:
-            return
+            break
+    return True
 
 
 def _serve_many(item: _Group, reach: Reach, wants: Wants, scale: Floats, rng: np.random.Generator, tick: Tick) -> None:

@@ -4,6 +4,7 @@ Random kernel vectors modulo a prime that vanish on what a respondent knows tell
 move. Respondents who know very many cells, and failures in groups in which bounds matter, are attacked one by one.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,12 +32,16 @@ class Insider:
     exposed: tuple[int, ...]
 
 
-def insiders(problem: SuppressionProblem, hidden: Mask, *, settle: bool = True) -> list[Insider]:
-    """All respondents alone in some hidden cell who can work out another primary exactly.
+def insiders(
+    problem: SuppressionProblem, hidden: Mask, *, settle: bool = True, among: Collection[int] | None = None
+) -> list[Insider]:
+    """All respondents (or those `among` some) alone in some hidden cell who can work out another primary exactly.
 
     Without `settle`, primaries that only bounds could keep open count as worked out: quick, and never too few.
     """
     who = single_respondents(problem)
+    if among is not None:
+        who = np.where(np.isin(who, list(among)), who, -1)
     own = np.flatnonzero(hidden & (who >= 0))
     if len(own) == 0 or not problem.primary.any():
         return []

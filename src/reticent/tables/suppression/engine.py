@@ -21,7 +21,7 @@ from reticent.tables.suppression.cuts import Cut, Separator
 from reticent.tables.suppression.demands import Demand, Kind, demands_of
 from reticent.tables.suppression.master import Master
 from reticent.tables.suppression.routing import route
-from reticent.tables.suppression.together import move_together
+from reticent.tables.suppression.together import Together
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -29,6 +29,9 @@ _EXACT_INSIDERS = 20_000  # cells up to which the attacks of single respondents 
 _LARGE = 1_000  # cells from which rounds of cuts take long
 _FEW = 4  # primaries that fail, up to which a way for each is looked for instead of further cuts
 _MANY = 1_000  # primaries that fail at once, beyond which single ways and cuts take too long
+_SAMPLE = 300  # of these, at least so many are served by one movement,
+_SHARE = 0.17  # or this share of them
+_SETTLED = 20  # respondents that algebra does not clear, up to which programs have the last word
 _ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, ways are found quickly
 
 
@@ -203,9 +206,13 @@ class Engine:
     def route_all(self, pattern: Mask) -> Mask:
         """Route every demand that is not met, one after the other, each over what the earlier ones have hidden.
 
-        Where very many fail, one movement for all of them comes first.
+        Where very many fail, movements for many of them at once come first.
         """
         pattern = pattern.copy()
+        if int(self.problem.primary.sum()) > _MANY and len(self._unproved(pattern)) > _MANY:
+            usable = self.problem.candidates | self.problem.forced
+            together = Together(self.problem, usable, self.cost)
+            pattern = self.serve_together(pattern, together, until=time.monotonic() + 0.5 * max(0.0, self.left()))
         while True:
             self.say("routing movements")
             lost = self.missing(pattern)
@@ -213,12 +220,6 @@ class Engine:
                 self.offer(pattern)
                 return pattern
             before = int(pattern.sum())
-            cells = np.unique(np.array([d.cell for d in lost if not d.known], dtype=np.int32))
-            if len(cells) > _MANY:
-                until = time.monotonic() + 0.5 * max(0.0, self.left())
-                pattern = move_together(self.problem, pattern, cells, self.cost, self.rng, until=until)
-                if int(pattern.sum()) > before:
-                    continue
             cells_lost = {d.cell for d in lost}
             routed: set[int] = set()
             for demand in lost:
@@ -247,7 +248,43 @@ class Engine:
         }
         demands = demands_of(self.problem, cells[reach.lost])
         found = [d for d in demands if d.cell in short.get(d.kind, {d.cell})]
-        return found + (insider_demands(self.problem, pattern, settle=self._exact) if self.singletons else [])
+        return found + (self._from_inside(pattern) if self.singletons else [])
+
+    def _from_inside(self, pattern: Mask) -> list[Demand]:
+        """Movement for every primary that a respondent alone in another cell can work out."""
+        found = insiders(self.problem, pattern, settle=self._exact)
+        if not self._exact and len(found) <= _SETTLED:
+            found = insiders(self.problem, pattern, among={one.respondent for one in found})
+        return [Demand(cell, Kind.MOVE, 1.0, insider.known) for insider in found for cell in insider.exposed]
+
+    def _unproved(self, pattern: Mask, asked: Mask | None = None) -> NDArray[np.int32]:
+        """Primaries (of the asked ones) that no movement for many cells proves safe: all that fail and perhaps some more."""
+        reach, _ = certify(self.problem, pattern, rng=self.rng, asked=asked, settle=False)
+        assert reach.lost is not None
+        return reach.reduced.cells[reach.lost]
+
+    def serve_together(self, pattern: Mask, together: Together, *, until: float) -> Mask:
+        """Hide further cells until nearly all primaries are safe: many are served by one movement, then the respondents.
+
+        A sample of those that fail is served first: what that hides mostly serves the others.
+        """
+        asked: Mask | None = None
+        while time.monotonic() < until:
+            self.say("moving many cells at once")
+            lost = self._unproved(pattern, asked)
+            # as the pattern grows, what is safe stays safe
+            asked = np.isin(np.arange(self.problem.n_cells), lost)
+            if len(lost) > _FEW:
+                size = max(_SAMPLE, int(_SHARE * len(lost)))
+                chosen = lost if len(lost) <= size else np.sort(self.rng.choice(lost, size, replace=False))
+                grown = together.serve(pattern, chosen, self.rng, until=until)
+            else:
+                found = insiders(self.problem, pattern, settle=False) if self.singletons else []
+                grown = together.serve_insiders(pattern, found, self.rng, until=until)
+            if np.array_equal(grown, pattern):
+                break
+            pattern = grown
+        return pattern
 
     def clean(self, *, until: float) -> None:
         """Reverse delete on the best pattern."""
@@ -273,12 +310,6 @@ class Engine:
         if (grown == pattern).all():
             grown |= self.problem.candidates
         return grown
-
-
-def insider_demands(problem: SuppressionProblem, pattern: Mask, *, settle: bool) -> list[Demand]:
-    """Movement for every primary that a respondent alone in another cell can work out."""
-    found = insiders(problem, pattern, settle=settle)
-    return [Demand(cell, Kind.MOVE, 1.0, insider.known) for insider in found for cell in insider.exposed]
 
 
 def _distinct(cuts: list[Cut]) -> list[Cut]:

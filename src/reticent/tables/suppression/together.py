@@ -25,7 +25,7 @@ Mask = NDArray[np.bool_]
 _TRACE = 1e-4  # price of a movement that adds nothing to the cost, against the typical price
 _FAILURE = 1e4  # price of a level that is not reached, against the typical price of a cell
 _SHARPER = 3  # times the prices are made to favour the cells used so far
-_LARGE = 0.25  # exponent by which cells with much room, over which much will flow, are dearer for each unit
+_STEEP = 1.3  # exponent of the price for each unit of movement: more will flow over dear cells than over cheap ones
 _FAR = 100.0  # how much further than the primaries other cells may go where any movement will do
 
 
@@ -54,8 +54,7 @@ class Together:
         places, need = self._needs(lost, np.maximum(self._levels[lost], 1e-3))
         need = np.minimum(need, self._room[places])
         places, need = places[need > 0], need[need > 0]
-        dearer = np.clip(self._room, 1e-3, 1e3) ** _LARGE
-        return self._grown(pattern, self._room, places, need, dearer, rng, until, sharper)
+        return self._grown(pattern, self._room, places, need, rng, until, sharper)
 
     def serve_insiders(
         self, pattern: Mask, insiders: Sequence[Insider], rng: np.random.Generator, *, until: float
@@ -74,7 +73,7 @@ class Together:
             exposed = np.array(sorted({c for one in batch for c in one.exposed}), dtype=np.int64)
             places, need = self._needs(exposed, np.ones(len(exposed)))
             places, need = places[room[places] > 0], need[room[places] > 0]
-            pattern = self._grown(pattern, room, places, need, np.ones(len(room)), rng, until, 0)
+            pattern = self._grown(pattern, room, places, need, rng, until, 0)
         return pattern
 
     def _leaders(self, cells: NDArray[np.integer]) -> Ints:
@@ -97,7 +96,6 @@ class Together:
         room: Floats,
         places: Ints,
         need: Floats,
-        dearer: Floats,
         rng: np.random.Generator,
         until: float,
         sharper: int,
@@ -107,42 +105,33 @@ class Together:
         reduced = self.reduced
         moving = reduced.leader >= 0
         open_cost = np.where(pattern[reduced.cells], 0.0, self._cost)
-        paid = np.bincount(reduced.leader[moving], open_cost[moving], minlength=len(room))
-        programme = _Programme(self._matrix, room, places, need, paid, dearer)
-        signs = _signs(self._matrix, room, places, need, rng)
+        paid = np.zeros(len(room))
+        np.add.at(paid, reduced.leader[moving], open_cost[moving])
+        programme = _Programme(self._matrix, room, places, need, paid)
+        # directions that real rooms allow; equal rooms would make the solver choose among very many equal movements
+        signs = _signs(self._matrix, np.minimum(room, np.maximum(self._room, 1e-3)), places, need, rng)
         used = np.append(programme.used(signs, until, sharper), False)
         grown = pattern.copy()
         grown[reduced.cells[used[reduced.leader]]] = True
         return grown
 
 
-def move_together(
-    problem: SuppressionProblem,
-    pattern: Mask,
-    lost: NDArray[np.int32],
-    cost: Floats,
-    rng: np.random.Generator,
-    *,
-    until: float,
-) -> Mask:
-    """The pattern with the cells of a movement that serves as many of the lost primaries as it can."""
-    return Together(problem, problem.candidates | problem.forced, cost).serve(pattern, lost, rng, until=until)
-
-
 def apart(insiders: Sequence[Insider]) -> list[list[Insider]]:
     """Groups of respondents of which none knows what another one works out."""
-    batches: list[tuple[list[Insider], set[int], set[int]]] = []
+    batches: list[list[Insider]] = []
+    known: list[set[int]] = []
+    exposed: list[set[int]] = []
     for one in sorted(insiders, key=lambda item: -len(item.exposed)):
-        for members, known, exposed in batches:
-            if known.isdisjoint(one.exposed) and exposed.isdisjoint(one.known):
-                break
-        else:
-            members, known, exposed = [], set(), set()
-            batches.append((members, known, exposed))
-        members.append(one)
-        known.update(one.known)
-        exposed.update(one.exposed)
-    return [members for members, _, _ in batches]
+        fits = (known[at].isdisjoint(one.exposed) and exposed[at].isdisjoint(one.known) for at in range(len(batches)))
+        at = next((at for at, fit in enumerate(fits) if fit), len(batches))
+        if at == len(batches):
+            batches.append([])
+            known.append(set())
+            exposed.append(set())
+        batches[at].append(one)
+        known[at].update(one.known)
+        exposed[at].update(one.exposed)
+    return batches
 
 
 def _signs(matrix: sparse.csr_array, room: Floats, places: Ints, need: Floats, rng: np.random.Generator) -> Floats:
@@ -162,14 +151,12 @@ def _signs(matrix: sparse.csr_array, room: Floats, places: Ints, need: Floats, r
 class _Programme:
     """Columns: movements up, movements down (of those that cost), what each primary falls short of its need."""
 
-    def __init__(
-        self, matrix: sparse.csr_array, room: Floats, places: Ints, need: Floats, paid: Floats, dearer: Floats
-    ) -> None:
+    def __init__(self, matrix: sparse.csr_array, room: Floats, places: Ints, need: Floats, paid: Floats) -> None:
         self._matrix, self._room, self._places, self._need, self._paid = matrix, room, places, need, paid
         self._dear = np.flatnonzero((paid > 0) & (room > 0))
-        price = (paid * dearer)[self._dear]
+        price = paid[self._dear]
         typical = float(np.median(price)) if len(price) else 1.0
-        self._price = price / typical + _TRACE
+        self._price = (price / typical) ** _STEEP + _TRACE
 
     def _model(self, signs: Floats) -> LinearModel:
         matrix, room, need, dear = self._matrix, self._room, self._need, self._dear
