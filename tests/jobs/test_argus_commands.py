@@ -443,7 +443,7 @@ def test_costs_by_distance(reticent: CommandLine, folder: Path) -> None:
     "cost, words",
     [
         ("-4", "line 4: the cost must be a variable, -1 (frequency), -2 (unity) or -3 (distance), got -4"),
-        ('"Nothing"', "'Nothing' is not in the schema"),
+        ('"Nothing"', "the metadata have no variable 'Nothing'"),
         ('"Value",-1', "line 4: λ must be one number that is not negative"),
         ('"Value",x', "line 4: 'x' must be numbers"),
     ],
@@ -617,7 +617,7 @@ def test_wrong_output_lines(reticent: CommandLine, folder: Path, line: str, word
         ('"Industry""Region"', '"Industry"Region"', "line 4: <SPECIFYTABLE> needs"),
         ('|"Value"||', "", "line 4: <SPECIFYTABLE> needs"),
         ('|"Value"||', "|1|2|3|4|5|6", "line 4: <SPECIFYTABLE> needs"),
-        ('"Industry""Region"', '"Industry""Regoin"', "'Regoin' is not in the schema. Did you mean 'Region'?"),
+        ('"Industry""Region"', '"Industry""Regoin"', "the metadata have no variable 'Regoin'. Did you mean 'Region'?"),
         ("<LOGBOOK>", "<SOLVER> GUROBI\n<LOGBOOK>", "line 1: <SOLVER> must be CPLEX, XPRESS, FREE, got 'GUROBI'"),
     ],
 )  # fmt: skip

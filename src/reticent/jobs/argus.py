@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from reticent import __version__
+from reticent.base.checks import did_you_mean
 from reticent.base.errors import (
     AdditivityError,
     DataError,
@@ -194,6 +195,7 @@ class _Run:
             self.notes.add(line)
         self.microdata = with_totals(loaded.data, described.totals)
         for job in self.jobs:
+            _check_names(job, self.microdata.schema.names)
             job.data = self.microdata
             job.metadata = BatchMetadata(described.requests, described.totals, described.distances, described.ckm)
             self._speak_of_cost(job)
@@ -385,3 +387,12 @@ class _Run:
 
 def _file(command: Command) -> str:
     return command.files[0].replace("\\", "/")
+
+
+def _check_names(job: TableJob, names: Sequence[str]) -> None:
+    """Every variable that a <SPECIFYTABLE> names must be in the metadata."""
+    wanted = job.specification
+    cost = None if wanted.cost in COST_CODES else wanted.cost
+    for name in (*wanted.explanatory, wanted.response, wanted.shadow, cost):
+        if name and exact_name(name, names) not in names:
+            raise PlanError(f"{job.where}: the metadata have no variable {name!r}.{did_you_mean(name, names)}")

@@ -33,7 +33,7 @@ from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.insiders import insiders as find_insiders
 from reticent.tables.attack.reveal import reveal
-from reticent.tables.inputs import build_problem
+from reticent.tables.inputs import build_problem, room_notes
 from reticent.tables.methods import TABLE_METHODS, CellKey, Outcome, PrimaryOnly, TableMethod, attack
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict
@@ -336,7 +336,7 @@ def run_tables(
         raise _with_names(err, system.table) from err
     found = attack(problem, outcome, progress=part(progress, 0.7, 1.0))
     alone, inside = _from_inside(problem, outcome, insiders, coalition, progress)
-    said = (*notes, *system.table.notes, *knowledge.notes)
+    said = (*notes, *system.table.notes, *knowledge.notes, *room_notes(system.table, problem, knowledge, bounds))
     if outcome.values is None and not found.exact:
         said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
     if not outcome.additive:
@@ -412,6 +412,8 @@ def refuse_exposed(result: ProtectedTable, *, accept_exposed: bool) -> None:
 def method_from_plan(plan: TablePlan) -> TableMethod:
     """The method that `[protect]` names, with its options."""
     chosen = TABLE_METHODS[plan.protect.method]
+    if "power" in plan.protect.options:
+        raise PlanError('[protect]: write the power behind the cost instead, e.g. cost = "value^0.5".')
     made: TableMethod = build(chosen, plan.protect.options, owner=f"[protect] (method {plan.protect.method})")
     if isinstance(made, CellKey):
         made = made.with_files(plan.find)

@@ -141,7 +141,8 @@ def _tabulated(
     )  # fmt: skip
     for line in loaded.notes:
         notes.add(line)
-    cost = plan.protect.cost if plan.protect.cost in loaded.data.schema else ""
+    cost = plan.protect.cost.partition("^")[0]
+    cost = cost if cost in loaded.data.schema else ""
     tables = []
     for section in plan.tables:
         data, spec = loaded.data, fit_to_method(spec_of(plan, section, rules, cost, notes), method)

@@ -118,6 +118,26 @@ def build_problem(
     )
 
 
+def room_notes(
+    table: Table, problem: SuppressionProblem, knowledge: Knowledge, bounds: BoundsOptions
+) -> tuple[str, ...]:
+    """What is to be told where levels reach beyond the attacker's bounds; that nothing is below 0 needs no words."""
+    verdict, slack = knowledge.verdict, problem.tolerance
+    stretched = problem.primary & (table.values + verdict.upper_protection > bounds_of(table, bounds)[1] + slack)
+    short = problem.primary & (problem.lower_protection < verdict.lower_protection - slack) & (problem.lower_bound != 0)
+    n_above, n_below = int(stretched.sum()), int(short.sum())
+    notes = []
+    if n_above:
+        notes.append(
+            f"The levels of {n_above} unsafe cells reach above the attacker's bounds; there the bounds were widened to them."
+        )
+    if n_below:
+        notes.append(
+            f"The levels of {n_below} unsafe cells reach below the attacker's bounds; there they end at the bounds."
+        )
+    return tuple(notes)
+
+
 def _check_bounds(table: Table, low: Floats, high: Floats) -> None:
     outside = np.flatnonzero((table.values < low) | (table.values > high))
     if len(outside):

@@ -198,7 +198,7 @@ def test_an_open_table_is_not_published(folder: Path) -> None:
         ("FREQ(3,20)", "FREQ(3)", "line 7: FREQ needs 2 numbers, got 1"),
         ("P(15,1)", "P(x,1)", "line 7: 'x,1' must be numbers"),
         ("P(15,1)", "P(150,1)", "line 7: rule p-percent: p must be between 0 and 100"),
-        ('|"Value"|', '|"Valeu"|', "'Valeu' is not in the schema. Did you mean 'Value'?"),
+        ('|"Value"|', '|"Valeu"|', "line 6: the metadata have no variable 'Valeu'. Did you mean 'Value'?"),
         ("data.rda", "dota.rda", "line 8: dota.rda: there is no such file"),
         ("(1,1,", "(3,1,", "line 9: there is no table 3; 1 are specified"),
         ("(1,1,", "(1,9,", "line 9: the type of the output must be 1 to 7, got 9"),
