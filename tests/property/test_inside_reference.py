@@ -86,6 +86,8 @@ def test_two_who_join_undo_a_third() -> None:
     ]  # fmt: skip
     few = audit_inside(problem, hidden, levels=False, coalition=2, limit=4)
     assert (few.attacked, few.left_out, len(few.findings)) == (4, 2, 1)
+    none = audit_inside(problem, hidden, levels=False, coalition=2, time_limit=-1.0)
+    assert (none.attacked, none.left_out, none.findings) == (0, 6, ())
     with pytest.raises(ParameterError, match="coalition must be"):
         audit_inside(problem, hidden, coalition=0)
 

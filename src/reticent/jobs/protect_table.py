@@ -335,7 +335,7 @@ def run_tables(
     except InfeasibleError as err:
         raise _with_names(err, system.table) from err
     found = attack(problem, outcome, progress=part(progress, 0.7, 1.0))
-    alone, inside = _from_inside(problem, outcome, insiders, coalition, progress)
+    alone, inside = _from_inside(problem, outcome, insiders, coalition, time_limit, progress)
     said = (*notes, *system.table.notes, *knowledge.notes, *room_notes(system.table, problem, knowledge, bounds))
     if outcome.values is None and not found.exact:
         said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
@@ -359,7 +359,7 @@ def _preferred(method: TableMethod, system: System, previous: Mapping[int, Publi
 
 
 def _from_inside(
-    problem: SuppressionProblem, outcome: Outcome, asked: str, coalition: int, progress: Progress
+    problem: SuppressionProblem, outcome: Outcome, asked: str, coalition: int, time_limit: float, progress: Progress
 ) -> tuple[tuple[Insider, ...], InsideAudit | None]:
     """Who finds another cell exactly; and, if asked for, how closely respondents and coalitions of them come."""
     check_choice(asked, ("exact", "levels"), name="insiders", owner="protect_table")
@@ -369,8 +369,9 @@ def _from_inside(
     if asked == "exact" and coalition == 1:
         return alone, None
     closer = audit_inside(
-        problem, outcome.hidden, levels=asked == "levels", coalition=coalition, progress=part(progress, 0.95, 1.0)
-    )
+        problem, outcome.hidden, levels=asked == "levels", coalition=coalition, time_limit=time_limit,
+        progress=part(progress, 0.95, 1.0),
+    )  # fmt: skip
     return alone, closer
 
 

@@ -7,6 +7,7 @@ against their levels. This is for information: no method promises levels against
 
 import itertools
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -66,13 +67,15 @@ def audit_inside(
     levels: bool = True,
     coalition: int = 1,
     limit: int = LIMIT,
+    time_limit: float = math.inf,
     progress: Progress = silent,
 ) -> InsideAudit:
     """Attack with every respondent alone in a hidden cell, and with coalitions of up to `coalition` of them.
 
     With `levels` the unsafe cells must keep their protection levels, else they must not be found exactly. What the public
     finds anyway, or a smaller coalition, is not repeated. Respondents whose cells have no relation in common are no
-    coalition: together they know no more than apart.
+    coalition: together they know no more than apart. After `limit` coalitions or `time_limit` seconds the others are left
+    out, and counted.
     """
     check_integer(coalition, minimum=1, name="coalition", owner="audit")
     check_integer(limit, minimum=1, name="limit", owner="audit")
@@ -88,8 +91,11 @@ def audit_inside(
     findings: list[InsideFinding] = []
     groups = _groups(own, labels)
     total = len(own) + sum(math.comb(len(g), size) for g in groups for size in range(2, coalition + 1))
-    attacked = 0
+    attacked, deadline, late = 0, time.monotonic() + time_limit, False
     for members in itertools.islice(_coalitions(own, groups, coalition), limit):
+        late = time.monotonic() > deadline
+        if late:
+            break
         attacked += 1
         if attacked % 20 == 0:
             progress(attacked / min(limit, total), "attacking from inside")
@@ -100,7 +106,7 @@ def audit_inside(
             if not any(smaller < group for smaller in seen.get(found.cell, ())):
                 seen.setdefault(found.cell, []).append(group)
                 findings.append(found)
-    left_out = total - attacked if attacked == limit else 0
+    left_out = total - attacked if late or attacked == limit else 0
     return InsideAudit(coalition, levels, attacked, left_out, tuple(findings))
 
 
