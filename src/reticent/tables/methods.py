@@ -127,7 +127,9 @@ def inner_cells(relations: Relations) -> tuple[NDArray[np.int64], sparse.csr_arr
     """Cells that are no total, and which cells each of them belongs to (a row an inner cell, a column a cell)."""
     vectors, others = inner_vectors(relations)
     if others or relations.rhs.any() or any(set(vector.values()) - {1} for vector in vectors):
-        raise ParameterError("small-counts: needs a table whose totals are sums of inner cells.")
+        raise ParameterError(
+            "small-counts: needs a table whose totals are sums of inner cells; linked tables have none in common."
+        )
     inner = np.array([cell for cell, vector in enumerate(vectors) if set(vector) == {cell}], dtype=np.int64)
     place = {int(cell): row for row, cell in enumerate(inner)}
     rows = [place[part] for vector in vectors for part in vector]
