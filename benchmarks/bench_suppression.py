@@ -29,9 +29,13 @@ def _prove(item: tuple[SuppressionProblem, float]) -> Suppression:
 def quality(item: tuple[SuppressionProblem, float], found: Suppression) -> str:
     problem = item[0]
     exposed = audit(problem, found.hidden, mode="certify").n_exposed
-    gap = 100 * (found.cost - (found.bound or 0.0)) / max(found.cost, 1e-9)
+    bound = found.bound or 0.0
+    gap = 100 * (found.cost - bound) / max(found.cost, 1e-9)
     secondaries = int((found.hidden & ~problem.primary).sum())
-    return f"{secondaries} secondaries, cost {found.cost:,.2f}, gap {gap:.2f} %, {exposed} exposed, {found.status}"
+    return (
+        f"{secondaries} secondaries, cost {found.cost:,.2f}, bound {bound:,.2f}, gap {gap:.2f} %, {exposed} exposed, "
+        f"{found.status}"
+    )
 
 
 def entries() -> list[Entry]:
