@@ -86,7 +86,7 @@ def _show(found: dict[str, Any], json_out: Path | None) -> None:
     console = Console()
     for name, value in found.items():
         if name not in ("values", "intervals", "exposed", "exact"):
-            console.print(f"{name:>10}  {number(value)}")
+            console.print(f"{name:>10}  {number(value)}", soft_wrap=True)
     attacked, exposed = len(found["intervals"]), len(found["exposed"])
     if exposed:
         console.print(f"[bold red]{exposed} of {attacked} attacked cells are exposed: do not publish this table.[/]")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from reticent.base.errors import NotProtectedError, ParameterError
+from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
 from reticent.cli.table import relations_shown, show_inside, show_table_result
 
@@ -32,21 +32,18 @@ def suppress(
 
     with progress_bar("suppress") as progress:
         found = suppress_jj(file, method=method, cost=cost, time_limit=time_limit, json_out=json_out, progress=progress)
-    table = Table(title=f"{file.name}: {found['status']}", title_justify="left")
-    for name in ("hidden", "secondaries", "cost", "bound", "gap", "seconds", "exposed"):
-        table.add_column(name, justify="right")
     bound = found["bound"]
     gap = "" if bound is None else f"{100 * (found['cost'] - bound) / max(bound, 1e-9):.2f} %"
-    table.add_row(
-        str(len(found["suppressed"])),
-        str(found["secondaries"]),
-        f"{found['cost']:,.2f}",
-        "none" if bound is None else f"{bound:,.2f}",
-        gap,
-        f"{found['seconds']:.1f}",
-        str(len(found["exposed"])),
-    )
-    Console().print(table)
+    shown = {
+        "hidden": str(len(found["suppressed"])),
+        "secondaries": str(found["secondaries"]),
+        "cost": f"{found['cost']:,.2f}",
+        "bound": "none" if bound is None else f"{bound:,.2f}",
+        "gap": gap,
+        "seconds": f"{found['seconds']:.1f}",
+        "exposed": str(len(found["exposed"])),
+    }
+    show_rows(Console(), list(shown), [list(shown.values())], title=f"{file.name}: {found['status']}")
 
 
 def audit(
@@ -86,14 +83,13 @@ def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition
     console = Console()
     console.print(f"{len(found)} hidden cells, [bold]{len(exposed)} exposed[/bold]")
     if exposed:
-        table = Table("cell", "attack interval", "required", "revealed by")
+        rows = []
         for cell, row in list(exposed.items())[:SHOWN]:
             words = [item["words"] for item in row.get("revealed_by", ())]
-            table.add_row(
-                cell, f"{row['low']} to {row['high']}", f"{row['required_low']} to {row['required_high']}",
-                relations_shown(words),
-            )  # fmt: skip
-        console.print(table)
+            attack = f"{_all_digits(row['low'])} to {_all_digits(row['high'])}"
+            required = f"{_all_digits(row['required_low'])} to {_all_digits(row['required_high'])}"
+            rows.append((cell, attack, required, relations_shown(words)))
+        show_rows(console, ("cell", "attack interval", "required", "revealed by"), rows, words=("revealed by",))
     if single:
         with progress_bar("audit from inside") as progress:
             closer = audit_jj_inside(
@@ -102,6 +98,10 @@ def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition
         show_inside(console, closer, str)
     elif insiders != "exact" or coalition > 1:
         raise ParameterError("audit: --insiders and --coalition need --single with the ids of one respondent each.")
+
+
+def _all_digits(value: float | None) -> str:
+    return "no limit" if value is None else f"{value:,}"
 
 
 def verify(file: Path = typer.Argument(..., help="A certificate written by `reticent audit --certificate`.")) -> None:

@@ -1,14 +1,15 @@
 """`reticent table PLAN.toml`: make a table, protect it, attack it."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from reticent.base.errors import PlanError
+from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
@@ -61,29 +62,36 @@ def show_table_result(console: Console, result: "object") -> None:
     counts = result.counts()
     parts = result.system.parts
     linked = f"{len(parts)} linked tables, {number(result.table.n_cells)} different cells"
-    status = Table(title=linked if len(parts) > 1 else f"{parts[0]!r}"[1:-1], title_justify="left")
-    for name in counts:
-        status.add_column(name, justify="right")
-    status.add_column("exposed", justify="right", style="bold red" if result.exposed else "bold green")
-    status.add_row(*(number(count) for count in counts.values()), number(len(result.exposed)))
-    console.print(status)
+    shown = {**counts, "exposed": len(result.exposed)}
+    show_rows(
+        console,
+        list(shown),
+        [[number(count) for count in shown.values()]],
+        title=linked if len(parts) > 1 else f"{parts[0]!r}"[1:-1],
+        styles={"exposed": "bold red" if result.exposed else "bold green"},
+    )
     if result.exposed:
-        found = Table(title="What the attacker finds", title_justify="left")
-        for name in ("cell", "rule", "value", "attack interval", "required", "revealed by"):
-            found.add_column(name)
         rows = [row for row in result.intervals() if row["exposed"]]
-        for row in rows[:SHOWN]:
-            attack = f"{_end(row['low'])} to {_end(row['high'])}"
-            required = f"{number(row['required_low'])} to {number(row['required_high'])}"
-            words = relations_shown(row.get("revealed_by", []))
-            found.add_row(" × ".join(row["cell"]), row["rule"], number(row["value"]), attack, required, words)
-        console.print(found)
+        show_rows(
+            console,
+            ("cell", "rule", "value", "attack interval", "required", "revealed by"),
+            [_exposed_row(row) for row in rows[:SHOWN]],
+            title="What the attacker finds",
+            words=("cell", "rule", "revealed by"),
+        )
         if len(rows) > SHOWN:
             console.print(f"[dim]and {len(rows) - SHOWN} more; the confidential report has them all[/dim]")
     if result.inside is not None:
         show_inside(console, result.inside, result.table.name_of)
     for note in result.notes:
         console.print(f"[yellow]note:[/yellow] {note}")
+
+
+def _exposed_row(row: dict[str, Any]) -> tuple[str, ...]:
+    attack = f"{shown_end(row['low'])} to {shown_end(row['high'])}"
+    required = f"{shown_end(row['required_low'])} to {shown_end(row['required_high'])}"
+    words = relations_shown(row.get("revealed_by", []))
+    return " × ".join(row["cell"]), row["rule"], shown_end(row["value"]), attack, required, words
 
 
 def show_inside(console: Console, found: "InsideAudit", name: Callable[[int], str]) -> None:
@@ -94,12 +102,12 @@ def show_inside(console: Console, found: "InsideAudit", name: Callable[[int], st
         f"From inside: {found.attacked} attackers{left}; {len(found.findings)} times a cell is found {asked}."
     )
     if found.findings:
-        table = Table("known", "cell", "interval", "required")
+        rows = []
         for item in found.findings[:SHOWN]:
-            required = f"{item.required_low:g} to {item.required_high:g}"
+            required = f"{shown_end(item.required_low)} to {shown_end(item.required_high)}"
             known = ", ".join(name(cell) for cell in item.known[:3])
-            table.add_row(known, name(item.cell), f"{_end(item.low)} to {_end(item.high)}", required)
-        console.print(table)
+            rows.append((known, name(item.cell), f"{shown_end(item.low)} to {shown_end(item.high)}", required))
+        show_rows(console, ("known", "cell", "interval", "required"), rows, words=("known", "cell"))
 
 
 def relations_shown(words: list[str]) -> str:
@@ -108,7 +116,8 @@ def relations_shown(words: list[str]) -> str:
     return "\n".join([*words[:LINES], *more]) or "its own bounds"
 
 
-def _end(value: float | None) -> str:
+def shown_end(value: float | None) -> str:
+    """The end of an interval for people."""
     from reticent.report.page import number
 
-    return "no limit" if value is None else number(value)
+    return "no limit" if value is None or math.isinf(value) else number(value)
