@@ -34,7 +34,16 @@ from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.insiders import insiders as find_insiders
 from reticent.tables.attack.reveal import reveal
 from reticent.tables.inputs import build_problem, room_notes
-from reticent.tables.methods import TABLE_METHODS, CellKey, Outcome, PrimaryOnly, TableMethod, attack
+from reticent.tables.methods import (
+    TABLE_METHODS,
+    CellKey,
+    KeyedMethod,
+    Outcome,
+    PrimaryOnly,
+    RandomRounding,
+    TableMethod,
+    attack,
+)
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict
 from reticent.tables.reconcile import reconciled
@@ -265,7 +274,7 @@ def protect_table(
     period: what was hidden then is preferred now. With `insiders="levels"`, or a `coalition` of more than
     one, `inside` says how closely respondents who are alone in a cell come to others; this is for information.
     """
-    secret = as_secret(secret)
+    secret = _secret_for(method, secret)
     tables = _tables(data, spec, rules, zeros, method, secret, part(progress, 0.0, 0.3))
     system, knowledge = judge_linked(tables, a_priori)
     result = run_tables(
@@ -275,6 +284,16 @@ def protect_table(
     )  # fmt: skip
     refuse_exposed(result, accept_exposed=accept_exposed)
     return result
+
+
+def _secret_for(method: TableMethod | None, given: Secret | int | bytes | Path | str | None) -> Secret:
+    """The secret of a run; random rounding wants one that is kept, or repeated runs would average it out."""
+    if given is None and isinstance(method, RandomRounding):
+        raise PlanError(
+            f"{method.name}: needs a secret that is kept, so that a cell is rounded alike each time; give secret "
+            "(in a plan under [data]). `reticent new-secret` makes one."
+        )
+    return as_secret(given)
 
 
 def _tables(
@@ -326,7 +345,7 @@ def run_tables(
     progress(0.0, "judging the cells")
     knowledge = with_earlier(system, knowledge, earlier or {})
     problem = build_problem(system.table, system.relations, knowledge, bounds=bounds, cost=cost)
-    made = method.for_table(system.table) if isinstance(method, CellKey) else method
+    made = method.for_table(system.table) if isinstance(method, KeyedMethod) else method
     try:
         outcome = made.protect(
             problem, secret=as_secret(secret).child(method.name), time_limit=time_limit,
@@ -437,7 +456,8 @@ def audit_plan(
 def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
     """Everything a plan asks for but writing."""
     method = method_from_plan(plan)
-    secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
+    given = plan.data.secret
+    secret = _secret_for(method, plan.find(given) if isinstance(given, str) else given)
     planned: PlannedTables = load_tables(plan, method=method, secret=secret, progress=part(progress, 0.0, 0.3))
     system, knowledge = judge_linked(planned.tables)
     return run_tables(

@@ -5,8 +5,7 @@ from dataclasses import replace
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.table import Table, TableSpec
-from reticent.tables.methods import TableMethod
-from reticent.tables.perturb.keyed import CellKey
+from reticent.tables.methods import KeyedMethod, TableMethod
 from reticent.tabulation.key_sums import key_sums
 from reticent.tabulation.tabulate import with_empty_cells
 
@@ -16,7 +15,7 @@ MAX_LISTED = 100_000
 
 def fit_to_method(spec: TableSpec, method: TableMethod | None) -> TableSpec:
     """The same table with as many of the largest contributions as the method's noise looks at."""
-    if not isinstance(method, CellKey):
+    if not isinstance(method, KeyedMethod):
         return spec
     return replace(spec, top=max(spec.top, method.needs_top(spec.response)))
 
@@ -25,7 +24,7 @@ def with_cell_keys(
     table: Table, data: Microdata, spec: TableSpec, method: TableMethod | None, secret: Secret
 ) -> Table:  # fmt: skip
     """The table with the key of every cell, if the method needs it; the same records have the same key in every table."""
-    if not isinstance(method, CellKey):
+    if not isinstance(method, KeyedMethod):
         return table
     if table.n_cells < table.n_possible <= MAX_LISTED:
         table = with_empty_cells(table)

@@ -15,12 +15,16 @@ from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.cells import CellStatus
 from reticent.data.method import Registry
+from reticent.data.microdata import Microdata
 from reticent.data.relations import Relations
+from reticent.data.table import Table
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import adjust, adjustment_bounds, largest_total
 from reticent.tables.perturb.keyed import CellKey
+from reticent.tables.perturb.random_rounding import RandomRounding
+from reticent.tables.perturb.record_keys import RecordKeys
 from reticent.tables.perturb.rounding import Rounded, check_base, round_controlled, rounding_bounds
 from reticent.tables.perturb.small_counts import round_small_counts, small_count_bounds
 from reticent.tables.problem import SuppressionProblem
@@ -41,6 +45,25 @@ class TableMethod(Protocol):
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
         """Protect the table; a time limit gives the best found."""
+        ...
+
+
+@runtime_checkable
+class KeyedMethod(Protocol):
+    """A table method whose draws belong to the cell, so that the same cell gets the same value in every table."""
+
+    name: ClassVar[str]
+
+    def needs_top(self, response: str | None) -> int:
+        """How many of the largest contributions it looks at."""
+        ...
+
+    def record_keys(self, data: Microdata, response: str | None, secret: Secret) -> RecordKeys:
+        """The keys of all records, which cell keys are made of."""
+        ...
+
+    def for_table(self, table: Table) -> TableMethod:
+        """The method bound to a table with its cell keys."""
         ...
 
 
@@ -171,14 +194,18 @@ class Adjust:
         )
 
 
-TABLE_METHODS = Registry("[protect]", (PrimaryOnly, Round, SmallCounts, Adjust, CellKey, *SUPPRESSION_METHODS))
+TABLE_METHODS = Registry(
+    "[protect]", (PrimaryOnly, Round, RandomRounding, SmallCounts, Adjust, CellKey, *SUPPRESSION_METHODS)
+)
 
 __all__ = [
     "TABLE_METHODS",
     "Adjust",
     "CellKey",
+    "KeyedMethod",
     "Outcome",
     "PrimaryOnly",
+    "RandomRounding",
     "Round",
     "SmallCounts",
     "TableMethod",

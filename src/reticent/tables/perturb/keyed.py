@@ -24,7 +24,7 @@ from reticent.tables.perturb.cell_key import (
 )
 from reticent.tables.perturb.ptable import PerturbationTable, read_ptables
 from reticent.tables.perturb.ptable_design import Design, design_ptable
-from reticent.tables.perturb.record_keys import DRAWN_DIGITS, RecordKeys
+from reticent.tables.perturb.record_keys import DRAWN_DIGITS, RecordKeys, contributing_keys
 from reticent.tables.problem import SuppressionProblem
 
 Floats = NDArray[np.float64]
@@ -77,18 +77,8 @@ class CellKey:
 
     def record_keys(self, data: Microdata, response: str | None, secret: Secret) -> RecordKeys:
         """The keys of all records; for sums, records that contribute 0 may stay out."""
-        if self.record_key:
-            data.schema.require([self.record_key], owner=OWNER)
-            keys = RecordKeys.of_column(
-                data.numbers((self.record_key,))[:, 0], name=self.record_key,
-                digits=data.schema[self.record_key].decimals or None,
-            )  # fmt: skip
-        else:
-            keys = RecordKeys.drawn(secret, data.record_ids())
-        if response is not None and not self.noise.include_zeros:
-            amounts = data.numbers((response,))[:, 0]
-            keys = keys.without(np.isnan(amounts) | (amounts == 0))
-        return keys
+        zeros = self.noise.include_zeros
+        return contributing_keys(data, self.record_key, response, secret, owner=OWNER, zeros=zeros)
 
     def tables(self, *, counts: bool) -> dict[str, PerturbationTable]:
         """The perturbation tables by kind."""

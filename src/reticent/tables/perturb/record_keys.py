@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
+from reticent.data.microdata import Microdata
 from reticent.kernels.draws import uniforms
 
 Floats = NDArray[np.float64]
@@ -78,6 +79,22 @@ class RecordKeys:
     def shown_digits(self) -> int:
         """The decimals of a cell key that count when its digits are turned."""
         return self.digits or DRAWN_DIGITS
+
+
+def contributing_keys(
+    data: Microdata, name: str, response: str | None, secret: Secret, *, owner: str, zeros: bool = False
+) -> RecordKeys:
+    """The keys of all records, from the variable `name` or drawn; without `zeros` those that contribute 0 stay out."""
+    if name:
+        data.schema.require([name], owner=owner)
+        column = data.numbers((name,))[:, 0]
+        keys = RecordKeys.of_column(column, name=name, digits=data.schema[name].decimals or None)
+    else:
+        keys = RecordKeys.drawn(secret, data.record_ids())
+    if response is None or zeros:
+        return keys
+    amounts = data.numbers((response,))[:, 0]
+    return keys.without(np.isnan(amounts) | (amounts == 0))
 
 
 def _decimals(values: Floats) -> int:
