@@ -88,8 +88,12 @@ def test_respondents_who_know_what_others_work_out_are_kept_apart() -> None:
 def test_a_table_of_many_failures_is_protected_by_movements_for_many(seed: int) -> None:
     """The way of large tables, on small ones: the same judge has the last word."""
     problem = table(seed, 0.15)
-    engine = "reticent.tables.suppression.engine."
-    with patch(engine + "_MANY", 1), patch(engine + "_SAMPLE", 3), patch(engine + "_EXACT_INSIDERS", 0):
+    package = "reticent.tables.suppression."
+    with (
+        patch(package + "watch._SAMPLE", 3),
+        patch(package + "watch.EXACT_INSIDERS", 0),
+        patch(package + "engine.EXACT_INSIDERS", 0),
+    ):
         found = Heuristic().protect(problem, time_limit=2)
     assert found.audit is not None
     assert found.audit.n_exposed == 0

@@ -100,9 +100,11 @@ class _Algebra:
         self._place = np.full(problem.n_cells, -1, dtype=np.int64)
         self._place[reduced.cells] = np.arange(len(reduced.cells))
         at = np.flatnonzero(problem.primary[reduced.cells] & (reduced.leader >= 0))
-        self._primaries, self._leaders = reduced.cells[at], reduced.leader[at].astype(np.int64)
+        self._primaries, self._carried_by = reduced.cells[at], reduced.leader[at].astype(np.int64)
+        self._leaders = np.unique(self._carried_by)
+        self._moved = (self._vectors != 0).any(axis=0)
         self._of_group: dict[int, Ints] = {
-            int(group): np.flatnonzero(reduced.groups[self._leaders] == group)
+            int(group): self._leaders[reduced.groups[self._leaders] == group]
             for group in np.unique(reduced.groups[self._leaders])
         }
 
@@ -116,11 +118,10 @@ class _Algebra:
             return []
         if len(leaders) >= _VECTORS:
             return None
-        inside = np.concatenate(places)
-        at = self._leaders[inside]
+        at = np.concatenate(places)
         factors, rank = _vanishing(self._vectors[:, leaders])
         stays = _combine(self._vectors[:, at], factors) == 0
-        public = (self._vectors[:, at] != 0).any(axis=0)
+        public = self._moved[at]
         # Where bounds matter, a primary that no vector moves may still move for the public, with cells that are held
         # here. The vectors can then undo what that does to the known cells, if they move these independently.
         unclear = public if settle else np.zeros_like(public)
@@ -135,7 +136,14 @@ class _Algebra:
             stays, doubtful = stays & ~moved, doubtful & ~moved
             if not doubtful.any():
                 break
-        return None if doubtful.any() else [int(c) for c in self._primaries[inside[stays & public]]]
+        return None if doubtful.any() else self._carried(at[stays & public])
+
+    def _carried(self, leaders: Ints) -> list[int]:
+        """The primaries that some movements carry."""
+        chosen = np.zeros(len(self._moved), dtype=bool)
+        chosen[leaders] = True
+        found: list[int] = self._primaries[chosen[self._carried_by]].tolist()
+        return found
 
     def _held_in(self, groups: NDArray[np.int32]) -> list[int]:
         """Movements of some groups that are held here though they may go one way."""

@@ -13,25 +13,20 @@ from numpy.typing import NDArray
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.solve.model import Status
-from reticent.tables.attack.certify import certify
-from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.cleaning import clean
 from reticent.tables.suppression.cuts import Cut, Separator
-from reticent.tables.suppression.demands import Demand, Kind, demands_of
+from reticent.tables.suppression.demands import Demand, Kind
 from reticent.tables.suppression.master import Master
 from reticent.tables.suppression.routing import route
 from reticent.tables.suppression.together import Together
+from reticent.tables.suppression.watch import EXACT_INSIDERS, Watch, serve_all
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-_EXACT_INSIDERS = 20_000  # cells up to which the attacks of single respondents are settled by programs
 _LARGE = 1_000  # cells from which rounds of cuts take long
 _FEW = 4  # primaries that fail, up to which a way for each is looked for instead of further cuts
-_MANY = 1_000  # primaries that fail at once, beyond which single ways and cuts take too long
-_SAMPLE = 300  # of these, at least so many are served by one movement,
-_SHARE = 0.17  # or this share of them
-_SETTLED = 20  # respondents that algebra does not clear, up to which programs have the last word
+_CROWDED = 0.15  # share of primaries from which on many of them are served at once
 _ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, ways are found quickly
 
 
@@ -63,8 +58,6 @@ class Engine:
     ) -> None:
         self.problem = problem
         self.singletons = singletons
-        # in large tables respondents that only bounds keep out are taken for successful: safe, and much quicker
-        self._exact = problem.n_cells <= _EXACT_INSIDERS
         self.master = Master(problem, cost, singletons=singletons)
         self.cost = self.master.cost
         self.given_cost = cost
@@ -73,6 +66,9 @@ class Engine:
         self.rng = rng
         self.best: Mask | None = None
         self.best_cost = math.inf
+        # in a large table with very many primaries neither cuts nor a way for each of them get far
+        share = float(problem.primary.mean()) if problem.n_cells else 0.0
+        self.crowded = problem.n_cells > EXACT_INSIDERS and share > _CROWDED
         self._progress = progress
         self._started = time.monotonic()
 
@@ -112,7 +108,7 @@ class Engine:
         demands = self.missing(pattern)
         point = pattern.astype(np.float64) if x is None else x
         cuts = self.separator.separate_all(point, demands, until=until)
-        if demands and not cuts and x is None and self._exact:
+        if demands and not cuts and x is None and self.problem.n_cells <= EXACT_INSIDERS:
             cuts.append(self._something_else(pattern, demands[0].cell))
         self.master.add_cuts(_distinct(cuts))
         return Verdict(demands, cuts)
@@ -184,6 +180,8 @@ class Engine:
         First by the cuts of the attacker and small integer programmes; when these no longer get on, by routing.
         """
         pattern = pattern | self.problem.forced
+        if self.best is None and self.crowded:
+            return self.route_all(pattern)
         end = time.monotonic() + max(3.0, 0.25 * self.left())
         rounds = 0
         while float(self.cost[pattern].sum()) < give_up:
@@ -206,13 +204,14 @@ class Engine:
     def route_all(self, pattern: Mask) -> Mask:
         """Route every demand that is not met, one after the other, each over what the earlier ones have hidden.
 
-        Where very many fail, movements for many of them at once come first.
+        In a crowded table movements for many of them at once come first.
         """
         pattern = pattern.copy()
-        if int(self.problem.primary.sum()) > _MANY and len(self._unproved(pattern)) > _MANY:
-            usable = self.problem.candidates | self.problem.forced
-            together = Together(self.problem, usable, self.cost)
-            pattern = self.serve_together(pattern, together, until=time.monotonic() + 0.5 * max(0.0, self.left()))
+        if self.crowded:
+            self.say("moving many cells at once")
+            until = time.monotonic() + 0.5 * max(0.0, self.left())
+            together = Together(self.problem, self.problem.candidates | self.problem.forced, self.cost)
+            pattern = serve_all(self.watch(), together, pattern, self.cost, until=until)
         while True:
             self.say("routing movements")
             lost = self.missing(pattern)
@@ -239,52 +238,11 @@ class Engine:
 
     def missing(self, pattern: Mask) -> list[Demand]:
         """The demands that a pattern does not meet."""
-        reach, wants = certify(self.problem, pattern, rng=self.rng)
-        assert reach.lost is not None
-        cells = reach.reduced.cells
-        short = {
-            Kind.UP: set(cells[wants.missing_up(reach)].tolist()),
-            Kind.DOWN: set(cells[wants.missing_down(reach)].tolist()),
-        }
-        demands = demands_of(self.problem, cells[reach.lost])
-        found = [d for d in demands if d.cell in short.get(d.kind, {d.cell})]
-        return found + (self._from_inside(pattern) if self.singletons else [])
+        return self.watch().demands(pattern)
 
-    def _from_inside(self, pattern: Mask) -> list[Demand]:
-        """Movement for every primary that a respondent alone in another cell can work out."""
-        found = insiders(self.problem, pattern, settle=self._exact)
-        if not self._exact and len(found) <= _SETTLED:
-            found = insiders(self.problem, pattern, among={one.respondent for one in found})
-        return [Demand(cell, Kind.MOVE, 1.0, insider.known) for insider in found for cell in insider.exposed]
-
-    def _unproved(self, pattern: Mask, asked: Mask | None = None) -> NDArray[np.int32]:
-        """Primaries (of the asked ones) that no movement for many cells proves safe: all that fail and perhaps some more."""
-        reach, _ = certify(self.problem, pattern, rng=self.rng, asked=asked, settle=False)
-        assert reach.lost is not None
-        return reach.reduced.cells[reach.lost]
-
-    def serve_together(self, pattern: Mask, together: Together, *, until: float) -> Mask:
-        """Hide further cells until nearly all primaries are safe: many are served by one movement, then the respondents.
-
-        A sample of those that fail is served first: what that hides mostly serves the others.
-        """
-        asked: Mask | None = None
-        while time.monotonic() < until:
-            self.say("moving many cells at once")
-            lost = self._unproved(pattern, asked)
-            # as the pattern grows, what is safe stays safe
-            asked = np.isin(np.arange(self.problem.n_cells), lost)
-            if len(lost) > _FEW:
-                size = max(_SAMPLE, int(_SHARE * len(lost)))
-                chosen = lost if len(lost) <= size else np.sort(self.rng.choice(lost, size, replace=False))
-                grown = together.serve(pattern, chosen, self.rng, until=until)
-            else:
-                found = insiders(self.problem, pattern, settle=False) if self.singletons else []
-                grown = together.serve_insiders(pattern, found, self.rng, until=until)
-            if np.array_equal(grown, pattern):
-                break
-            pattern = grown
-        return pattern
+    def watch(self) -> Watch:
+        """A new look at a pattern that will grow."""
+        return Watch(self.problem, self.rng, singletons=self.singletons)
 
     def clean(self, *, until: float) -> None:
         """Reverse delete on the best pattern."""

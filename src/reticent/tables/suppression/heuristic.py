@@ -9,8 +9,10 @@ from reticent.tables.suppression.exchange import FAR, QUICK, exchange
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.neighbourhood import improve
 from reticent.tables.suppression.optimal import prove
+from reticent.tables.suppression.rerouting import reroute
 
 _LEAST = 0.8  # seconds for each of the first two steps
+_SURE = 0.9  # share of a cell in the relaxation from which on it is hidden at once
 _PROVABLE = 20_000  # cells up to which the whole integer programme is worth a try
 
 
@@ -25,6 +27,9 @@ class Heuristic(SuppressionMethod):
         # A short limit is best spent on the relaxation, a long one on what comes after. Less than a second is not worth
         # saving: what is not looked for here is paid for when the pattern is completed.
         support = engine.relax_and_cut(until=start + max(0.2 * total, min(0.5 * total, 5.0), _LEAST))
+        if engine.crowded:
+            _search_crowded(engine, until=start + 0.97 * total)
+            return
         until = time.monotonic() + max(0.08 * total, min(0.5 * total, 2.5), _LEAST)
         found = engine.integer_rounds(engine.narrow(0.05), until=until, gap=1e-3, rounds=4)
         if engine.best is None and engine.problem.n_cells > QUICK:
@@ -41,3 +46,9 @@ class Heuristic(SuppressionMethod):
         if engine.problem.n_cells <= _PROVABLE:
             prove(engine, until=time.monotonic() + 0.6 * engine.left())
         improve(engine, until=start + 0.97 * total)
+
+
+def _search_crowded(engine: Engine, *, until: float) -> None:
+    """Too many primaries for rounds of integer programmes: from what the relaxation is sure of, by joint movements."""
+    engine.complete(engine.master.x > _SURE)
+    reroute(engine, until=until)

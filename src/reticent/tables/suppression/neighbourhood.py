@@ -39,7 +39,7 @@ def _try_neighbourhood(engine: Engine, size: float, until: float) -> bool:
             return False
         pattern = found.values > 0.5
         simple = engine.master.add_simple_rows(found.values)
-        verdict = engine.judge(pattern)
+        verdict = engine.judge(pattern, until=until)
         if verdict.safe:
             return engine.offer(pattern)
         if not simple and not verdict.cuts:
