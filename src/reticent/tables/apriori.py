@@ -46,13 +46,17 @@ class EntryGroup:
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """A verdict with what was known beforehand worked in; NaN where nothing was said about cost or bounds."""
+    """A verdict with what was known beforehand worked in; NaN where nothing was said about cost or bounds.
+
+    `stated` has the cells whose protection levels somebody gave, rather than a rule.
+    """
 
     verdict: Verdict
     cost: Floats
     lower_bound: Floats
     upper_bound: Floats
     notes: tuple[str, ...] = ()
+    stated: frozenset[int] = frozenset()
 
 
 def no_knowledge(verdict: Verdict) -> Knowledge:
@@ -116,6 +120,7 @@ class _State:
         self.said: dict[tuple[int, str], Entry] = {}
         self.bounded: dict[int, Entry] = {}
         self.levels: dict[int, Entry] = {}
+        self.stated: set[int] = set()
         self.notes: list[str] = []
 
     def add(self, entry: Entry, twins: dict[int, list[int]], *, declared: bool) -> None:
@@ -186,6 +191,7 @@ class _State:
         elif entry.action == "PL":
             if not declared:
                 self.levels[cell] = entry
+            self.stated.add(cell)
             self.lower[cell], self.upper[cell] = entry.numbers
         else:
             self.bounded[cell] = entry
@@ -207,7 +213,8 @@ class _State:
             lower_protection=np.where(primary, self.lower, 0.0),
             upper_protection=np.where(primary, self.upper, 0.0),
         )
-        return Knowledge(verdict, self.cost, self.low, self.high, tuple(dict.fromkeys(self.notes)))
+        notes = tuple(dict.fromkeys(self.notes))
+        return Knowledge(verdict, self.cost, self.low, self.high, notes, frozenset(self.stated))
 
     def _check_levels(self, primary: NDArray[np.bool_]) -> None:
         """Whoever knows a cell within its bounds cannot be kept further away than that."""

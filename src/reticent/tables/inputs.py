@@ -121,10 +121,15 @@ def build_problem(
 def room_notes(
     table: Table, problem: SuppressionProblem, knowledge: Knowledge, bounds: BoundsOptions
 ) -> tuple[str, ...]:
-    """What is to be told where levels reach beyond the attacker's bounds; that nothing is below 0 needs no words."""
+    """What is to be told where levels reach beyond the attacker's bounds.
+
+    That a rule's levels end at 0 needs no words; who gave levels that reach below it must hear that they do not count.
+    """
     verdict, slack = knowledge.verdict, problem.tolerance
     stretched = problem.primary & (table.values + verdict.upper_protection > bounds_of(table, bounds)[1] + slack)
-    short = problem.primary & (problem.lower_protection < verdict.lower_protection - slack) & (problem.lower_bound != 0)
+    told = problem.lower_bound != 0
+    told[list(knowledge.stated)] = True
+    short = problem.primary & (problem.lower_protection < verdict.lower_protection - slack) & told
     n_above, n_below = int(stretched.sum()), int(short.sum())
     notes = []
     if n_above:

@@ -53,6 +53,32 @@ def test_levels_beyond_the_bounds_are_told(tmp_path: Path) -> None:
     assert audit_plan(write(tmp_path, "", "")).notes == ()
 
 
+@pytest.mark.parametrize("source", ["a-priori file", "finished table"])
+def test_given_levels_that_reach_below_zero_are_told(tmp_path: Path, source: str) -> None:
+    """65 ± 100: below 0 there is nothing that could be protected, and who asked for it must know."""
+    below = "The levels of 1 unsafe cells reach below the attacker's bounds; there they end at the bounds."
+    if source == "a-priori file":
+        plan = write(tmp_path, 'a_priori = "known.hst"', "")
+        known = tmp_path / "known.hst"
+        known.write_text("x;k;PL;100;20\n")
+    else:
+        plan, known = tmp_path / "plan.toml", tmp_path / "t.csv"
+        values = {a + b: 65 if a + b == "xk" else 36 for a in "xyz" for b in "klm"}
+        rows = [f"{c[0]},{c[1]},{v},{'u' if c == 'xk' else 's'},{100 * (c == 'xk')},20" for c, v in values.items()]
+        known.write_text("\n".join(["a,b,v,s,lo,up", *rows]) + "\n")
+        plan.write_text(
+            '[data]\npath = "t.csv"\n[table]\ndimensions = ["a", "b"]\n[table.finished]\nvalue = "v"\nstatus = "s"\n'
+            'lower_protection = "lo"\nupper_protection = "up"\ncomplete = true\n'
+            '[protect]\nmethod = "optimal"\n[output]\npath = "out.csv"\n'
+        )
+    result = audit_plan(plan)
+    assert below in result.notes
+    unsafe = int(np.flatnonzero(result.problem.primary)[0])
+    assert result.problem.lower_protection[unsafe] == 65
+    known.write_text(known.read_text().replace("100", "65"))
+    assert below not in audit_plan(plan).notes
+
+
 def test_a_batch_names_a_variable_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "d.asc").write_text("a 1\nb 2\n")
     (tmp_path / "d.rda").write_text("Region 1 1\n <RECODEABLE>\nTurnover 3 1\n <NUMERIC>\n")
