@@ -9,6 +9,7 @@ from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
 from reticent.cli.table import relations_shown, show_inside, show_table_result
+from reticent.data.table_plan import named_after
 
 SHOWN = 12
 
@@ -49,6 +50,7 @@ def suppress(
 def audit(
     file: Path = typer.Argument(..., help="A JJ file, or a table plan (TOML)."),
     suppressed: str = typer.Option("", help="For a JJ file: hidden ids (3,7,12), or a file of them or of `suppress`."),
+    response: str | None = typer.Option(None, help="For a plan of several responses: only this one."),
     insiders: str | None = typer.Option(
         None, help="For a plan: attack by respondents alone in a cell, exact or levels."
     ),
@@ -61,13 +63,15 @@ def audit(
 ) -> None:
     """Attack a pattern: the interval of every hidden cell, and which unsafe cells are exposed."""
     if file.suffix.lower() == ".jj":
+        if response is not None:
+            raise ParameterError("audit: --response belongs to plans; a JJ file has one table.")
         _audit_jj(file, suppressed, single, insiders or "exact", coalition or 1, json_out)
         if certificate is not None:
             _certify_jj(file, suppressed, certificate)
     elif file.suffix.lower() == ".toml":
         if suppressed or single:
             raise ParameterError("audit: --suppressed and --single belong to JJ files; a plan says it itself.")
-        _audit_plan(file, insiders, coalition, certificate, json_out)
+        _audit_plan(file, response, insiders, coalition, certificate, json_out)
     else:
         raise ParameterError(f"audit: the file must end in .jj or .toml, got {file.name!r}.")
 
@@ -136,17 +140,32 @@ def _show_certificate(path: Path, unproved: int) -> None:
 
 
 def _audit_plan(
-    file: Path, insiders: str | None, coalition: int | None, certificate: Path | None, json_out: Path | None
+    file: Path,
+    response: str | None,
+    insiders: str | None,
+    coalition: int | None,
+    certificate: Path | None,
+    json_out: Path | None,
 ) -> None:
     import json
 
     from reticent.io.atomic import write_text
-    from reticent.jobs.protect_table import audit_plan
+    from reticent.jobs.protect_table import audit_plan, audit_plans
 
     with progress_bar("audit") as progress:
-        result = audit_plan(file, insiders=insiders, coalition=coalition, progress=progress)
-    show_table_result(Console(), result)
-    if certificate is not None:
-        _show_certificate(certificate, len(result.write_certificate(certificate)))
+        if response is None:
+            results = audit_plans(file, insiders=insiders, coalition=coalition, progress=progress)
+        else:
+            results = (audit_plan(file, response=response, insiders=insiders, coalition=coalition, progress=progress),)
+    console = Console()
+    for result in results:
+        name = result.table.response or "count"
+        if len(results) > 1:
+            console.print(f"response {name}", style="bold", markup=False, highlight=False)
+        show_table_result(console, result)
+        if certificate is not None:
+            own = certificate if len(results) == 1 else named_after(certificate, name)
+            _show_certificate(own, len(result.write_certificate(own)))
     if json_out is not None:
-        write_text(json_out, json.dumps(result.summary(), indent=1) + "\n")
+        found = {result.table.response or "count": result.summary() for result in results}
+        write_text(json_out, json.dumps(found if len(results) > 1 else results[0].summary(), indent=1) + "\n")

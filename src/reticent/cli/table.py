@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
-from reticent.base.errors import PlanError
+from reticent.base.errors import ParameterError
 from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
+    from reticent.jobs.protect_table import ProtectedTable
     from reticent.tables.attack.inside import InsideAudit
 
 SHOWN = 12
@@ -28,25 +29,31 @@ def table(
     plan: Path = typer.Argument(..., help="The table plan, a TOML file."),
     why: list[str] = typer.Option([], "--why", help="Codes of a hidden cell, as 2;Nr: say what it guards. Repeatable."),
     what_if: list[str] = typer.Option([], "--what-if", help="Codes of a hidden cell: say what to hide instead."),
+    response: str | None = typer.Option(None, help="Of several responses the one whose cells are explained."),
 ) -> None:
     """Make the tables of a plan, protect them, attack the result, write what the plan asks for."""
     from reticent.data.table_plan import read_table_plan
-    from reticent.jobs.protect_table import run_table_plans, written_names
+    from reticent.jobs.protect_table import one_response, run_table_plans, written_names
 
     planned = read_table_plan(plan)
-    plans = planned.by_response()
-    if len(plans) > 1 and (why or what_if):
-        raise PlanError("table: --why and --what-if are about one table; give one of the responses as response.")
+    asked = bool(why or what_if)
+    if response is not None and not asked:
+        raise ParameterError("table: --response says which table --why and --what-if are about; give one of them.")
+    explained = one_response(planned, response) if asked else None
     with progress_bar("table") as progress:
         results = run_table_plans(planned, progress=progress)
     console = Console()
-    for one, result in zip(plans, results, strict=True):
+    for one, result in zip(planned.by_response(), results, strict=True):
         show_table_result(console, result)
-        explained = [result.why(*_codes(cell)) for cell in why] + [result.what_if(*_codes(cell)) for cell in what_if]
-        for sentence in explained:
-            console.print(sentence, highlight=False)
+        if one == explained:
+            for sentence in _explanations(result, why, what_if):
+                console.print(sentence, highlight=False, markup=False)
         for what, name in written_names(one, result):
             console.print(f"[dim]{what:>12}[/dim]  {name}")
+
+
+def _explanations(result: "ProtectedTable", why: list[str], what_if: list[str]) -> list[str]:
+    return [result.why(*_codes(cell)) for cell in why] + [result.what_if(*_codes(cell)) for cell in what_if]
 
 
 def _codes(cell: str) -> list[str]:

@@ -169,21 +169,25 @@ class TablePlan:
             replace(
                 self,
                 tables=tuple(replace(section, response=name, responses=()) for section in self.tables),
-                output=_named_after(self.output, name),
+                output=_outputs_after(self.output, name),
             )
             for name in responses
         )
 
 
-def _named_after(output: OutputSection, response: str) -> OutputSection:
+def _outputs_after(output: OutputSection, response: str) -> OutputSection:
     """The same outputs with the response before the ending: table.csv, table-turnover.csv."""
     changed = {}
     for name in ("path", "public_report", "report", "summary"):
         given = getattr(output, name)
         if given:
-            path = Path(given)
-            changed[name] = str(path.with_name(f"{path.stem}-{response}{path.suffix}"))
+            changed[name] = str(named_after(Path(given), response))
     return replace(output, **changed)
+
+
+def named_after(path: Path, response: str) -> Path:
+    """The path with the response before its ending."""
+    return path.with_name(f"{path.stem}-{response}{path.suffix}")
 
 
 def read_table_plan(path: Path) -> TablePlan:

@@ -441,13 +441,31 @@ def method_from_plan(plan: TablePlan) -> TableMethod:
 
 
 def audit_plan(
-    path: Path, *, insiders: str | None = None, coalition: int | None = None, progress: Progress = silent
+    path: Path,
+    *,
+    response: str | None = None,
+    insiders: str | None = None,
+    coalition: int | None = None,
+    progress: Progress = silent,
 ) -> ProtectedTable:
     """Run a table plan up to the attack; nothing is written and nothing refused.
 
-    `insiders` and `coalition` take the place of what the plan says.
+    `response` names one of several; `insiders` and `coalition` take the place of what the plan says.
     """
-    plan = _single(read_table_plan(path))
+    plan = one_response(read_table_plan(path), response)
+    return _audited(plan, insiders, coalition, progress)
+
+
+def audit_plans(
+    path: Path, *, insiders: str | None = None, coalition: int | None = None, progress: Progress = silent
+) -> tuple[ProtectedTable, ...]:
+    """The same for every response of a plan, in its order."""
+    plans = read_table_plan(path).by_response()
+    shares = [part(progress, number / len(plans), (number + 1) / len(plans)) for number in range(len(plans))]
+    return tuple(_audited(plan, insiders, coalition, share) for plan, share in zip(plans, shares, strict=True))
+
+
+def _audited(plan: TablePlan, insiders: str | None, coalition: int | None, progress: Progress) -> ProtectedTable:
     given: dict[str, Any] = {"insiders": insiders, "coalition": coalition}
     protect = replace(plan.protect, **{name: value for name, value in given.items() if value is not None})
     return run_plan(replace(plan, protect=protect), progress=progress)
@@ -470,7 +488,7 @@ def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
 
 def run_table_plan(path: Path, *, progress: Progress = silent) -> ProtectedTable:
     """Read a plan of one response, protect the tables it describes, and write what it asks for."""
-    return run_table_plans(_single(read_table_plan(path)), progress=progress)[0]
+    return run_table_plans(one_response(read_table_plan(path)), progress=progress)[0]
 
 
 def run_table_plans(plan: TablePlan, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:
@@ -493,11 +511,20 @@ def run_table_plans(plan: TablePlan, *, progress: Progress = silent) -> tuple[Pr
     return tuple(results)
 
 
-def _single(plan: TablePlan) -> TablePlan:
-    plans = plan.by_response()
-    if len(plans) > 1:
-        raise PlanError("[table]: responses names several variables; give one of them as response here.")
-    return plans[0]
+def _response_of(plan: TablePlan) -> str:
+    first = plan.tables[0]
+    return first.response or (first.finished.value if first.finished else "count")
+
+
+def one_response(plan: TablePlan, response: str | None = None) -> TablePlan:
+    """The plan of one response; which one must be said if there are several."""
+    plans = {_response_of(one): one for one in plan.by_response()}
+    if response is None and len(plans) == 1:
+        return next(iter(plans.values()))
+    if response is None:
+        raise PlanError(f"[table]: the plan has several responses; name one of {', '.join(plans)} (--response).")
+    check_choice(response, tuple(plans), name="response", owner="[table]")
+    return plans[response]
 
 
 def _texts(plan: TablePlan, result: ProtectedTable) -> dict[Path, str]:

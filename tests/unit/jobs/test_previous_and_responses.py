@@ -1,14 +1,15 @@
 """Several responses in one plan, and the pattern of a previous period as a preference."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from command_line import CommandLine
-from reticent.base.errors import DataError, PlanError
+from reticent.base.errors import DataError, ParameterError, PlanError
 from reticent.data.table_plan import read_table_plan
 from reticent.io.published import published_text, read_published_table
-from reticent.jobs.protect_table import audit_plan, run_table_plan, run_table_plans
+from reticent.jobs.protect_table import audit_plan, audit_plans, run_table_plan, run_table_plans
 
 # x × k is unsafe; with 33 each, y × l, y × m, z × l … are equally cheap partners
 CSV = "a,b,v,w\n" + "\n".join(
@@ -55,11 +56,44 @@ def test_each_response_is_a_table_of_its_own(tmp_path: Path, reticent: CommandLi
 
 def test_several_responses_where_one_is_needed(tmp_path: Path, reticent: CommandLine) -> None:
     plan = write(tmp_path, 'responses = ["v", "w"]')
-    with pytest.raises(PlanError, match="give one of them as response"):
+    with pytest.raises(PlanError, match="several responses; name one of v, w"):
         audit_plan(plan)
-    assert "--why and --what-if are about one table" in reticent("table", plan, "--why", "x;k").sentence
+    with pytest.raises(ParameterError, match="'u'"):
+        audit_plan(plan, response="u")
+    for option in ("--why", "--what-if"):
+        assert "name one of v, w (--response)" in reticent("table", plan, option, "x;k").sentence
+    assert "--response says which table" in reticent("table", plan, "--response", "v").sentence
     with pytest.raises(PlanError, match="takes the place of response"):
         read_table_plan(write(tmp_path, 'response = "v"\nresponses = ["v", "w"]'))
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_cells_of_one_of_several_responses_are_explained(tmp_path: Path, reticent: CommandLine) -> None:
+    """The cells that guard x × k are those of the response named, and its table is the one explained."""
+    plan = write(tmp_path, 'responses = ["v", "w"]')
+    second = audit_plan(plan, response="w")
+    hidden = next(row["cell"] for row in second.intervals() if row["status"] == "secondary")
+    ran = reticent("table", plan, "--why", ";".join(hidden), "--what-if", ";".join(hidden), "--response", "w")
+    assert ran.code == 0
+    assert " ".join(second.what_if(*hidden).split()) in " ".join(ran.out.split())
+    assert ran.out.count(" guards ") == 1
+    assert ran.out.index("out-v.csv") < ran.out.index(" guards ") < ran.out.index("out-w.csv")
+
+
+def test_audit_takes_every_response_in_turn(tmp_path: Path, reticent: CommandLine) -> None:
+    plan = write(tmp_path, 'responses = ["v", "w"]', protect='method = "primary-only"')
+    first, second = audit_plans(plan)
+    assert (first.table.response, second.table.response) == ("v", "w")
+    assert first.exposed
+    assert second.summary() == audit_plan(plan, response="w").summary()
+    ran = reticent("audit", plan, "--json", tmp_path / "all.json", "--certificate", tmp_path / "proof.txt")
+    assert ran.code == 0
+    assert ran.out.index("response v") < ran.out.index("response w")
+    assert json.loads((tmp_path / "all.json").read_text()) == {"v": first.summary(), "w": second.summary()}
+    assert {path.name for path in tmp_path.glob("proof*")} == {"proof-v.txt", "proof-w.txt"}
+    only = reticent("audit", plan, "--response", "w", "--json", tmp_path / "one.json")
+    assert "response v" not in only.out
+    assert json.loads((tmp_path / "one.json").read_text()) == second.summary()
     assert not list(tmp_path.glob("out*"))
 
 
