@@ -174,5 +174,5 @@ def entries() -> list[Entry]:
         _entry(SIZE, "modular", 60.0, 5),
         _entry(SMALL, "heuristic", 60.0, 5),
         _entry(REGION, "heuristic", 120.0, 1),
-        _entry(THREE, "heuristic", 300.0, 1),
+        _entry(THREE, "heuristic", 280.0, 1),
     ]
