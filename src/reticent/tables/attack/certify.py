@@ -193,14 +193,16 @@ class _Group:
             self._full = MovementProgram(reduced.relations, reduced.room_down, reduced.room_up, whole=reduced.whole)
         return self._full
 
-    def run(self, program: MovementProgram, places: Ints, weights: Floats, reach: Reach) -> float:
-        """Maximise a weighted sum of cells, learn from the movement, return its value."""
+    def run(
+        self, program: MovementProgram, places: Ints, weights: Floats, reach: Reach, *, enough: float | None = None
+    ) -> float:
+        """Maximise a weighted sum of cells (or get it far `enough`), learn from the movement, return its value."""
         total = np.zeros(self.reduced.relations.n_cells)
         np.add.at(total, self.reduced.leader[places], weights * self.reduced.sign[places])
         used = np.flatnonzero(total).astype(np.int32)
         if len(used) == 0:
             return 0.0
-        found = program.maximise(used, total[used])
+        found = program.maximise(used, total[used], enough=enough)
         reach.programs += 1
         if len(found.values):
             values = np.where(np.abs(found.values) < 1e-9 * max(1.0, program.scale), 0.0, found.values)
@@ -307,9 +309,11 @@ def _settle(item: _Group, reach: Reach, wants: Wants, place: int) -> None:
         wanted = max(float(need[place]), float(wants.slide[place]), wants.slack if wants.move[place] else 0.0)
         if have[place] >= wanted - wants.slack and not (wants.move[place] and not reach.moves[place]):
             continue
-        value = item.run(item.capped, at, sign * one, reach)
+        # both ends together must be as wide as a sliding level: there each must go as far as it can
+        enough = None if wants.slide[place] > 0 else wanted
+        value = item.run(item.capped, at, sign * one, reach, enough=enough)
         if value < wanted - wants.slack:
-            value = item.run(item.full(), at, sign * one, reach)
+            value = item.run(item.full(), at, sign * one, reach, enough=enough)
         have[place] = max(have[place], value)
         reach.moves[place] = reach.moves[place] or value > wants.slack
     reach.lost[place] = bool(wants.missing(reach)[place])

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from reticent.base.errors import SolverError
 from reticent.data.relations import Relations
@@ -49,8 +50,14 @@ class MovementProgram:
         self._used: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self.solves = 0
 
-    def maximise(self, cells: Sequence[int] | NDArray[np.int32], weights: Floats) -> Solution:
-        """The largest Σ weight·z; `values` and `objective` are in the table's own unit."""
+    def maximise(
+        self, cells: Sequence[int] | NDArray[np.int32], weights: Floats, *, enough: float | None = None
+    ) -> Solution:
+        """The largest Σ weight·z; `values` and `objective` are in the table's own unit.
+
+        Where only whole movements count and `enough` is given, one that gets so far will do, and none is looked for
+        where no movement does.
+        """
         columns = np.asarray(cells, dtype=np.int32)
         cost = np.zeros(len(self._all))
         cost[columns] = weights
@@ -67,7 +74,7 @@ class MovementProgram:
         if found.status is Status.UNBOUNDED:
             return Solution(found.status, math.inf, math.inf, np.zeros(0))
         if self._whole and np.abs(found.values - np.rint(found.values)).max(initial=0.0) > 1e-6:
-            found = self._in_whole_numbers(cost)
+            found = self._in_whole_numbers(cost) if enough is None else self._far_enough(cost, enough, found.objective)
         return Solution(
             found.status,
             found.objective * self.scale,
@@ -83,6 +90,26 @@ class MovementProgram:
         if not found.feasible:
             return Solution(Status.OPTIMAL, 0.0, 0.0, np.zeros(len(cost)))
         return replace(found, status=Status.OPTIMAL, values=np.rint(found.values))
+
+    def _far_enough(self, cost: Floats, enough: float, most: float) -> Solution:
+        """Any whole movement that gets far enough: a question of yes or no is answered much sooner than how far."""
+        nothing = Solution(Status.OPTIMAL, 0.0, most, np.zeros(len(cost)))
+        if most < enough - 1e-6:
+            return nothing
+        model = self._model
+        wanted = replace(
+            model,
+            cost=np.zeros(len(cost)),
+            matrix=sparse.csr_array(sparse.vstack((model.matrix, sparse.csr_array(cost[None, :])), format="csr")),
+            row_lower=np.append(model.row_lower, enough - 1e-6),
+            row_upper=np.append(model.row_upper, np.inf),
+            integer=np.ones(len(cost), dtype=bool),
+        )
+        found = solve(wanted, time_limit=_PATIENCE)
+        if not found.feasible:
+            return nothing
+        values = np.rint(found.values)
+        return replace(found, status=Status.OPTIMAL, objective=float(cost @ values), bound=most, values=values)
 
     def _from_scratch(self, cost: Floats) -> Solution:
         """The warm solve cycled or met numerical trouble: the other algorithms, each with a fresh start."""

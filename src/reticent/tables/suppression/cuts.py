@@ -24,7 +24,7 @@ from reticent.tables.suppression.demands import Demand, Kind, rooms
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _NOISE = 1e-7
-_SMALL = 1000  # columns of a program that is solved without presolve
+_SMALL = 150  # columns of a program that is solved without presolve
 _WHOLE_TABLE = 300  # tables up to this size are attacked as a whole, larger ones near the cell
 
 

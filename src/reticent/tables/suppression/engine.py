@@ -27,6 +27,7 @@ Mask = NDArray[np.bool_]
 _LARGE = 1_000  # cells from which rounds of cuts take long
 _FEW = 4  # primaries that fail, up to which a way for each is looked for instead of further cuts
 _CROWDED = 0.15  # share of primaries from which on many of them are served at once
+_IDLE = 6  # ways in a row that add nothing: what is hidden by now serves most, so look again
 _ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, ways are found quickly
 
 
@@ -204,10 +205,10 @@ class Engine:
     def route_all(self, pattern: Mask) -> Mask:
         """Route every demand that is not met, one after the other, each over what the earlier ones have hidden.
 
-        In a crowded table movements for many of them at once come first.
+        In a crowded table, or when time is short, movements for many of them at once come first.
         """
         pattern = pattern.copy()
-        if self.crowded:
+        if self.crowded or self._too_many(pattern):
             self.say("moving many cells at once")
             until = time.monotonic() + 0.5 * max(0.0, self.left())
             together = Together(self.problem, self.problem.candidates | self.problem.forced, self.cost)
@@ -221,6 +222,7 @@ class Engine:
             before = int(pattern.sum())
             cells_lost = {d.cell for d in lost}
             routed: set[int] = set()
+            idle = 0
             for demand in lost:
                 # the way up mostly serves the way down too, and what was added may serve others: look again soon
                 if demand.cell in routed:
@@ -231,10 +233,16 @@ class Engine:
                     raise InfeasibleError("Suppression: a primary cannot be protected.", cells=(demand.cell,))
                 pattern[added] = True
                 routed.add(demand.cell)
-                if len(routed) >= max(8, len(lost) // 4):
+                idle = 0 if len(added) else idle + 1
+                if len(routed) >= max(8, len(lost) // 4) or idle >= _IDLE:
                     break
             if int(pattern.sum()) == before:
                 pattern = self._grow(pattern, lost)
+
+    def _too_many(self, pattern: Mask) -> bool:
+        """Whether more primaries fail than single ways can serve in the time that is left."""
+        most = int(max(0.0, self.left()) / _ROUTE_SECONDS) + 30
+        return int(self.problem.primary.sum()) > most and len(self.watch().lost(pattern)) > most
 
     def missing(self, pattern: Mask) -> list[Demand]:
         """The demands that a pattern does not meet."""

@@ -24,6 +24,7 @@ _PATIENCE = 400  # trials without success that end a descent
 _LOST = 1e-3  # what a lost level costs in the descent, as a share of the cost of the first pattern
 _KICK = 0.05  # how far uphill a new descent may start
 _MENDING = 0.3  # share of the time for completing and cleaning
+_HOPELESS = 200  # primaries that fail, beyond which a pattern is not completed way by way
 _DEPTH = 8  # descents without a new best after which the search goes back to the best
 
 
@@ -51,12 +52,13 @@ class _Search:
         self.weight = _LOST * self.now.cost
         self._mending = 0.0
         self._mended = np.zeros(0, dtype=bool)
+        self._hopeless = False
 
     def run(self, until: float) -> None:
         """Descend, mend, step uphill, until time is up, the bound is met or nothing has helped for long."""
         start, since = time.monotonic(), 0
         patience = _DEPTH + self.engine.problem.n_cells // 20
-        while time.monotonic() < until and since < patience and not self.engine.closed():
+        while time.monotonic() < until and since < patience and not (self._hopeless or self.engine.closed()):
             self._descend(until)
             since += 1
             if self.now.merit(self.weight) < self.best.merit(self.weight):
@@ -67,14 +69,15 @@ class _Search:
                 self.span.restart(self.span.pattern(self.best.hidden))
                 self.now = self.best
             self._step_uphill()
-        self._mend(until)
+        if not self._hopeless:
+            self._mend(until)
 
     def _mend(self, until: float) -> None:
         """Make a safe pattern of the best one, unless that has been tried."""
         if not np.array_equal(self.best.hidden, self._mended):
             start = time.monotonic()
             self._mended = self.best.hidden
-            mend(self.engine, self.span.pattern(self.best.hidden), until=until)
+            self._hopeless = not mend(self.engine, self.span.pattern(self.best.hidden), until=until)
             self._mending += time.monotonic() - start
 
     def _descend(self, until: float) -> None:
@@ -107,8 +110,11 @@ class _Search:
         self.now = trial
 
 
-def mend(engine: Engine, pattern: Mask, *, until: float) -> None:
-    """Complete a pattern over single ways, clean it, offer it; given up once it is clearly dearer than the best."""
+def mend(engine: Engine, pattern: Mask, *, until: float) -> bool:
+    """Complete a pattern over single ways, clean it, offer it; given up once it is clearly dearer than the best.
+
+    False if it is so far from safe that others like it need not be tried.
+    """
     pattern = pattern | engine.problem.forced
     before = pattern.copy()
     while float(engine.cost[pattern].sum()) < engine.best_cost * 1.02:
@@ -118,9 +124,13 @@ def mend(engine: Engine, pattern: Mask, *, until: float) -> None:
             if (pattern != before).any():
                 end = time.monotonic() + 0.2 * max(0.0, until - time.monotonic())
                 engine.offer(clean(engine.problem, pattern, engine.cost, until=end, singletons=engine.singletons))
-            return
-        for demand in lost[: max(4, len(lost) // 4)]:
+            return True
+        failing = list({demand.cell: demand for demand in reversed(lost)}.values())
+        if len(failing) > _HOPELESS:
+            return False
+        for demand in failing[: max(4, len(failing) // 4)]:
             added = route(engine.problem, pattern, demand, engine.cost)
             if added is None or time.monotonic() > until:
-                return
+                return True
             pattern[added] = True
+    return True

@@ -32,7 +32,7 @@ class Heuristic(SuppressionMethod):
             return
         until = time.monotonic() + max(0.08 * total, min(0.5 * total, 2.5), _LEAST)
         found = engine.integer_rounds(engine.narrow(0.05), until=until, gap=1e-3, rounds=4)
-        if engine.best is None and engine.problem.n_cells > QUICK:
+        if engine.best is None and engine.problem.n_cells > QUICK and engine.left() > 0.6 * total:
             # the relaxation is far from safe: other starts may be cheaper than what its patterns grow into
             exchange(engine, until=start + 0.6 * total)
         if engine.best is None:
@@ -41,7 +41,7 @@ class Heuristic(SuppressionMethod):
                 engine.offer(support)
         assert engine.best is not None
         engine.clean(until=time.monotonic() + 0.5 * engine.left())
-        if engine.gap() > FAR and engine.problem.n_cells > QUICK:
+        if engine.gap() > FAR and engine.problem.n_cells > QUICK and engine.left() > 0.1 * total:
             exchange(engine, until=start + 0.95 * total)
         if engine.problem.n_cells <= _PROVABLE:
             prove(engine, until=time.monotonic() + 0.6 * engine.left())

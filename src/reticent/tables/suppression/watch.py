@@ -20,7 +20,7 @@ EXACT_INSIDERS = 20_000
 SETTLED = 20
 """Respondents that algebra does not clear, up to which programs have the last word in larger tables too."""
 _FEW = 4  # primaries up to which a single way for each is better than a movement for all
-_SAMPLE = 300  # of the primaries that fail, at least so many are served by one movement,
+_SAMPLE = 300  # of the primaries that fail, so many are served by one movement (fewer in small tables, where it is quick),
 _SHARE = 0.17  # or this share of them
 
 
@@ -100,7 +100,7 @@ def serve_all(
         progress(0.0, "moving many cells at once")
         lost = watch.lost(pattern)
         if len(lost) > _FEW:
-            size = max(_SAMPLE, int(_SHARE * len(lost)))
+            size = max(min(_SAMPLE, watch.problem.n_cells // 30), int(_SHARE * len(lost)))
             chosen = lost if len(lost) <= size else np.sort(watch.rng.choice(lost, size, replace=False))
             grown = together.serve(pattern, chosen, watch.rng, until=until)
         else:
