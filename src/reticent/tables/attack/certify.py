@@ -196,13 +196,15 @@ class _Group:
     def run(
         self, program: MovementProgram, places: Ints, weights: Floats, reach: Reach, *, enough: float | None = None
     ) -> float:
-        """Maximise a weighted sum of cells (or get it far `enough`), learn from the movement, return its value."""
+        """Make a weighted sum of cells large, that of one cell as large as can be or far `enough`; learn from the
+        movement, return its value.
+        """
         total = np.zeros(self.reduced.relations.n_cells)
         np.add.at(total, self.reduced.leader[places], weights * self.reduced.sign[places])
         used = np.flatnonzero(total).astype(np.int32)
         if len(used) == 0:
             return 0.0
-        found = program.maximise(used, total[used], enough=enough)
+        found = program.maximise(used, total[used], enough=enough, rough=len(places) > 1)
         reach.programs += 1
         if len(found.values):
             values = np.where(np.abs(found.values) < 1e-9 * max(1.0, program.scale), 0.0, found.values)

@@ -15,6 +15,7 @@ from reticent.solve.model import LinearModel, Solution, Status
 
 Floats = NDArray[np.float64]
 _PATIENCE = 20.0  # seconds for one integer programme
+_HURRY = 0.5  # seconds for one that need not be solved to the end
 _TARGET_SIZE = 1e6  # the largest number the solver should see: its tolerance of 1e-7 is absolute
 
 
@@ -51,12 +52,17 @@ class MovementProgram:
         self.solves = 0
 
     def maximise(
-        self, cells: Sequence[int] | NDArray[np.int32], weights: Floats, *, enough: float | None = None
+        self,
+        cells: Sequence[int] | NDArray[np.int32],
+        weights: Floats,
+        *,
+        enough: float | None = None,
+        rough: bool = False,
     ) -> Solution:
         """The largest Σ weight·z; `values` and `objective` are in the table's own unit.
 
         Where only whole movements count and `enough` is given, one that gets so far will do, and none is looked for
-        where no movement does.
+        where no movement does; where a `rough` answer will do, one that is found soon.
         """
         columns = np.asarray(cells, dtype=np.int32)
         cost = np.zeros(len(self._all))
@@ -74,7 +80,10 @@ class MovementProgram:
         if found.status is Status.UNBOUNDED:
             return Solution(found.status, math.inf, math.inf, np.zeros(0))
         if self._whole and np.abs(found.values - np.rint(found.values)).max(initial=0.0) > 1e-6:
-            found = self._in_whole_numbers(cost) if enough is None else self._far_enough(cost, enough, found.objective)
+            if enough is None:
+                found = self._in_whole_numbers(cost, rough=rough)
+            else:
+                found = self._far_enough(cost, enough, found.objective)
         return Solution(
             found.status,
             found.objective * self.scale,
@@ -84,9 +93,10 @@ class MovementProgram:
             found.reduced_costs,
         )
 
-    def _in_whole_numbers(self, cost: Floats) -> Solution:
+    def _in_whole_numbers(self, cost: Floats, *, rough: bool) -> Solution:
         """The best whole movement found in time: what it reaches is proved, even if it may not be the furthest."""
-        found = solve(replace(self._model, cost=cost, integer=np.ones(len(cost), dtype=bool)), time_limit=_PATIENCE)
+        model = replace(self._model, cost=cost, integer=np.ones(len(cost), dtype=bool))
+        found = solve(model, time_limit=_HURRY if rough else _PATIENCE, relative_gap=0.3 if rough else 0.0)
         if not found.feasible:
             return Solution(Status.OPTIMAL, 0.0, 0.0, np.zeros(len(cost)))
         return replace(found, status=Status.OPTIMAL, values=np.rint(found.values))
