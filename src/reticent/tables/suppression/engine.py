@@ -5,7 +5,7 @@ Every pattern is judged by the attacker (`certify`); what it finds comes back as
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,17 @@ class Engine:
         self.crowded = problem.n_cells > EXACT_INSIDERS and share > _CROWDED
         self._progress = progress
         self._started = time.monotonic()
+
+    def without_integrality(self, deadline: float) -> "Engine":
+        """The same search against an attacker who does not know that values are whole."""
+        return Engine(
+            replace(self.problem, integral=False),
+            self.given_cost,
+            deadline=deadline,
+            rng=self.rng,
+            singletons=self.singletons,
+            progress=self._progress,
+        )
 
     @property
     def bound(self) -> float:
@@ -210,7 +221,7 @@ class Engine:
         pattern = pattern.copy()
         if self.crowded or self._too_many(pattern):
             self.say("moving many cells at once")
-            until = time.monotonic() + 0.5 * max(0.0, self.left())
+            until = time.monotonic() + max(3.0, 0.5 * self.left())
             together = Together(self.problem, self.problem.candidates | self.problem.forced, self.cost)
             pattern = serve_all(self.watch(), together, pattern, self.cost, until=until)
         while True:

@@ -21,6 +21,8 @@ from reticent.tables.suppression.sums import in_cells, small_groups, with_sums
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+_LARGE = 1_000  # cells of counts from which whole-number attacks are left to the end
+_FIRST_STEP = 0.7  # share of the time for the search before
 _EARLIER = 0.1  # what a cell hidden in an earlier period costs, as a share
 
 
@@ -122,7 +124,10 @@ class SuppressionMethod:
             progress=part(progress, 0.0, 0.9),
         )
         try:
-            self._search(engine)
+            if problem.integral and problem.n_cells > _LARGE:
+                self._search_in_two_steps(engine, started + _FIRST_STEP * time_limit)
+            else:
+                self._search(engine)
             if engine.best is None:
                 engine.complete(problem.forced)
             if engine.bound == 0 and engine.left() > 0:
@@ -131,6 +136,19 @@ class SuppressionMethod:
             raise explain_infeasible(problem) from err
         assert engine.best is not None
         return _conclude(self, engine, cost, earlier is None, started, part(progress, 0.9, 1.0))
+
+    def _search_in_two_steps(self, engine: Engine, until: float) -> None:
+        """Search against an attacker who does not know that all values are whole, then complete against one who does.
+
+        Attacks in whole numbers take long. What is safe from them is safe from the others, so the bound holds as well.
+        """
+        first = engine.without_integrality(until)
+        self._search(first)
+        if first.best is None:
+            first.complete(engine.problem.forced)
+        assert first.best is not None
+        engine.master.bound = first.bound
+        engine.complete(first.best)
 
 
 def has_single_respondents(problem: SuppressionProblem) -> bool:

@@ -20,7 +20,9 @@ EXACT_INSIDERS = 20_000
 SETTLED = 20
 """Respondents that algebra does not clear, up to which programs have the last word in larger tables too."""
 _FEW = 4  # primaries up to which a single way for each is better than a movement for all
-_SAMPLE = 300  # of the primaries that fail, so many are served by one movement (fewer in small tables, where it is quick),
+_SAMPLE = (
+    300  # of the primaries that fail, so many are served by one movement (fewer in small tables, where it is quick),
+)
 _SHARE = 0.17  # or this share of them
 
 

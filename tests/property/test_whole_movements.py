@@ -1,0 +1,53 @@
+"""Attacks in whole numbers: whether a cell gets far enough is answered as by how far it gets."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference.tables import crossed, flat
+from reticent.tables.attack import audit
+from reticent.tables.attack.programs import MovementProgram
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.suppression import Heuristic, Modular
+
+
+@given(seed=st.integers(0, 10**6), enough=st.integers(1, 6))
+def test_far_enough_or_as_far_as_can_be(seed: int, enough: int) -> None:
+    rng = np.random.default_rng(seed)
+    values, relations = crossed([flat(3), flat(3), flat(2)], rng.integers(0, 6, (3, 3, 2)).astype(float))
+    hidden = rng.random(len(values)) < 0.5
+    part = relations.restrict(hidden)
+    room = values[part.cells]
+    program = MovementProgram(part.relations, room, np.full(len(room), 9.0), whole=True)
+    for place in range(len(room)):
+        for sign in (1.0, -1.0):
+            most = program.maximise([place], np.array([sign])).objective
+            found = program.maximise([place], np.array([sign]), enough=float(enough))
+            assert (found.objective >= enough - 1e-6) == (most >= enough - 1e-6)
+            if found.objective >= enough - 1e-6:
+                moved = found.values
+                assert np.abs(part.relations.matrix() @ moved).max(initial=0.0) < 1e-6
+                assert np.abs(moved - np.rint(moved)).max(initial=0.0) < 1e-6
+                assert (moved >= -room - 1e-6).all()
+                assert (moved <= 9 + 1e-6).all()
+
+
+def test_large_counts_are_searched_in_two_steps() -> None:
+    """1,210 cells of counts: the last word has the attacker who knows that they are whole."""
+    rng = np.random.default_rng(3)
+    inner = rng.poisson(2.2, (10, 10, 9)).astype(float)
+    values, relations = crossed([flat(10), flat(10), flat(9)], inner)
+    primary = (values > 0) & (values < 2) & (rng.random(len(values)) < 0.2)
+    problem = SuppressionProblem.from_values(
+        values,
+        relations,
+        primary=primary,
+        lower_protection=primary * 1.0,
+        upper_protection=primary * 1.0,
+        integral=True,
+    )
+    for method in (Heuristic, Modular):
+        found = method().protect(problem, time_limit=4)
+        assert audit(problem, found.hidden, mode="certify").n_exposed == 0
+        assert found.bound is not None
+        assert 0 < found.bound <= found.cost
