@@ -70,6 +70,7 @@ class Engine:
         # in a large table with very many primaries neither cuts nor a way for each of them get far
         share = float(problem.primary.mean()) if problem.n_cells else 0.0
         self.crowded = problem.n_cells > EXACT_INSIDERS and share > _CROWDED
+        self._attacked: tuple[Mask, list[Demand]] | None = None
         self._progress = progress
         self._started = time.monotonic()
 
@@ -118,6 +119,7 @@ class Engine:
     def judge(self, pattern: Mask, x: Floats | None = None, *, until: float = math.inf) -> Verdict:
         """Attack a pattern; the cuts are violated by x (the pattern itself unless given), and added to the master."""
         demands = self.missing(pattern)
+        self._attacked = (pattern.copy(), demands)
         point = pattern.astype(np.float64) if x is None else x
         cuts = self.separator.separate_all(point, demands, until=until)
         if demands and not cuts and x is None and self.problem.n_cells <= EXACT_INSIDERS:
@@ -125,9 +127,9 @@ class Engine:
         self.master.add_cuts(_distinct(cuts))
         return Verdict(demands, cuts)
 
-    def _few(self, verdict: Verdict) -> bool:
+    def _few(self, demands: list[Demand]) -> bool:
         """Whether a way for each primary that fails is quicker than further rounds, and hardly dearer: in a large table."""
-        return self.problem.n_cells > _LARGE and len({d.cell for d in verdict.demands}) <= _FEW
+        return self.problem.n_cells > _LARGE and len({d.cell for d in demands}) <= _FEW
 
     def _something_else(self, pattern: Mask, cell: int) -> Cut:
         """An unsafe pattern stays unsafe with fewer hidden cells, so a safe one hides something outside it."""
@@ -182,7 +184,7 @@ class Engine:
             if verdict.safe:
                 self.offer(last > 0.5)
                 break
-            if self._few(verdict) or (not simple and not verdict.cuts):
+            if self._few(verdict.demands) or (not simple and not verdict.cuts):
                 break
         return last
 
@@ -202,13 +204,14 @@ class Engine:
                 # with a safe pattern at hand there is no need to force this one
                 return pattern if self.best is not None else self.route_all(pattern)
             rounds += 1
-            self.master.add_simple_rows(pattern.astype(np.float64))
-            verdict = self.judge(pattern, until=end)
-            if verdict.safe:
+            demands = self.missing(pattern)
+            if not demands:
                 self.offer(pattern)
                 break
-            if self._few(verdict):
+            if self._few(demands):
                 return self.route_all(pattern)
+            self.master.add_simple_rows(pattern.astype(np.float64))
+            self.judge(pattern, until=end)
             found = self.master.integer(time_limit=max(1.0, self.left() / 20), relative_gap=5e-3, fixed_in=pattern)
             pattern = pattern | (found.values > 0.5 if found.feasible else self.master.greedy(pattern))
         return pattern
@@ -257,6 +260,8 @@ class Engine:
 
     def missing(self, pattern: Mask) -> list[Demand]:
         """The demands that a pattern does not meet."""
+        if self._attacked is not None and np.array_equal(self._attacked[0], pattern):
+            return self._attacked[1]  # a pattern often comes back at once, to be completed
         return self.watch().demands(pattern)
 
     def watch(self) -> Watch:
