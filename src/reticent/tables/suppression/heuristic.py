@@ -44,7 +44,9 @@ class Heuristic(SuppressionMethod):
         if engine.gap() > FAR and engine.problem.n_cells > QUICK and engine.left() > 0.1 * total:
             exchange(engine, until=start + 0.95 * total)
         if engine.problem.n_cells <= _PROVABLE:
-            prove(engine, until=time.monotonic() + 0.6 * engine.left())
+            prove(engine, until=time.monotonic() + (0.3 if engine.problem.n_cells <= QUICK else 0.6) * engine.left())
+        if engine.gap() > FAR and engine.problem.n_cells <= QUICK:
+            exchange(engine, until=time.monotonic() + 0.6 * engine.left())  # small, and yet no proof is near
         improve(engine, until=start + 0.97 * total)
 
 

@@ -24,8 +24,10 @@ class Optimal(SuppressionMethod):
         start, total = time.monotonic(), engine.left()
         engine.relax_and_cut(until=start + 0.2 * total)
         _first_incumbent(engine, until=start + 0.3 * total)
-        if engine.gap() > FAR and engine.problem.n_cells > QUICK:
-            exchange(engine, until=start + 0.85 * total)
+        if engine.problem.n_cells <= QUICK:
+            prove(engine, until=start + 0.5 * total)
+        if engine.gap() > FAR:
+            exchange(engine, until=start + (0.7 if engine.problem.n_cells <= QUICK else 0.85) * total)
         prove(engine, until=engine.deadline)
         improve(engine, until=engine.deadline)
 
