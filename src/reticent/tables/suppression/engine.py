@@ -27,7 +27,6 @@ Mask = NDArray[np.bool_]
 _LARGE = 1_000  # cells from which rounds of cuts take long
 _FEW = 4  # primaries that fail, up to which a way for each is looked for instead of further cuts
 _CROWDED = 0.15  # share of primaries from which on many of them are served at once
-_IDLE = 6  # ways in a row that add nothing: what is hidden by now serves most, so look again
 _ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, ways are found quickly
 
 
@@ -119,7 +118,6 @@ class Engine:
     def judge(self, pattern: Mask, x: Floats | None = None, *, until: float = math.inf) -> Verdict:
         """Attack a pattern; the cuts are violated by x (the pattern itself unless given), and added to the master."""
         demands = self.missing(pattern)
-        self._attacked = (pattern.copy(), demands)
         point = pattern.astype(np.float64) if x is None else x
         cuts = self.separator.separate_all(point, demands, until=until)
         if demands and not cuts and x is None and self.problem.n_cells <= EXACT_INSIDERS:
@@ -229,40 +227,47 @@ class Engine:
             pattern = serve_all(self.watch(), together, pattern, self.cost, until=until)
         while True:
             self.say("routing movements")
+            start = time.monotonic()
             lost = self.missing(pattern)
+            attack = time.monotonic() - start
             if not lost:
                 self.offer(pattern)
                 return pattern
             before = int(pattern.sum())
             cells_lost = {d.cell for d in lost}
             routed: set[int] = set()
-            idle = 0
+            idle = 0.0
             for demand in lost:
                 # the way up mostly serves the way down too, and what was added may serve others: look again soon
                 if demand.cell in routed:
                     continue
                 quick = len(cells_lost) > _FEW and self.left() < _ROUTE_SECONDS * len(lost)
+                start = time.monotonic()
                 added = route(self.problem, pattern, demand, self.cost, quick=quick)
                 if added is None:
                     raise InfeasibleError("Suppression: a primary cannot be protected.", cells=(demand.cell,))
                 pattern[added] = True
                 routed.add(demand.cell)
-                idle = 0 if len(added) else idle + 1
-                if len(routed) >= max(8, len(lost) // 4) or idle >= _IDLE:
+                # ways that add nothing: what is hidden by now serves most, so that a new look is soon worth its time
+                idle = 0.0 if len(added) else idle + time.monotonic() - start
+                if len(routed) >= max(8, len(lost) // 4) or idle > 2 * attack:
                     break
             if int(pattern.sum()) == before:
                 pattern = self._grow(pattern, lost)
 
     def _too_many(self, pattern: Mask) -> bool:
-        """Whether more primaries fail than single ways can serve in the time that is left."""
+        """Whether more primaries fail than single ways can serve in the time that is left, but a joint movement can."""
+        if self.problem.n_cells > EXACT_INSIDERS:
+            return False
         most = int(max(0.0, self.left()) / _ROUTE_SECONDS) + 30
         return int(self.problem.primary.sum()) > most and len(self.watch().lost(pattern)) > most
 
     def missing(self, pattern: Mask) -> list[Demand]:
         """The demands that a pattern does not meet."""
-        if self._attacked is not None and np.array_equal(self._attacked[0], pattern):
-            return self._attacked[1]  # a pattern often comes back at once, to be completed
-        return self.watch().demands(pattern)
+        # a pattern often comes back at once, to be cut off or completed
+        if self._attacked is None or not np.array_equal(self._attacked[0], pattern):
+            self._attacked = (pattern.copy(), self.watch().demands(pattern))
+        return self._attacked[1]
 
     def watch(self) -> Watch:
         """A new look at a pattern that will grow."""
