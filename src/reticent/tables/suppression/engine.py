@@ -18,7 +18,7 @@ from reticent.tables.suppression.cleaning import clean
 from reticent.tables.suppression.cuts import Cut, Separator
 from reticent.tables.suppression.demands import Demand, Kind
 from reticent.tables.suppression.master import Master
-from reticent.tables.suppression.routing import route
+from reticent.tables.suppression.routing import SMALL, route
 from reticent.tables.suppression.together import Together
 from reticent.tables.suppression.watch import EXACT_INSIDERS, Watch, serve_all
 
@@ -126,8 +126,12 @@ class Engine:
         return Verdict(demands, cuts)
 
     def _few(self, demands: list[Demand]) -> bool:
-        """Whether a way for each primary that fails is quicker than further rounds, and hardly dearer: in a large table."""
-        return self.problem.n_cells > _LARGE and len({d.cell for d in demands}) <= _FEW
+        """Whether a way for each primary that fails is quicker than further rounds, and hardly dearer.
+
+        That is so where rounds take long but a way is still looked for in the whole table at once.
+        """
+        middling = _LARGE < self.problem.n_cells <= SMALL
+        return middling and len({d.cell for d in demands}) <= _FEW
 
     def _something_else(self, pattern: Mask, cell: int) -> Cut:
         """An unsafe pattern stays unsafe with fewer hidden cells, so a safe one hides something outside it."""
@@ -206,7 +210,7 @@ class Engine:
             if not demands:
                 self.offer(pattern)
                 break
-            if self._few(demands):
+            if self.best is None and self._few(demands):
                 return self.route_all(pattern)
             self.master.add_simple_rows(pattern.astype(np.float64))
             self.judge(pattern, until=end)

@@ -17,7 +17,8 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _SIZES = (1500, 6000, 30000)
 _QUICK = 250  # usable cells around the primary that are searched first when time is short
-_SMALL = 4000  # tables up to this size are searched as a whole
+SMALL = 4000
+"""Tables up to this size are searched as a whole."""
 
 
 def route(
@@ -28,7 +29,7 @@ def route(
     `quick` takes the first way close by instead of the cheapest in a wider area.
     """
     usable = problem.candidates | problem.forced
-    sizes = (_QUICK, *_SIZES) if quick else (_SIZES if problem.n_cells > _SMALL else ())
+    sizes = (_QUICK, *_SIZES) if quick else (_SIZES if problem.n_cells > SMALL else ())
     rounds = 1 if quick else 5
     for size in (*sizes, problem.n_cells):
         near = _surroundings(problem, demand.cell, usable, size)
