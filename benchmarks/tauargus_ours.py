@@ -20,7 +20,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.data.table_plan import BoundsOptions
 from reticent.io.read import load_microdata
-from reticent.tables.apriori import no_knowledge
+from reticent.tables.apriori import apply_groups
 from reticent.tables.inputs import build_problem
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import judge_cells
@@ -48,7 +48,8 @@ def table_of(names: tuple[str, ...]) -> Table:
 def problem_of(table: Table) -> SuppressionProblem:
     """Judged by the 15 % rule; cost = value."""
     system = link([table])
-    knowledge = no_knowledge(judge_cells(system.table, [PPercent(p=15)]))
+    verdict = judge_cells(system.table, [PPercent(p=15)])
+    knowledge = apply_groups(system.table, system.relations, verdict, [])
     return build_problem(system.table, system.relations, knowledge, bounds=BoundsOptions(), cost="value")
 
 

@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import highspy
@@ -82,19 +81,6 @@ class HighsSession:
         """Change the costs of some columns."""
         self._check(self._highs.changeColsCost(len(columns), columns, costs), "changing costs")
 
-    def set_maximise(self, maximise: bool) -> None:
-        """Choose the sense of the objective."""
-        sense = highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize
-        self._check(self._highs.changeObjectiveSense(sense), "changing the sense")
-
-    def set_column_bounds(self, columns: NDArray[np.int32], lower: Floats, upper: Floats) -> None:
-        """Change the bounds of some columns."""
-        self._check(self._highs.changeColsBounds(len(columns), columns, lower, upper), "changing column bounds")
-
-    def set_row_bounds(self, row: int, lower: float, upper: float) -> None:
-        """Change the bounds of one row."""
-        self._check(self._highs.changeRowBounds(row, lower, upper), "changing row bounds")
-
     def add_rows(self, matrix: sparse.csr_array, lower: Floats, upper: Floats) -> None:
         """Append rows (cuts)."""
         count = int(matrix.shape[0])
@@ -105,24 +91,6 @@ class HighsSession:
         status = self._highs.addRows(count, lower, upper, len(data), indptr[:-1], indices, data)
         self._check(status, "adding rows")
         self._n_rows += count
-
-    def delete_rows(self, rows: Sequence[int]) -> None:
-        """Remove rows by number; the ones behind move up."""
-        if len(rows):
-            self._check(self._highs.deleteRows(len(rows), np.asarray(rows, dtype=np.int32)), "deleting rows")
-            self._n_rows -= len(rows)
-
-    def add_columns(self, matrix: sparse.csc_array, cost: Floats, lower: Floats, upper: Floats) -> None:
-        """Append columns."""
-        count = int(matrix.shape[1])
-        if count == 0:
-            return
-        indptr, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
-        data = matrix.data.astype(np.float64)
-        self._check(
-            self._highs.addCols(count, cost, lower, upper, len(data), indptr[:-1], indices, data), "adding columns"
-        )
-        self._n_columns += count
 
     def start_from(self, values: Floats) -> None:
         """Give a feasible point: the first incumbent of a MIP."""

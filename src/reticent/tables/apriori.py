@@ -59,28 +59,11 @@ class Knowledge:
     stated: frozenset[int] = frozenset()
 
 
-def no_knowledge(verdict: Verdict) -> Knowledge:
-    """Nothing known beforehand."""
-    nothing = np.full(len(verdict.status), np.nan)
-    return Knowledge(verdict, nothing, nothing.copy(), nothing.copy())
-
-
-def apply_entries(
-    table: Table,
-    relations: Relations,
-    verdict: Verdict,
-    entries: Sequence[Entry],
-    *,
-    ignore_errors: bool = False,
-    expand_trivial: bool = True,
-) -> Knowledge:
-    """Work the entries in, in their order. Two that contradict each other are an error that names both."""
-    group = EntryGroup(tuple(entries), ignore_errors, expand_trivial)
-    return apply_groups(table, relations, verdict, [group])
-
-
 def apply_groups(table: Table, relations: Relations, verdict: Verdict, groups: Sequence[EntryGroup]) -> Knowledge:
-    """Work entries of several sources in; what a file says later stands above what the table declared."""
+    """Work entries of several sources in, in their order; what a file says stands above what the table declared.
+
+    Two of one source that contradict each other are an error that names both.
+    """
     twins = _groups(twins_of(relations)) if any(group.expand_trivial for group in groups) else {}
     state = _State(table, verdict)
     for group in groups:

@@ -58,10 +58,6 @@ def test_new_objectives_and_rows_on_the_same_model() -> None:
     assert session.solve().objective == pytest.approx(1.0)
     session.add_rows(sparse.csr_array(np.array([[0.0, 2.0, 0.0]])), np.array([-np.inf]), np.array([1.0]))
     assert session.solve().objective == pytest.approx(0.5)
-    session.set_column_bounds(np.array([1], dtype=np.int32), np.zeros(1), np.array([0.25]))
-    assert session.solve().objective == pytest.approx(0.25)
-    session.set_maximise(False)
-    assert session.solve().objective == pytest.approx(0.0)
 
 
 def test_whole_numbers_with_start_and_bound() -> None:

@@ -75,11 +75,6 @@ class RecordKeys:
             whole = low % np.uint64(10**self.digits)
         return np.asarray(whole.astype(np.float64) / 10.0**self.digits)
 
-    @property
-    def shown_digits(self) -> int:
-        """The decimals of a cell key that count when its digits are turned."""
-        return self.digits or DRAWN_DIGITS
-
 
 def contributing_keys(
     data: Microdata, name: str, response: str | None, secret: Secret, *, owner: str, zeros: bool = False

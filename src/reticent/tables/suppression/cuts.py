@@ -98,7 +98,6 @@ class Separator:
         if problem.n_cells <= _WHOLE_TABLE:
             self._whole = _rows_of(problem.relations, np.arange(problem.relations.n_rows), self.usable)
         self._rooms = {kind: rooms(problem, Demand(0, kind, 1.0)) for kind in Kind}
-        self._watched = problem.primary
         self._recent: dict[int, list[_Combination]] = {}
         self._session: HighsSession | None = None
 
@@ -143,12 +142,12 @@ class Separator:
         return None
 
     def _remember(self, part: _Part, d: Floats, duals: Floats, place: int, sign: int) -> None:
-        """Keep a combination for the cells in it that are hidden."""
+        """Keep a combination for the primaries in it."""
         whole = d.copy()
         whole[place] = -float(sign)
         used, active = whole != 0, np.abs(duals) > _NOISE
         found = _Combination(part.cells[used], whole[used], part.rows[active], duals[active])
-        for cell in found.cells[self._watched[found.cells]].tolist():
+        for cell in found.cells[self.problem.primary[found.cells]].tolist():
             self._recent.setdefault(cell, []).append(found)
 
     def _one_direction(self, x: Floats, demand: Demand, sign: int) -> _Half | None:
