@@ -1,10 +1,13 @@
 """Shared fixtures: where the real data is, few and repeatable generated examples, how many tests were skipped."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from reticent.base import clock
 
 settings.register_profile(
     "ci",
@@ -41,6 +44,13 @@ def shared() -> Path:
 def shared_data(shared: Path) -> Path:
     """Path of the real data sets, or skip."""
     return shared / "data"
+
+
+@pytest.fixture(autouse=True)
+def step_clock() -> Iterator[clock.Clock]:
+    """Time limits inside tests count steps: no result depends on how busy the machine is."""
+    with clock.using(clock.StepClock()) as mine:
+        yield mine
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

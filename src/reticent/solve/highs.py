@@ -1,7 +1,6 @@
 """The only file that knows HiGHS: one loaded model, many objectives, every return status checked."""
 
 import math
-import time
 from typing import Any
 
 import highspy
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base import clock
 from reticent.base.errors import ParameterError, SolverError
 from reticent.solve.model import Floats, LinearModel, Solution, Status
 
@@ -103,10 +103,7 @@ class HighsSession:
 
     def solve(self, *, time_limit: float = math.inf) -> Solution:
         """Solve from the last basis; `time_limit` in seconds."""
-        # HiGHS's clock runs on over the solves of one session, so the limit is counted from what it shows now.
-        limit = self._highs.getRunTime() + time_limit if math.isfinite(time_limit) else math.inf
-        self._option("time_limit", limit)
-        started = time.monotonic()
+        self._limit(time_limit)
         self._check(self._highs.run(), "the solve")
         name = str(self._highs.getModelStatus().name)
         if name == "kUnboundedOrInfeasible":
@@ -115,9 +112,17 @@ class HighsSession:
             name = str(self._highs.getModelStatus().name)
         status = _STATUS.get(name, Status.FAILED)
         if status is Status.FAILED:
-            elapsed = time.monotonic() - started
-            raise SolverError(f"HiGHS: the solve ended as {name} after {elapsed:.1f} s.")
+            raise SolverError(f"HiGHS: the solve ended as {name}.")
         return self._solution(status)
+
+    def _limit(self, seconds: float) -> None:
+        nodes = clock.current().nodes(seconds)
+        if nodes is not None:
+            self._option("time_limit", math.inf)
+            self._option("mip_max_nodes", nodes)
+            return
+        # HiGHS's clock runs on over the solves of one session, so the limit is counted from what it shows now.
+        self._option("time_limit", self._highs.getRunTime() + seconds if math.isfinite(seconds) else math.inf)
 
     def _solution(self, status: Status) -> Solution:
         info = self._highs.getInfo()

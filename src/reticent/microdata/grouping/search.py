@@ -4,7 +4,6 @@ The result is a function of the records, the secret and the number of proposals.
 random words, so threads only change who computes what; a time limit can end the search early and says so.
 """
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from reticent.base import clock
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
 from reticent.kernels.improve import anneal, group_state, within_squares
@@ -96,7 +96,7 @@ def improve(
         cooling = (end / first) ** (1.0 / max(count, 1))
         now = first * scale
         while count > 0:
-            if time.monotonic() > deadline:
+            if clock.now() > deadline:
                 return best, best_cost, False
             part = min(SLICE, count)
             cost += anneal(x, near, k, labels, place, members, sizes, sums, free, state, part, now, cooling)
@@ -120,7 +120,7 @@ def settle(x: Floats, near: Integers, labels: Integers, k: int, *, deadline: flo
     for _ in range(SWEEPS if x.shape[0] <= FEW else 1):
         change = 0.0
         for first in range(0, sizes.size, step):
-            if time.monotonic() > deadline:
+            if clock.now() > deadline:
                 return labels, False
             stop = first + step
             change += repartition_sweep(x, near, k, labels, place, members, sizes, sums, free, first, stop)
@@ -156,7 +156,7 @@ def _in_threads(jobs: list[Callable[[], T]], search: Search, what: str, span: tu
 
 def search_whole(x: Floats, k: int, search: Search, start: Integers) -> tuple[Integers, bool]:
     """Best of CHAINS chains from one start (ties: the first), then re-partitioned exactly."""
-    deadline = np.inf if search.time_limit is None else time.monotonic() + search.time_limit
+    deadline = np.inf if search.time_limit is None else clock.now() + search.time_limit
     share = search.budget(x.shape[0]) // CHAINS
     near = near_records(x, NEAR, threads=search.threads)
 
@@ -193,7 +193,7 @@ def search_blocks(
     x: Floats, k: int, search: Search, start: Integers | None = None, *, largest: int = BLOCK
 ) -> tuple[Integers, bool]:
     """Two passes over blocks: first median blocks, then blocks of whole groups whose borders lie elsewhere."""
-    deadline = np.inf if search.time_limit is None else time.monotonic() + search.time_limit
+    deadline = np.inf if search.time_limit is None else clock.now() + search.time_limit
     largest = max(largest, 8 * k)
     labels = blocked_mdav(x, k, threads=search.threads, largest=largest) if start is None else start
     whole = True

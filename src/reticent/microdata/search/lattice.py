@@ -6,13 +6,13 @@ coarser ones safe. The first safe node whose loss is no higher than the next bou
 """
 
 import heapq
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.kernels.lattice import roll_up
@@ -133,7 +133,7 @@ class _Search:
         return float(sum(levels[g] for levels, g in zip(self.by_level, node)))
 
     def late(self) -> bool:
-        return time.monotonic() > self.deadline
+        return clock.now() > self.deadline
 
     def take(self, node: Node) -> None:
         """Keep a safe node if it is the best so far."""
@@ -168,7 +168,7 @@ def search(
 
     When the time is up the best node found is returned with its bound; when none exists that is an error.
     """
-    start = time.monotonic()
+    start = clock.now()
     allowed = int(limit * evaluator.n_records + 1e-9)
     state = _Search(evaluator, loss, allowed, start + time_limit)
     if state.infers and not state.safe(evaluator.top):
@@ -186,7 +186,7 @@ def search(
     value, node = state.best
     unsafe = evaluator.unsafe_in(evaluator.rows(node))
     return SearchResult(node, value, min(bound, value), proven, unsafe, n_nodes, evaluator.evaluations,
-                        time.monotonic() - start)  # fmt: skip
+                        clock.now() - start)  # fmt: skip
 
 
 def _impossible(evaluator: Evaluator, allowed: int) -> str:

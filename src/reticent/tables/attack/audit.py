@@ -1,12 +1,12 @@
 """Exact intervals of every hidden cell, and which primaries are exposed."""
 
-import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.base.checks import check_choice
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
@@ -85,7 +85,7 @@ def audit(
     `workers` threads share the work (default: one for each core, one only for small systems) with the same result.
     """
     check_choice(mode, ("intervals", "certify"), name="mode", owner="audit")
-    started = time.monotonic()
+    started = clock.now()
     hidden = check_pattern(problem, suppressed)
     if mode == "certify":
         reach, _ = certify(problem, hidden, known=known, workers=workers, progress=progress)
@@ -101,7 +101,7 @@ def audit(
 
 def _with_sources(found: Audit, problem: SuppressionProblem, hidden: Mask, known: Mask | None, started: float) -> Audit:
     free = hidden if known is None else hidden & ~known
-    return replace(found, problem=problem, hidden=free, seconds=time.monotonic() - started)
+    return replace(found, problem=problem, hidden=free, seconds=clock.now() - started)
 
 
 def carried(reduced: Reduced, down: Floats, up: Floats) -> tuple[Floats, Floats]:

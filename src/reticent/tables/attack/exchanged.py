@@ -4,12 +4,12 @@ What the published value and the method say about one true value is an interval;
 Nothing is hidden here and nothing is known exactly: it is the same attack with every cell hidden between its ends.
 """
 
-import time
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.data.cells import CellStatus
@@ -47,7 +47,7 @@ def audit_exchanged(
     known exactly. With `every`, as for noise, the interval of every cell is found (in large tables of the unsafe ones),
     and only unsafe cells can be exposed.
     """
-    started = time.monotonic()
+    started = clock.now()
     attacked = _attackers_view(problem, low, high, levels, listed=not every)
     targets = attacked.primary
     everything = (attacked.upper_bound > attacked.lower_bound) | targets | every
@@ -79,7 +79,7 @@ def audit_exchanged(
         exposed = (reach.lost | hopeless[reduced.cells])[wanted]
     if published is not None:
         exposed = exposed | _too_near(attacked, published, found.cells)
-    seconds = time.monotonic() - started
+    seconds = clock.now() - started
     return replace(found, exposed=exposed, exact=exact, problem=view, hidden=everything, seconds=seconds)
 
 

@@ -7,13 +7,13 @@ against their levels. This is for information: no method promises levels against
 
 import itertools
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.base.checks import check_integer
 from reticent.base.progress import Progress, silent
 from reticent.tables.attack.audit import carried, judge
@@ -91,9 +91,9 @@ def audit_inside(
     findings: list[InsideFinding] = []
     groups = _groups(own, labels)
     total = len(own) + sum(math.comb(len(g), size) for g in groups for size in range(2, coalition + 1))
-    attacked, deadline, late = 0, time.monotonic() + time_limit, False
+    attacked, deadline, late = 0, clock.now() + time_limit, False
     for members in itertools.islice(_coalitions(own, groups, coalition), limit):
-        late = time.monotonic() > deadline
+        late = clock.now() > deadline
         if late:
             break
         attacked += 1

@@ -5,7 +5,6 @@ sensitive cell; L2 takes directions (found by L1, given, or drawn) and solves a 
 Sources: Castro (2006); Castro and González (2011) for the block descent; SESRIC 441–470; TORRA.
 """
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base import clock
 from reticent.base.checks import check_between, check_choice
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.base.progress import Progress, silent
@@ -82,7 +82,7 @@ def adjust(
         raise ParameterError(f"{OWNER}: whole numbers go with the norms l1 and linf, not with l2.")
     if largest_change is not None:
         check_between(largest_change, 0.0, 0.99, name="largest_change", owner=OWNER)
-    started = time.monotonic()
+    started = clock.now()
     space = _Space(problem, np.ones(problem.n_cells) if weights is None else weights, fixed, largest_change)
     directions = _directions(problem, space, signs, secret)
     if norm == "l2" and directions is None:
@@ -106,7 +106,7 @@ def adjust(
         status = "optimal" if solution.status is Status.OPTIMAL else "stopped"
     values = np.rint(problem.values + move) if integers else problem.values + move
     _verify(problem, values, directions)
-    return Adjusted(values, directions, norm, distance, bound, status, time.monotonic() - started)
+    return Adjusted(values, directions, norm, distance, bound, status, clock.now() - started)
 
 
 def largest_total(problem: SuppressionProblem) -> Mask:
@@ -252,7 +252,7 @@ def _free_directions(
     problem: SuppressionProblem, space: _Space, norm: str, integers: bool, time_limit: float, progress: Progress
 ) -> tuple[Solution, Mask]:
     """Directions chosen for the least distance: one program, or block after block when there are many of them."""
-    started = time.monotonic()
+    started = clock.now()
     model, cells = _direction_model(problem, space, norm, integers)
     n_free = len(cells)
     if n_free <= 4 * BLOCK:
@@ -323,19 +323,19 @@ def _block_descent(model: LinearModel, n_free: int, started: float, time_limit: 
     if not relaxed.feasible:
         return relaxed
     rng = np.random.default_rng(0)  # order of the blocks: no secret depends on it
-    left = max(1e-2, time_limit - (time.monotonic() - started))
+    left = max(1e-2, time_limit - (clock.now() - started))
     best = _with_directions(model, y, relaxed.values[y] > 0.5, np.zeros(n_free, dtype=bool), left, None)
     tries = 0
-    while not best.feasible and tries < 6 and time.monotonic() - started < time_limit:
+    while not best.feasible and tries < 6 and clock.now() - started < time_limit:
         unsure = np.argsort(np.abs(relaxed.values[y] - 0.5))[: BLOCK * 2**tries]
         free = np.zeros(n_free, dtype=bool)
         free[unsure] = True
-        left = max(1e-2, time_limit - (time.monotonic() - started))
+        left = max(1e-2, time_limit - (clock.now() - started))
         best = _with_directions(model, y, relaxed.values[y] > 0.5, free, left, None)
         tries += 1
     quiet = 0
     while best.feasible and quiet < max(4, n_free // BLOCK):
-        left = time_limit - (time.monotonic() - started)
+        left = time_limit - (clock.now() - started)
         if left <= 0.5:
             break
         progress(min(0.95, 1 - left / time_limit), "directions")

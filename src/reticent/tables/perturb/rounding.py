@@ -5,13 +5,13 @@ base stay (zero-restricted). Where that cannot be (three dimensions and more), c
 Sources: Cox (1987); Salazar (2005); SESRIC 394–440; erratum 5.
 """
 
-import time
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base import clock
 from reticent.base.checks import check_between, check_integer
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress, silent
@@ -92,7 +92,7 @@ def round_randomly(values: Floats, base: float, *, secret: Secret, cells: NDArra
 def round_rapidly(values: Floats, relations: Relations, base: float) -> Rounded:
     """Round the cells that are no total to the nearest multiple and add the totals up: additive at once, not near."""
     check_base(base)
-    started = time.monotonic()
+    started = clock.now()
     total_of = _totals(relations)
     rounded = base * np.floor(values / base + 0.5)
     for cell in _bottom_up(total_of, relations):
@@ -103,7 +103,7 @@ def round_rapidly(values: Floats, relations: Relations, base: float) -> Rounded:
             f"{OWNER}: rapid rounding cannot add these totals up, because a total is reached in two different ways; "
             "use controlled rounding."
         )
-    return Rounded(rounded, base, float(np.abs(rounded - values).sum()), None, "rapid", 0, time.monotonic() - started)
+    return Rounded(rounded, base, float(np.abs(rounded - values).sum()), None, "rapid", 0, clock.now() - started)
 
 
 def round_controlled(
@@ -135,11 +135,11 @@ def round_controlled(
     check_between(time_limit, 1e-3, float("inf"), name="time_limit", owner=OWNER)
     if len(values) != relations.n_cells:
         raise DataError(f"{OWNER}: there must be one value for each of the {relations.n_cells} cells.")
-    started = time.monotonic()
+    started = clock.now()
     for step in range(steps + 1):
         progress(step / (steps + 1), f"{step} steps")
         window = _Window(values, base, step, weights, lower_protection, upper_protection, unit, secret)
-        left = time_limit - (time.monotonic() - started)
+        left = time_limit - (clock.now() - started)
         if left <= 0:
             break
         solution = _solve_window(window, relations, left)
@@ -236,7 +236,7 @@ def _model(window: _Window, relations: Relations) -> LinearModel:
 
 def _relax_and_fix(model: LinearModel, time_limit: float) -> Solution:
     """Beyond what one program can do: keep what the relaxation decided, solve the rest, widen until it is feasible."""
-    started = time.monotonic()
+    started = clock.now()
     assert model.integer is not None
     # simplex takes many times as long as an interior point on relaxations of this size
     relaxed = solve(replace(model, integer=None), time_limit=time_limit, algorithm="interior")
@@ -246,7 +246,7 @@ def _relax_and_fix(model: LinearModel, time_limit: float) -> Solution:
     settled = model.integer & (np.abs(relaxed.values - whole) < 1e-7)
     rng = np.random.default_rng(0)  # which cells to free again: no secret depends on it
     for _ in range(8):
-        left = time_limit - (time.monotonic() - started)
+        left = time_limit - (clock.now() - started)
         if left <= 0:
             break
         low = np.where(settled, whole, model.col_lower)
@@ -269,7 +269,7 @@ def _improve(model: LinearModel, best: Solution, started: float, time_limit: flo
     rng = np.random.default_rng(1)
     quiet, share = 0, 0.3
     while quiet < 12:
-        left = time_limit - (time.monotonic() - started)
+        left = time_limit - (clock.now() - started)
         if left <= 1 or best.objective - best.bound <= 1e-9 * max(1.0, abs(best.objective)):
             break
         chosen = rng.random(model.n_rows) < share
@@ -300,7 +300,7 @@ def _as_result(window: _Window, relations: Relations, solution: Solution, step: 
         constant = float((window.weights * window.rest).sum()) if step == 0 else 0.0
         bound = min(distance, solution.bound + constant)
     status = "optimal" if solution.status is Status.OPTIMAL else "stopped"
-    return Rounded(values, window.base, distance, bound, status, step, time.monotonic() - started)
+    return Rounded(values, window.base, distance, bound, status, step, clock.now() - started)
 
 
 def _totals(relations: Relations) -> dict[int, list[int]]:

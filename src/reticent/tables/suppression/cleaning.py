@@ -1,10 +1,9 @@
 """Reverse delete: publish again every secondary that no primary needs, dearest first."""
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.tables.attack.certify import certify
 from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
@@ -25,7 +24,7 @@ def clean(problem: SuppressionProblem, pattern: Mask, cost: Floats, *, until: fl
     secondaries = np.flatnonzero(pattern & problem.candidates)
     order = secondaries[np.argsort(-cost[secondaries], kind="stable")]
     for cell in order.tolist():
-        if time.monotonic() > until:
+        if clock.now() > until:
             break
         if not pattern[cell]:
             continue  # went with a dearer one

@@ -6,7 +6,6 @@ The attacker's program on a (possibly fractional) pattern yields the y of the mo
 """
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base import clock
 from reticent.data.relations import Relations
 from reticent.kernels.ball import ball
 from reticent.solve.highs import HighsSession
@@ -109,7 +109,7 @@ class Separator:
         cuts: list[Cut] = []
         self._recent = {}
         for demand in demands:
-            if cuts and time.monotonic() > until:
+            if cuts and clock.now() > until:
                 break
             cut = self.separate(x, demand)
             if cut is not None:

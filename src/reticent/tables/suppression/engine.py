@@ -4,12 +4,12 @@ Every pattern is judged by the attacker (`certify`); what it finds comes back as
 """
 
 import math
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.solve.model import Status
@@ -71,7 +71,7 @@ class Engine:
         self.crowded = problem.n_cells > EXACT_INSIDERS and share > _CROWDED
         self._attacked: tuple[Mask, list[Demand]] | None = None
         self._progress = progress
-        self._started = time.monotonic()
+        self._started = clock.now()
 
     def without_integrality(self, deadline: float) -> "Engine":
         """The same search against an attacker who does not know that values are whole."""
@@ -100,12 +100,12 @@ class Engine:
 
     def left(self) -> float:
         """Seconds until the deadline."""
-        return self.deadline - time.monotonic()
+        return self.deadline - clock.now()
 
     def say(self, what: str) -> None:
         """Tell how much of the time has gone; the listener may cancel."""
         total = max(self.deadline - self._started, 1e-9)
-        self._progress(min(0.99, (time.monotonic() - self._started) / total), what)
+        self._progress(min(0.99, (clock.now() - self._started) / total), what)
 
     def offer(self, pattern: Mask) -> bool:
         """Take a safe pattern if it is the cheapest so far."""
@@ -142,15 +142,15 @@ class Engine:
     def relax_and_cut(self, *, until: float, rounds: int = 50) -> Mask | None:
         """Tighten the relaxation; its support is returned once it is safe."""
         for _ in range(rounds):
-            start = time.monotonic()
+            start = clock.now()
             x = self.master.relax()
-            seconds = time.monotonic() - start
+            seconds = clock.now() - start
             self.say("tightening the bound")
             support = x > 1e-6
             verdict = self.judge(support, x, until=until)
             if verdict.safe:
                 return support
-            if not verdict.cuts or time.monotonic() > until:
+            if not verdict.cuts or clock.now() > until:
                 break
         if verdict.cuts and seconds < 0.05 * self.left():
             self.master.relax()  # what comes next is guided by the relaxation: let it know the last cuts
@@ -167,7 +167,7 @@ class Engine:
         """Integer patterns of the master until one is safe (then offered) or time is up; the last one is returned."""
         last: Floats | None = None
         for _ in range(rounds):
-            left = until - time.monotonic()
+            left = until - clock.now()
             if left <= 0 and last is not None:
                 break
             found = self.master.integer(time_limit=max(0.5, left / 2), relative_gap=gap, fixed_out=fixed_out)
@@ -198,11 +198,11 @@ class Engine:
         pattern = pattern | self.problem.forced
         if self.best is None and self.crowded:
             return self.route_all(pattern)
-        end = time.monotonic() + max(3.0, 0.25 * self.left())
+        end = clock.now() + max(3.0, 0.25 * self.left())
         rounds = 0
         while float(self.cost[pattern].sum()) < give_up:
             self.say("completing the pattern")
-            if rounds >= cut_rounds or time.monotonic() > end:
+            if rounds >= cut_rounds or clock.now() > end:
                 # with a safe pattern at hand there is no need to force this one
                 return pattern if self.best is not None else self.route_all(pattern)
             rounds += 1
@@ -226,14 +226,14 @@ class Engine:
         pattern = pattern.copy()
         if self.crowded or self._too_many(pattern):
             self.say("moving many cells at once")
-            until = time.monotonic() + max(3.0, 0.5 * self.left())
+            until = clock.now() + max(3.0, 0.5 * self.left())
             together = Together(self.problem, self.problem.candidates | self.problem.forced, self.cost)
             pattern = serve_all(self.watch(), together, pattern, self.cost, until=until)
         while True:
             self.say("routing movements")
-            start = time.monotonic()
+            start = clock.now()
             lost = self.missing(pattern)
-            attack = time.monotonic() - start
+            attack = clock.now() - start
             if not lost:
                 self.offer(pattern)
                 return pattern
@@ -246,14 +246,14 @@ class Engine:
                 if demand.cell in routed:
                     continue
                 quick = len(cells_lost) > _FEW and self.left() < _ROUTE_SECONDS * len(lost)
-                start = time.monotonic()
+                start = clock.now()
                 added = route(self.problem, pattern, demand, self.cost, quick=quick)
                 if added is None:
                     raise InfeasibleError("Suppression: a primary cannot be protected.", cells=(demand.cell,))
                 pattern[added] = True
                 routed.add(demand.cell)
                 # ways that add nothing: what is hidden by now serves most, so that a new look is soon worth its time
-                idle = 0.0 if len(added) else idle + time.monotonic() - start
+                idle = 0.0 if len(added) else idle + clock.now() - start
                 if len(routed) >= max(8, len(lost) // 4) or idle > 2 * attack:
                     break
             if int(pattern.sum()) == before:

@@ -4,11 +4,10 @@ A descent over spans of published cells (`span`), where a lost protection level 
 what it has is completed over single ways, cleaned and offered, and a small step uphill starts the next descent.
 """
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.cleaning import clean
 from reticent.tables.suppression.engine import Engine
@@ -56,14 +55,14 @@ class _Search:
 
     def run(self, until: float) -> None:
         """Descend, mend, step uphill, until time is up, the bound is met or nothing has helped for long."""
-        start, since = time.monotonic(), 0
+        start, since = clock.now(), 0
         patience = _DEPTH + self.engine.problem.n_cells // 20
-        while time.monotonic() < until and since < patience and not (self._hopeless or self.engine.closed()):
+        while clock.now() < until and since < patience and not (self._hopeless or self.engine.closed()):
             self._descend(until)
             since += 1
             if self.now.merit(self.weight) < self.best.merit(self.weight):
                 self.best, since = self.now, 0
-            if self.engine.best is None or self._mending < _MENDING * (time.monotonic() - start):
+            if self.engine.best is None or self._mending < _MENDING * (clock.now() - start):
                 self._mend(until)
             if since % _DEPTH == _DEPTH - 1:
                 self.span.restart(self.span.pattern(self.best.hidden))
@@ -75,14 +74,14 @@ class _Search:
     def _mend(self, until: float) -> None:
         """Make a safe pattern of the best one, unless that has been tried."""
         if not np.array_equal(self.best.hidden, self._mended):
-            start = time.monotonic()
+            start = clock.now()
             self._mended = self.best.hidden
             self._hopeless = not mend(self.engine, self.span.pattern(self.best.hidden), until=until)
-            self._mending += time.monotonic() - start
+            self._mending += clock.now() - start
 
     def _descend(self, until: float) -> None:
         failures = 0
-        while failures < _PATIENCE and time.monotonic() < until:
+        while failures < _PATIENCE and clock.now() < until:
             if failures % 50 == 0:
                 self.engine.say("exchanging published cells")
             failures += 1
@@ -122,7 +121,7 @@ def mend(engine: Engine, pattern: Mask, *, until: float) -> bool:
         if not lost:
             engine.offer(pattern)
             if (pattern != before).any():
-                end = time.monotonic() + 0.2 * max(0.0, until - time.monotonic())
+                end = clock.now() + 0.2 * max(0.0, until - clock.now())
                 engine.offer(clean(engine.problem, pattern, engine.cost, until=end, singletons=engine.singletons))
             return True
         failing = list({demand.cell: demand for demand in reversed(lost)}.values())
@@ -130,7 +129,7 @@ def mend(engine: Engine, pattern: Mask, *, until: float) -> bool:
             return False
         for demand in failing[: max(4, len(failing) // 4)]:
             added = route(engine.problem, pattern, demand, engine.cost)
-            if added is None or time.monotonic() > until:
+            if added is None or clock.now() > until:
                 return True
             pattern[added] = True
     return True

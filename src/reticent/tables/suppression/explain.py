@@ -1,12 +1,12 @@
 """Why a cell is hidden, and what would have to be hidden instead."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.data.cells import CellStatus
 from reticent.tables.attack.certify import certify
@@ -91,7 +91,7 @@ def what_if(problem: SuppressionProblem, pattern: Mask, cell: int, *, time_limit
     frozen = np.zeros(problem.n_cells, dtype=bool)
     frozen[cell] = True
     changed = problem.with_status(frozen, CellStatus.FROZEN)
-    deadline = time.monotonic() + time_limit
+    deadline = clock.now() + time_limit
     engine = Engine(changed, problem.cost, deadline=deadline, rng=np.random.default_rng(0))
     try:
         engine.complete(pattern & ~frozen)

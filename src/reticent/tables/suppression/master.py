@@ -7,13 +7,13 @@ row holds for some optimal pattern.
 """
 
 import math
-import time
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from reticent.base import clock
 from reticent.base.errors import InfeasibleError
 from reticent.solve.highs import HighsSession
 from reticent.solve.model import LinearModel, Solution, Status
@@ -150,11 +150,11 @@ class Master:
         model, cells = _shrink(self.cost / self._scale, lower, upper, matrix, right)
         values, bound = lower.copy(), float(self.cost @ lower)
         status = Status.OPTIMAL
-        end = time.monotonic() + time_limit
+        end = clock.now() + time_limit
         batches = _batches(model)
         for number, (part, columns) in enumerate(batches):
             # what is left of the time is shared by the parts still to do
-            share = max(0.2, (end - time.monotonic()) / min(4, len(batches) - number))
+            share = max(0.2, (end - clock.now()) / min(4, len(batches) - number))
             first = None if start is None else start[cells[columns]]
             found = _solve_integer(part, share, relative_gap, first)
             if not found.feasible:

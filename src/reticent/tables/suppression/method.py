@@ -1,12 +1,12 @@
 """One interface for all suppression methods, and one judge: the attacker."""
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.base.errors import InfeasibleError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
@@ -112,7 +112,7 @@ class SuppressionMethod:
         earlier: Mask | None,
     ) -> Suppression:
         problem.check_attainable()
-        started = time.monotonic()
+        started = clock.now()
         cost = costs_of(problem, self.cost, power=self.power)
         steered = cost if earlier is None else np.where(earlier, _EARLIER * cost, cost)
         engine = Engine(
@@ -188,5 +188,5 @@ def _conclude(
         "optimal" if closed else "feasible",
         facts=facts,
         audit=final,
-        seconds=time.monotonic() - started,
+        seconds=clock.now() - started,
     )

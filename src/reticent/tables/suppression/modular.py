@@ -1,12 +1,12 @@
 """Top-down: protect the highest totals first, keep what was hidden, go down level by level."""
 
-import time
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 from reticent.tables.problem import SuppressionProblem
@@ -35,20 +35,18 @@ class Modular(SuppressionMethod):
             part = Engine(
                 stage,
                 engine.given_cost,
-                deadline=time.monotonic() + max(1.0, engine.left() / (len(levels) - number + 1)),
+                deadline=clock.now() + max(1.0, engine.left() / (len(levels) - number + 1)),
                 rng=engine.rng,
                 singletons=engine.singletons,
             )
-            part.relax_and_cut(until=time.monotonic() + 0.4 * part.left(), rounds=4)
-            found = part.integer_rounds(
-                part.narrow(0.2), until=time.monotonic() + 0.5 * part.left(), gap=1e-3, rounds=4
-            )
+            part.relax_and_cut(until=clock.now() + 0.4 * part.left(), rounds=4)
+            found = part.integer_rounds(part.narrow(0.2), until=clock.now() + 0.5 * part.left(), gap=1e-3, rounds=4)
             if part.best is None:
                 part.complete(found > 0.5 if found is not None else stage.forced)
             if part.best is not None:
                 pattern |= part.best
         engine.complete(pattern)
-        engine.clean(until=time.monotonic() + 0.5 * engine.left())
+        engine.clean(until=clock.now() + 0.5 * engine.left())
 
 
 def relation_depths(relations: Relations) -> Ints:

@@ -1,10 +1,9 @@
 """Neighbourhood search: free part of the pattern, solve that part exactly, let the attacker judge, keep what is better."""
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.tables.suppression.engine import Engine
 
 Mask = NDArray[np.bool_]
@@ -13,7 +12,7 @@ Mask = NDArray[np.bool_]
 def improve(engine: Engine, *, until: float) -> None:
     """Improve the best pattern until time is up, the bound is met, or nothing has helped for long."""
     size, failures = 0.15, 0
-    while time.monotonic() < until and failures < 40 and engine.best is not None:
+    while clock.now() < until and failures < 40 and engine.best is not None:
         if engine.closed():
             return
         engine.say("improving the pattern")
@@ -29,7 +28,7 @@ def _try_neighbourhood(engine: Engine, size: float, until: float) -> bool:
     before = engine.best_cost
     fixed_in, fixed_out = best & ~region, engine.problem.candidates & ~best & ~region
     for _ in range(12):
-        left = until - time.monotonic()
+        left = until - clock.now()
         if left <= 0:
             return False
         found = engine.master.integer(

@@ -1,6 +1,5 @@
 """Two-dimensional tables are networks: every protection is a cycle, and the cheapest is a cheapest flow."""
 
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import lsqr
 
+from reticent.base import clock
 from reticent.base.errors import ParameterError
 from reticent.data.relations import Relations
 from reticent.tables.suppression.engine import Engine
@@ -40,7 +40,7 @@ class Network(SuppressionMethod):
                 added = route(problem, pattern, demand, engine.cost)
                 pattern[added if added is not None else []] = True
         engine.complete(pattern)
-        engine.clean(until=time.monotonic() + 0.9 * engine.left())
+        engine.clean(until=clock.now() + 0.9 * engine.left())
 
 
 def is_network(relations: Relations) -> bool:

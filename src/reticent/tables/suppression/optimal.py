@@ -1,12 +1,12 @@
 """Proved optima by cutting planes: the master's integer optimum, attacked, cut, solved again until it is safe."""
 
 import math
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from reticent.base import clock
 from reticent.solve.model import Status
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.exchange import FAR, QUICK, exchange
@@ -21,7 +21,7 @@ class Optimal(SuppressionMethod):
     name: ClassVar[str] = "optimal"
 
     def _search(self, engine: Engine) -> None:
-        start, total = time.monotonic(), engine.left()
+        start, total = clock.now(), engine.left()
         engine.relax_and_cut(until=start + 0.2 * total)
         _first_incumbent(engine, until=start + 0.3 * total)
         if engine.problem.n_cells <= QUICK:
@@ -34,8 +34,8 @@ class Optimal(SuppressionMethod):
 
 def prove(engine: Engine, *, until: float) -> None:
     """Integer optima of the master, attacked and cut, until one is safe (and so optimal) or time is up."""
-    while time.monotonic() < until and not engine.closed():
-        left = until - time.monotonic()
+    while clock.now() < until and not engine.closed():
+        left = until - clock.now()
         found = engine.master.integer(time_limit=max(1.0, 0.7 * left), start=_start(engine))
         if math.isfinite(found.bound):
             engine.master.bound = max(engine.bound, min(found.bound, engine.best_cost))
@@ -51,7 +51,7 @@ def prove(engine: Engine, *, until: float) -> None:
                 break
         elif not simple and not verdict.cuts:
             break
-        elif time.monotonic() < until:
+        elif clock.now() < until:
             engine.repair(pattern)
         engine.master.relax()
 

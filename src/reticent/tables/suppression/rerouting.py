@@ -3,11 +3,10 @@
 For tables in which the attack on a pattern takes so long that cells cannot be tried one by one.
 """
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.routing import route
 from reticent.tables.suppression.together import Together
@@ -25,7 +24,7 @@ def reroute(engine: Engine, *, until: float) -> None:
     # over the cells hidden now (that publishes some), or over all: worth trying once nothing more can be published
     gains = np.tile((np.inf, 1e-9), (len(_SHARES), 1))
     while failures < _PATIENCE and engine.best is not None and not engine.closed():
-        start = time.monotonic()
+        start = clock.now()
         if start + longest > until:
             return
         engine.say("moving cells another way")
@@ -34,7 +33,7 @@ def reroute(engine: Engine, *, until: float) -> None:
         share, wide = np.unravel_index(int(np.argmax(gains)), gains.shape)
         together = everything if wide else Together(engine.problem, engine.best, engine.cost)
         better = _try(engine, together, _SHARES[int(share)], until)
-        seconds = time.monotonic() - start
+        seconds = clock.now() - start
         longest = max(longest, seconds)
         gains[share, wide] = (before - engine.best_cost) / seconds
         failures = 0 if better else failures + 1

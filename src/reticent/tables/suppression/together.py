@@ -6,13 +6,13 @@ looks for the movement that uses few and cheap cells. Single respondents are ser
 they know stands still, and what they could work out moves.
 """
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base import clock
 from reticent.solve.highs import HighsSession, solve
 from reticent.solve.model import LinearModel
 from reticent.tables.attack.insiders import Insider
@@ -65,7 +65,7 @@ class Together:
         other works out are served one after the other.
         """
         for batch in apart(insiders):
-            if time.monotonic() > until:
+            if clock.now() > until:
                 break
             known = self._leaders(np.array(sorted({c for one in batch for c in one.known}), dtype=np.int64))
             room = np.where(self._narrow, 0.0, _FAR)
@@ -184,7 +184,7 @@ class _Programme:
         typical = float(np.median(self._need))
         best, best_cost = np.zeros(n, dtype=bool), np.inf
         for _ in range(1 + sharper):
-            start = time.monotonic()
+            start = clock.now()
             found = session.solve()
             if not found.feasible:
                 break
@@ -194,7 +194,7 @@ class _Programme:
             cost = float(self._paid[used].sum())
             if cost < best_cost:
                 best, best_cost = used, cost
-            if time.monotonic() + (time.monotonic() - start) > until:
+            if clock.now() + (clock.now() - start) > until:
                 break
             # only the prices change: the last basis stays feasible
             session.set_option("simplex_strategy", 4)

@@ -1,11 +1,11 @@
 """What a pattern leaves open, looked at again and again while it grows: what is safe stays safe, and is not asked again."""
 
 import math
-import time
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.base.progress import Progress, silent
 from reticent.tables.attack.certify import certify
 from reticent.tables.attack.insiders import Insider, insiders, single_respondents
@@ -98,7 +98,7 @@ def serve_all(
     A sample of the primaries that fail is served first: what that hides mostly serves the others. Then come the
     respondents. What is left (it may be nothing) is for single ways.
     """
-    while time.monotonic() < until and float(cost[pattern].sum()) < give_up:
+    while clock.now() < until and float(cost[pattern].sum()) < give_up:
         progress(0.0, "moving many cells at once")
         lost = watch.lost(pattern)
         if len(lost) > _FEW:
