@@ -7,52 +7,26 @@ between versions is one unknown, a changed value is another.
 """
 
 import hashlib
-import itertools
-import math
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import DataError, ParameterError
+from reticent.base.errors import DataError
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 from reticent.queries.columns import ABSENT, Columns, Mask, RecordSet, fixed_point
 from reticent.queries.language import And, Compare, Condition, Constant, In, IsMissing, Not, Or
-from reticent.queries.policy import Policy
+from reticent.queries.levels import CutpointError, Levels, OrderError, chosen_levels, comparable_levels, encode
+from reticent.queries.policy import Bounds, Policy
 
 __all__ = ["COUNT", "CutpointError", "Levels", "OrderError", "RecordSet", "Universe", "Version"]
 
 COUNT = "*"
 TIED, LOOSE = 1e-9, 1e-4
-
-
-@dataclass(frozen=True)
-class Levels:
-    """The values of a filter in order: code texts, numbers, or the bins between cutpoints.
-
-    `shown` are the positions of those that metadata or policy name; others occur in records only and are never shown.
-    """
-
-    texts: tuple[str, ...]
-    numbers: NDArray[np.float64] | None = None
-    cutpoints: tuple[float, ...] = ()
-    ordered: bool = False
-    shown: tuple[int, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-
-class CutpointError(ParameterError):
-    """A comparison that is not at a published cutpoint."""
-
-
-class OrderError(ParameterError):
-    """An order comparison on codes that have no order."""
 
 
 class Version:
@@ -63,7 +37,7 @@ class Version:
         self.levels: dict[str, Levels] = {}
         columns, sizes = [], []
         for filter_name in policy.filters:
-            codes, levels = _encode(data, filter_name, policy)
+            codes, levels = encode(data, filter_name, policy)
             self.levels[filter_name] = levels
             columns.append(codes)
             sizes.append(len(levels))
@@ -99,20 +73,23 @@ class Version:
                 digest.update(self.data.codes((variable.name,)).tobytes())
         return digest.hexdigest()
 
-    def select(self, condition: Condition) -> Mask:
-        """The atoms for which a condition is true (not false, not unknown)."""
-        return self._truth(condition)[0]
+    def select(self, condition: Condition, *, as_at_first: bool = False) -> Mask:
+        """The atoms for which a condition is true (not false, not unknown), today or as version 0.1.0 understood it."""
+        levels = self.levels
+        if as_at_first:
+            levels = {name: own.as_at_first() for name, own in levels.items()}
+        return self._truth(condition, levels)[0]
 
-    def _truth(self, condition: Condition) -> tuple[Mask, Mask]:
+    def _truth(self, condition: Condition, levels_of: Mapping[str, Levels]) -> tuple[Mask, Mask]:
         """Where a condition is true and where it is false; elsewhere it is unknown."""
         if isinstance(condition, Constant):
             every = np.full(self.n_atoms, condition.value)
             return every, ~every
         if isinstance(condition, Not):
-            true, false = self._truth(condition.part)
+            true, false = self._truth(condition.part, levels_of)
             return false, true
         if isinstance(condition, And | Or):
-            parts = [self._truth(part) for part in condition.parts]
+            parts = [self._truth(part, levels_of) for part in condition.parts]
             trues, falses = [p[0] for p in parts], [p[1] for p in parts]
             if isinstance(condition, And):
                 return np.logical_and.reduce(trues), np.logical_or.reduce(falses)
@@ -120,100 +97,14 @@ class Version:
         codes = self.codes[condition.variable]
         if isinstance(condition, IsMissing):
             return codes == ABSENT, codes != ABSENT
-        levels = self.levels[condition.variable]
+        levels = levels_of[condition.variable]
         if isinstance(condition, In):
             chosen = np.zeros(len(levels) + 1, dtype=bool)
             for value in condition.values:
-                chosen |= _chosen(Compare(condition.variable, "=", value), levels)
-        else:
-            chosen = _chosen(condition, levels)
-        return chosen[codes], ~chosen[codes] & (codes != ABSENT)
-
-
-def _encode(data: Microdata, name: str, policy: Policy) -> tuple[NDArray[np.int32], Levels]:
-    variable = data.schema[name]
-    if variable.kind is Kind.NUMERIC:
-        values = data.numbers((name,))[:, 0]
-        absent = np.isnan(values)
-        if name in policy.cutpoints:
-            points = policy.cutpoints[name]
-            codes = np.searchsorted(np.array(points), values, side="right").astype(np.int32)
-            ends = ["-inf", *(f"{p:g}" for p in points), "inf"]
-            texts = tuple(f"[{low}, {high})" for low, high in itertools.pairwise(ends))
-            levels = Levels(texts, cutpoints=points, ordered=True, shown=tuple(range(len(texts))))
-        else:
-            distinct, inverse = np.unique(values[~absent], return_inverse=True)
-            codes = np.zeros(len(values), dtype=np.int32)
-            codes[~absent] = inverse
-            texts = tuple(f"{v:g}" for v in distinct)
-            shown = tuple(i for i, text in enumerate(texts) if text in variable.codes)
-            levels = Levels(texts, numbers=distinct, ordered=True, shown=shown)
-        codes[absent] = ABSENT
-        return codes, levels
-    listed_codes = variable.codes or (variable.hierarchy.leaves if variable.hierarchy else ())
-    texts = data.categories(name)
-    texts = (*texts, *(code for code in listed_codes if code not in set(texts)))
-    listed = set(listed_codes)
-    shown = tuple(i for i, text in enumerate(texts) if text in listed)
-    return data.codes((name,))[:, 0], Levels(texts, ordered=variable.kind is Kind.ORDINAL, shown=shown)
-
-
-def _chosen(condition: Compare, levels: Levels) -> Mask:
-    """Which levels satisfy a comparison; one more entry (False) at the end serves the code −1."""
-    chosen = np.zeros(len(levels) + 1, dtype=bool)
-    if levels.cutpoints:
-        chosen[:-1] = _bins(condition, levels)
-    elif levels.numbers is not None:
-        chosen[:-1] = _compare(levels.numbers, condition.operator, _number(condition))
-    elif condition.operator in ("=", "<>"):
-        text = _text(condition.value)
-        same = np.array([level == text for level in levels.texts], dtype=bool)
-        chosen[:-1] = same if condition.operator == "=" else ~same
-    else:
-        chosen[:-1] = _by_position(condition, levels)
-    return chosen
-
-
-def _number(condition: Compare) -> float:
-    try:
-        return float(condition.value)
-    except ValueError:
-        raise OrderError(f"{condition.variable!r} is a number; compare it with a number.") from None
-
-
-def _text(value: str | float) -> str:
-    if isinstance(value, str):
-        return value
-    return str(int(value)) if math.isfinite(value) and value == int(value) else f"{value:g}"
-
-
-def _compare(values: NDArray[np.float64], operator: str, constant: float) -> Mask:
-    table = {"=": np.equal, "<>": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
-             ">=": np.greater_equal}  # fmt: skip
-    return np.asarray(table[operator](values, constant), dtype=bool)
-
-
-def _bins(condition: Compare, levels: Levels) -> Mask:
-    """Only `>= cutpoint` and `< cutpoint` are whole bins."""
-    constant = _number(condition)
-    if condition.operator not in ("<", ">=") or constant not in levels.cutpoints:
-        points = ", ".join(f"{point:g}" for point in levels.cutpoints)
-        raise CutpointError(
-            f"{condition.variable!r} can be compared only by >= or < with one of its cutpoints: {points}."
-        )
-    position = levels.cutpoints.index(constant) + 1
-    above = np.arange(len(levels)) >= position
-    return above if condition.operator == ">=" else ~above
-
-
-def _by_position(condition: Compare, levels: Levels) -> Mask:
-    text = _text(condition.value)
-    if not levels.ordered:
-        raise OrderError(f"The codes of {condition.variable!r} have no order; use =, <> or IN.")
-    if text not in levels.texts:
-        return np.zeros(len(levels), dtype=bool)
-    positions = np.arange(len(levels), dtype=np.float64)
-    return _compare(positions, condition.operator, float(levels.texts.index(text)))
+                chosen |= chosen_levels(Compare(condition.variable, "=", value), levels)
+            return chosen[codes], ~chosen[codes] & (codes != ABSENT)
+        chosen, there = chosen_levels(condition, levels), comparable_levels(condition, levels)
+        return chosen[codes], ~chosen[codes] & there[codes]
 
 
 class Universe:
@@ -295,6 +186,17 @@ class Universe:
                 raise DataError(
                     f"policy: the bounds of {name!r} do not hold for {wrong} records; widen them or correct the records."
                 )
+
+    def is_event(self, response: str, *, by_value: bool) -> bool:
+        """Whether a response is 0 or 1 for everybody who has it: by its declared bounds, or also by its values."""
+        bounds = self.policy.bounds.get(response)
+        if bounds is not None and bounds.integer and (bounds.low, bounds.high) == (0, 1):
+            return True
+        return by_value and self.holds_event(response)
+
+    def holds_event(self, response: str) -> bool:
+        """Whether every value of a response is 0, 1 or missing. This depends on values."""
+        return not any(Bounds(0, 1, True).broken_by(v.data.numbers((response,))[:, 0]) for v in self.versions)
 
     def changed(self, response: str) -> bool:
         """Whether a record that is in several versions has not the same value in all of them."""

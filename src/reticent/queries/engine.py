@@ -99,7 +99,27 @@ class Engine:
                     return self._unknown(name, self.policy.filters, "the time of KM")
             elif name not in (*self.policy.responses, *also):
                 return self._unknown(name, (*self.policy.responses, *also), f"{statistic.name.upper()}")
-        return self._check_labels(statistic) or check_model(statistic, self.universe.current, self.policy)
+        return (
+            self._check_labels(statistic)
+            or self._check_survival(statistic)
+            or check_model(statistic, self.universe.current, self.policy)
+        )
+
+    def _check_survival(self, statistic: Statistic) -> Refusal | None:
+        """Survival needs a time that has an order, and an event that happened or did not, for the data as a whole."""
+        if statistic.name != "km":
+            return None
+        time, event = statistic.variables
+        if not self.universe.current.levels[time].ordered:
+            return Refusal(Code.NOT_ALLOWED, f"The codes of {time!r} have no order, so it cannot be the time of KM.")
+        # in the mode simulatable only the declared bounds may decide
+        if self.universe.is_event(event, by_value=self.policy.mode != "simulatable"):
+            return None
+        return Refusal(
+            Code.NOT_ALLOWED,
+            f"The event of KM must be known to be 0 or 1; {event!r} is not.",
+            "The owner can declare bounds of 0 and 1 and whole numbers for it.",
+        )
 
     def _check_labels(self, statistic: Statistic) -> Refusal | None:
         """Codes that only records know must not become labels of an answer."""
@@ -119,11 +139,11 @@ class Engine:
         hint = did_you_mean(name, (*self.policy.filters, *self.policy.responses)).strip()
         return Refusal(Code.UNKNOWN_VARIABLE, f"There is no variable {name!r} to ask about.", hint or offered)
 
-    def _resolve(self, query: Query, version: int) -> tuple[Cell, ...] | Refusal:
-        """The record set of each cell."""
+    def _resolve(self, query: Query, version: int, *, as_at_first: bool = False) -> tuple[Cell, ...] | Refusal:
+        """The record set of each cell, today or as version 0.1.0 would have answered."""
         here = self.universe.versions[version]
         try:
-            base = here.select(query.where)
+            base = here.select(query.where, as_at_first=as_at_first)
         except CutpointError as err:
             return Refusal(Code.CUTPOINT, str(err), "Use a cutpoint.")
         except OrderError as err:
@@ -132,7 +152,7 @@ class Engine:
             return Refusal(Code.TOO_LONG, "The query is nested too deeply.", "Write it with fewer levels.")
         if not query.by:
             return (Cell((), self.universe.record_set(base, version=version)),)
-        levels = [here.levels[name] for name in query.by]
+        levels = [here.levels[name].as_at_first() if as_at_first else here.levels[name] for name in query.by]
         refusal = self._check_groups(query, levels)
         if refusal is not None:
             return refusal
@@ -318,13 +338,14 @@ class Engine:
                 entry=entry.number,
             )
         query = query_from_json(payload["query"])
-        try:
-            cells = self._resolve(query, names.index(payload["version"]))
-        except (ParameterError, KeyError) as err:
-            raise _policy_changed(entry) from err
-        if isinstance(cells, Refusal) or [cell.records.key for cell in cells] != list(payload["sets"]):
-            raise _policy_changed(entry)
-        return Request(query, cells, str(payload["user"]), entry.number)
+        for as_at_first in (False, True):  # version 0.1.0 put codes that nobody has last
+            try:
+                cells = self._resolve(query, names.index(payload["version"]), as_at_first=as_at_first)
+            except (ParameterError, KeyError) as err:
+                raise _policy_changed(entry) from err
+            if not isinstance(cells, Refusal) and [cell.records.key for cell in cells] == list(payload["sets"]):
+                return Request(query, cells, str(payload["user"]), entry.number)
+        raise _policy_changed(entry)
 
     def _note(self, request: Request, result: Answer | Refusal) -> None:
         self._asked[request.user] = self._asked.get(request.user, 0) + 1

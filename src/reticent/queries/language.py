@@ -155,7 +155,7 @@ class Statistic:
 
     def __str__(self) -> str:
         inside = ", ".join(self.variables) or "*" if self.model is None else str(self.model)
-        return f"{self.name}({inside}{'' if self.parameter is None else f', {self.parameter:g}'})"
+        return f"{self.name}({inside}{'' if self.parameter is None else f', {self.parameter!r}'})"
 
 
 def statistic_of(name: str, parts: Sequence[str | Term], parameter: float | None = None) -> Statistic:

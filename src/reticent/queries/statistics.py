@@ -145,6 +145,8 @@ def _km(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
     version = universe.versions[records.version]
     codes = version.codes[time]
     there = np.unique(codes[records.atoms])
+    if set(there.tolist()) - set(version.levels[time].shown):
+        return None  # times that only records know must not be shown
     at_risk = exact_sum(universe, records)
     survival, curve = Fraction(1), {}
     for code in there.tolist():

@@ -245,6 +245,8 @@ def simulatable(setting: Setting) -> SimulatableMode:
                 "them to `tied`."
             )
     for response in policy.responses:
+        if universe.is_event(response, by_value=False) and not universe.holds_event(response):
+            raise PlanError(f"policy: the bounds of {response!r} say 0 or 1, which does not hold; correct them.")
         if universe.changed(response):
             raise PlanError(
                 f"policy: {response!r} has other values than in an earlier version; in the mode simulatable a later version "

@@ -1,0 +1,187 @@
+"""The values of a filter in their order, and which of them a comparison selects."""
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import ParameterError
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Variable
+from reticent.queries.columns import ABSENT, Mask
+from reticent.queries.language import Compare
+from reticent.queries.policy import Policy
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The values of a filter in order: code texts, numbers, or the bins between cutpoints.
+
+    `shown` are the positions of those that metadata or policy name; others occur in records only and are never shown.
+    Listed codes stand first, in the order of their list, whether or not a record has them. `places` are the numbers by
+    which `<` and `>` compare ordinal codes: the place in the list, or, without a list, the number that a code spells;
+    NaN for a code that has no place, for which every such comparison is unknown. `first_order` are the positions in the
+    order that version 0.1.0 gave them: its answers are replayed by it.
+    """
+
+    texts: tuple[str, ...]
+    numbers: NDArray[np.float64] | None = None
+    cutpoints: tuple[float, ...] = ()
+    ordered: bool = False
+    shown: tuple[int, ...] = ()
+    places: NDArray[np.float64] | None = None
+    first_order: tuple[int, ...] = ()
+    old: bool = False
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def as_at_first(self) -> "Levels":
+        """The levels as version 0.1.0 had them: codes that nobody has last, and by such places compared."""
+        if not self.first_order:
+            return self
+        rank = np.empty(len(self), dtype=np.float64)
+        rank[list(self.first_order)] = np.arange(len(self))
+        shown = tuple(position for position in self.first_order if position in set(self.shown))
+        return replace(self, shown=shown, places=rank if self.ordered else None, old=True)
+
+
+class CutpointError(ParameterError):
+    """A comparison that is not at a published cutpoint."""
+
+
+class OrderError(ParameterError):
+    """An order comparison on codes that have no order."""
+
+
+def encode(data: Microdata, name: str, policy: Policy) -> tuple[NDArray[np.int32], Levels]:
+    """The level of each record for a filter (−1: missing), and the levels."""
+    variable = data.schema[name]
+    if variable.kind is Kind.NUMERIC:
+        values = data.numbers((name,))[:, 0]
+        absent = np.isnan(values)
+        if name in policy.cutpoints:
+            points = policy.cutpoints[name]
+            codes = np.searchsorted(np.array(points), values, side="right").astype(np.int32)
+            ends = ["-inf", *(_text(p) for p in points), "inf"]
+            texts = tuple(f"[{low}, {high})" for low, high in itertools.pairwise(ends))
+            levels = Levels(texts, cutpoints=points, ordered=True, shown=tuple(range(len(texts))))
+        else:
+            distinct, inverse = np.unique(values[~absent], return_inverse=True)
+            codes = np.zeros(len(values), dtype=np.int32)
+            codes[~absent] = inverse
+            texts = tuple(_text(v) for v in distinct.tolist())
+            shown = tuple(i for i, text in enumerate(texts) if text in variable.codes)
+            levels = Levels(texts, numbers=distinct, ordered=True, shown=shown)
+        codes[absent] = ABSENT
+        return codes, levels
+    return _encode_codes(data, variable)
+
+
+def _encode_codes(data: Microdata, variable: Variable) -> tuple[NDArray[np.int32], Levels]:
+    """Codes as positions: the listed ones in the order of their list, then those that only records have."""
+    listed = variable.codes or (variable.hierarchy.leaves if variable.hierarchy else ())
+    categories = data.categories(variable.name)
+    texts = tuple(dict.fromkeys([*listed, *categories]))
+    position = {text: i for i, text in enumerate(texts)}
+    moved = np.array([*(position[text] for text in categories), ABSENT], dtype=np.int32)
+    ordered = variable.kind is Kind.ORDINAL
+    places = None
+    if ordered:
+        unlisted = [np.nan] * (len(texts) - len(listed))
+        places = np.array([*range(len(listed)), *unlisted] if listed else [_spelled(text) for text in texts])
+    shown = tuple(range(len(listed)))
+    first_order = tuple(position[text] for text in dict.fromkeys([*categories, *listed]))
+    levels = Levels(texts, ordered=ordered, shown=shown, places=places, first_order=first_order)
+    return moved[data.codes((variable.name,))[:, 0]], levels
+
+
+def _spelled(text: str) -> float:
+    """The number that a code spells; NaN if it spells none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def comparable_levels(condition: Compare, levels: Levels) -> Mask:
+    """For which levels a comparison is true or false, not unknown; the entry at the end serves the code −1."""
+    there = np.ones(len(levels) + 1, dtype=bool)
+    if condition.operator not in ("=", "<>") and levels.places is not None:
+        there[:-1] = ~np.isnan(levels.places)
+    there[-1] = False
+    return there
+
+
+def chosen_levels(condition: Compare, levels: Levels) -> Mask:
+    """Which levels satisfy a comparison; one more entry (False) at the end serves the code −1."""
+    chosen = np.zeros(len(levels) + 1, dtype=bool)
+    if levels.cutpoints:
+        chosen[:-1] = _bins(condition, levels)
+    elif levels.numbers is not None:
+        chosen[:-1] = _compare(levels.numbers, condition.operator, _number(condition))
+    elif condition.operator in ("=", "<>"):
+        text = _text(condition.value)
+        same = np.array([level == text for level in levels.texts], dtype=bool)
+        chosen[:-1] = same if condition.operator == "=" else ~same
+    else:
+        chosen[:-1] = _by_position(condition, levels)
+    return chosen
+
+
+def _number(condition: Compare) -> float:
+    try:
+        return float(condition.value)
+    except ValueError:
+        raise OrderError(f"{condition.variable!r} is a number; compare it with a number.") from None
+
+
+def _text(value: str | float) -> str:
+    """A constant or a number as a code is written: whole numbers without a point, others with all their digits."""
+    if isinstance(value, str):
+        return value
+    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))
+
+
+def _compare(values: NDArray[np.float64], operator: str, constant: float) -> Mask:
+    table = {"=": np.equal, "<>": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
+             ">=": np.greater_equal}  # fmt: skip
+    return np.asarray(table[operator](values, constant), dtype=bool)
+
+
+def _bins(condition: Compare, levels: Levels) -> Mask:
+    """Only `>= cutpoint` and `< cutpoint` are whole bins."""
+    constant = _number(condition)
+    if condition.operator not in ("<", ">=") or constant not in levels.cutpoints:
+        points = ", ".join(map(_text, levels.cutpoints))
+        raise CutpointError(
+            f"{condition.variable!r} can be compared only by >= or < with one of its cutpoints: {points}."
+        )
+    position = levels.cutpoints.index(constant) + 1
+    above = np.arange(len(levels)) >= position
+    return above if condition.operator == ">=" else ~above
+
+
+def _by_position(condition: Compare, levels: Levels) -> Mask:
+    """An order comparison of codes. Only code list and query decide whether it can be made, never what records have."""
+    text, name = _text(condition.value), condition.variable
+    if not levels.ordered or levels.places is None:
+        raise OrderError(f"The codes of {name!r} have no order; use =, <> or IN.")
+    if levels.old:
+        if text not in levels.texts:
+            return np.zeros(len(levels), dtype=bool)
+        constant = float(levels.places[levels.texts.index(text)])
+    elif levels.shown:
+        if text not in levels.texts[: len(levels.shown)]:
+            raise OrderError(f"{name!r} has no code {text!r} in its code list, so nothing is below or above it.")
+        constant = float(levels.texts.index(text))
+    else:
+        constant = _spelled(text)
+        if math.isnan(constant):
+            raise OrderError(
+                f"{name!r} has no code list that gives its order; compare with a number, or use =, <>, IN."
+            )
+    return _compare(levels.places, condition.operator, constant)

@@ -1,0 +1,111 @@
+"""What an attacker of a protected database sees: queries with their answers, for the attacks of this folder.
+
+Each scenario opens a database over generated records, asks, and returns plain values: what is public beforehand and a
+transcript. The fixtures in `fixtures/v010/queries` are the same scenarios run by version 0.1.0:
+
+    PYTHONPATH=<tree of version 0.1.0>/src python tests/attacks/query_scenarios.py tests/attacks/fixtures/v010/queries
+"""
+
+import dataclasses
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.queries.database import ProtectedDatabase
+from reticent.queries.policy import Policy
+
+Transcript = list[dict[str, Any]]
+SCENARIOS: dict[str, Callable[[], dict[str, Any]]] = {}
+
+
+def scenario(make: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+    SCENARIOS[make.__name__] = make
+    return make
+
+
+def policy_of(**options: Any) -> Policy:
+    """A policy; the mode open says that it is a test where the version knows how to."""
+    names = {field.name for field in dataclasses.fields(Policy)}
+    if options.get("mode") == "open" and "test" in names:
+        options["test"] = True
+    return Policy(**options)
+
+
+def database(table: pl.DataFrame, schema: Schema, policy: Policy, *, secret: int = 7) -> ProtectedDatabase:
+    folder = Path(tempfile.mkdtemp())
+    return ProtectedDatabase(Microdata.of(table, schema), policy=policy, secret=secret, ledger=folder / "test.ledger")
+
+
+def asked(db: ProtectedDatabase, queries: Sequence[str], *, user: str = "u") -> Transcript:
+    """Each query with the answer as a program sees it."""
+    return [{"query": query, **db.ask(query, user=user).as_json()} for query in queries]
+
+
+@scenario
+def ordinal_codes() -> dict[str, Any]:
+    """1,000 records, half `low`, half `high`; `mid`, between them in the code list, is nobody's."""
+    table = pl.DataFrame({"level": ["low", "high"] * 500, "pay": list(range(1000))})
+    levels = Variable("level", role=Role.KEY, kind=Kind.ORDINAL, codes=("low", "mid", "high"))
+    schema = Schema((levels, Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
+    db = database(table, schema, policy_of(filters=("level",), responses=("pay",)))
+    tests = ("<= 'mid'", "< 'mid'", ">= 'mid'", "> 'mid'", "BETWEEN 'mid' AND 'high'", "<= 'high'")
+    return {"transcript": asked(db, [f"SELECT COUNT(*) FROM data WHERE level {test}" for test in tests])}
+
+
+@scenario
+def survival() -> dict[str, Any]:
+    """KM of an event that is 0, 1 or 5, and of a time whose codes have no order."""
+    rng = np.random.default_rng(3)
+    table = pl.DataFrame(
+        {
+            "year": [str(1 + i % 4) for i in range(200)],
+            "place": [("9", "10", "11")[i % 3] for i in range(200)],
+            "ended": rng.integers(0, 2, 200),
+            "spells": rng.choice([0, 1, 5], 200),
+        }
+    )
+    schema = Schema(
+        (
+            Variable("year", role=Role.KEY, kind=Kind.ORDINAL, codes=("1", "2", "3", "4")),
+            Variable("place", role=Role.KEY, codes=("9", "10", "11")),
+            Variable("ended", role=Role.SENSITIVE, kind=Kind.NUMERIC),
+            Variable("spells", role=Role.SENSITIVE, kind=Kind.NUMERIC),
+        )
+    )
+    db = database(table, schema, policy_of(filters=("year", "place"), responses=("ended", "spells")))
+    pairs = (("year", "spells"), ("place", "ended"), ("year", "ended"))
+    return {"transcript": asked(db, [f"SELECT KM({time}, {event}) FROM data" for time, event in pairs])}
+
+
+@scenario
+def near_shares() -> dict[str, Any]:
+    """Two quantiles whose shares agree in six digits, and numbers of seven digits as labels."""
+    table = pl.DataFrame({"serial": [1234567, 1234568] * 50, "pay": [i * 10**9 for i in range(100)]})
+    schema = Schema(
+        (
+            Variable("serial", role=Role.KEY, kind=Kind.NUMERIC, codes=("1234567", "1234568")),
+            Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC),
+        )
+    )
+    db = database(table, schema, policy_of(mode="open", filters=("serial",), responses=("pay",)))
+    queries = ["SELECT QUANTILE(pay, 0.5000001) FROM data", "SELECT QUANTILE(pay, 0.5000004) FROM data"]
+    return {"transcript": asked(db, [*queries, "SELECT COUNT(*) FROM data GROUP BY serial"])}
+
+
+def main(folder: Path) -> None:
+    """Write the scenarios, or those named, as this version answers them."""
+    chosen = sys.argv[2:] or list(SCENARIOS)
+    for name in chosen:
+        (folder / f"{name}.json").write_text(json.dumps(SCENARIOS[name](), indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
