@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any, TypeVar
 
 from reticent.base.checks import check_between, check_integer, did_you_mean
-from reticent.base.errors import DataError
+from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import Hierarchy
 
 DEFAULT_PRIORITY = 50.0
@@ -33,6 +34,27 @@ class Kind(StrEnum):
 
 
 ONCE = (Role.WEIGHT, Role.HOUSEHOLD_ID, Role.ENTITY)
+LISTS = ("missing", "codes", "labels", "digits", "guessed")
+Word = TypeVar("Word", bound=StrEnum)
+
+
+def member(words: type[Word], value: object, *, name: str, owner: str) -> Word:
+    """The word of an enumeration, from itself or from its text; anything else is refused, with the nearest word.
+
+    A misspelt role would otherwise be no role at all: an identifier that is written, a key that nobody counts.
+    """
+    allowed = [word.value for word in words]
+    if isinstance(value, words) or (type(value) is str and value in allowed):
+        return words(value)
+    near = did_you_mean(str(value).strip().lower().replace("_", "-"), allowed)
+    raise ParameterError(f"{owner}: {name} must be one of {', '.join(allowed)}, got {value!r}.{near}")
+
+
+def _code(value: object, name: str, owner: str) -> str:
+    """Codes are texts; a number becomes its text, as in schema files."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ParameterError(f"{owner}: {name} must hold texts or numbers, got {type(value).__name__}.")
+    return str(value)
 
 
 @dataclass(frozen=True)
@@ -64,6 +86,7 @@ class Variable:
 
     def __post_init__(self) -> None:
         owner = f"variable {self.name!r}"
+        self._settle(owner)
         check_integer(self.level, minimum=0, maximum=3, name="level", owner=owner)
         check_between(self.priority, 0, float("inf"), name="priority", owner=owner)
         check_integer(self.decimals, minimum=0, name="decimals", owner=owner)
@@ -78,6 +101,25 @@ class Variable:
             raise DataError(f"{owner}: a weight must be numeric, it is declared {self.kind}.", variables=(self.name,))
         if self.role is Role.WEIGHT and self.missing:
             raise DataError(f"{owner}: a weight must not have missing codes.", variables=(self.name,))
+
+    def _settle(self, owner: str) -> None:
+        """Make words and lists what they are declared as, or refuse them: "99" as a list would be two codes."""
+        if not isinstance(self.name, str) or not self.name:
+            raise ParameterError(f"{owner}: name must be a text that is not empty.")
+        self._put("role", member(Role, self.role, name="role", owner=owner))
+        self._put("kind", member(Kind, self.kind, name="kind", owner=owner))
+        for name in LISTS:
+            value = getattr(self, name)
+            if not isinstance(value, tuple | list):
+                raise ParameterError(f"{owner}: {name} must be a list, got {type(value).__name__}.")
+            self._put(name, tuple(value) if name == "digits" else tuple(_code(item, name, owner) for item in value))
+        if not isinstance(self.household, bool):
+            raise ParameterError(f"{owner}: household must be true or false, got {self.household!r}.")
+        if self.hierarchy is not None and not isinstance(self.hierarchy, Hierarchy):
+            raise ParameterError(f"{owner}: hierarchy must be a Hierarchy, got {type(self.hierarchy).__name__}.")
+
+    def _put(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
 
     @property
     def is_key(self) -> bool:
@@ -103,6 +145,10 @@ class Schema:
     variables: tuple[Variable, ...]
 
     def __post_init__(self) -> None:
+        if isinstance(self.variables, list):
+            object.__setattr__(self, "variables", tuple(self.variables))
+        if not isinstance(self.variables, tuple) or not all(isinstance(v, Variable) for v in self.variables):
+            raise ParameterError("Schema: variables must be a list of Variable, one for each column.")
         seen: set[str] = set()
         for variable in self.variables:
             if variable.name in seen:
@@ -145,7 +191,8 @@ class Schema:
 
     def with_role(self, *roles: Role) -> tuple[str, ...]:
         """Names of the variables that have one of the roles."""
-        return tuple(variable.name for variable in self.variables if variable.role in roles)
+        wanted = [member(Role, role, name="role", owner="Schema") for role in roles]
+        return tuple(variable.name for variable in self.variables if variable.role in wanted)
 
     @property
     def keys(self) -> tuple[str, ...]:
