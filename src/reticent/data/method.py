@@ -12,6 +12,7 @@ from reticent.base.checks import did_you_mean
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Schema
 
@@ -66,7 +67,10 @@ class MaskingMethod(Protocol):
 
 
 class Method:
-    """Defaults for masking methods: nothing needed, schema unchanged, nothing promised.
+    """What masking methods derive from: `mask` does the work; nothing is needed or promised unless a method says so.
+
+    A method never sees the secret. `apply` gives `mask` the draws of this step, keyed by method and parameters, and
+    these hand out nothing without the input they are for (see `data.draws`).
 
     `blanks_only` says that a method does nothing but make values missing: the attacker then compares what is published
     with the values as they were before.
@@ -81,6 +85,14 @@ class Method:
     def schema_after(self, schema: Schema) -> Schema:
         """The schema stays."""
         return schema
+
+    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+        """Mask the data with draws that belong to this method, its parameters and these data."""
+        return self.mask(data, draws=StepDraws(secret, self), progress=progress)
+
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
+        """Do the work of the step; each method has its own."""
+        raise NotImplementedError
 
     def promises(self) -> tuple[Promise, ...]:
         """Nothing is promised."""

@@ -66,6 +66,22 @@ def record_uniform(word0: np.uint64, word1: np.uint64, record: np.uint64, draw: 
 
 
 @njit(cache=True)
+def _fill_hashes(word0: np.uint64, word1: np.uint64, ids: Ids, values: Ids, out: Ids) -> None:
+    """Chain id and values of each record through Philox (as CBC-MAC does, for one length per key); O(n · columns)."""
+    n, columns = values.shape
+    for i in range(n):
+        c0, c1, c2, c3 = philox(
+            ids[i] & _LOW, ids[i] >> _HALF, word1 & _LOW, word1 >> _HALF, word0 & _LOW, word0 >> _HALF
+        )
+        for j in range(columns):
+            c0, c1, c2, c3 = philox(
+                c0 ^ (values[i, j] & _LOW), c1 ^ (values[i, j] >> _HALF), c2, c3, word0 & _LOW, word0 >> _HALF
+            )
+        out[i, 0] = (c0 << _HALF) | c1
+        out[i, 1] = (c2 << _HALF) | c3
+
+
+@njit(cache=True)
 def _fill_uniforms(word0: np.uint64, word1: np.uint64, ids: Ids, start: int, out: Floats) -> None:
     """Draws start, start + 1, … of each record into the columns of `out`; O(n · columns)."""
     n, columns = out.shape
@@ -107,6 +123,19 @@ def _fill_normals(word0: np.uint64, word1: np.uint64, ids: Ids, start: int, out:
 
 def _words(word0: int, word1: int) -> tuple[np.uint64, np.uint64]:
     return np.uint64(word0 & _WORD), np.uint64(word1 & _WORD)
+
+
+def record_hashes(word0: int, word1: int, ids: Ids, values: Ids) -> Ids:
+    """A keyed 128-bit hash, shape (n, 2), of each record's id and its values as 64-bit words (n, d)."""
+    out = np.empty((ids.shape[0], 2), dtype=np.uint64)
+    own = np.ascontiguousarray(values, dtype=np.uint64)
+    _fill_hashes(*_words(word0, word1), np.ascontiguousarray(ids, dtype=np.uint64), own, out)
+    return out
+
+
+def fingerprint(hashes: Ids) -> bytes:
+    """A fingerprint of a set of records that does not depend on their order: the sum of their keyed hashes."""
+    return np.sum(hashes, axis=0, dtype=np.uint64).astype("<u8").tobytes()
 
 
 def uniform_matrix(word0: int, word1: int, ids: Ids, columns: int, *, start: int = 0) -> Floats:

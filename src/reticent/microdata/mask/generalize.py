@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Schema
@@ -109,7 +109,7 @@ class Generalize(Method):
             models.append(KMap(self.population_k))
         return models[0] if len(models) == 1 else All(tuple(models))
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Search, recode, suppress; the facts hold the levels, the loss, its bound and whether it is optimal."""
         self.check(data.schema)
         keys = self._keys(data.schema)

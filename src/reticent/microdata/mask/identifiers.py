@@ -8,7 +8,7 @@ import numpy as np
 from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Role, Schema
@@ -38,7 +38,7 @@ class RemoveIdentifiers(Method):
         """The schema without them."""
         return schema.without(self._dropped(schema))
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Drop them; the facts name what went."""
         self.check(data.schema)
         dropped = self._dropped(data.schema)
@@ -80,12 +80,13 @@ class NewIdentifiers(Method):
         """A code list of old identifiers no longer holds."""
         return schema.change(self.variable, codes=(), labels=(), hierarchy=None)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Replace; records without an identifier keep none."""
         self.check(data.schema)
         codes = data.codes((self.variable,))[:, 0]
         blank = data.with_schema(self.schema_after(data.schema))
-        rng = secret.stream("identifiers")
+        # of all variables: new numbers that came back in another release would join the two
+        rng = draws.of_file(data, data.schema.names).stream("identifiers")
         used = np.unique(codes[codes >= 0])
         if self.within is None:
             table = np.zeros(int(codes.max(initial=-1)) + 2, dtype=np.int64)

@@ -12,6 +12,7 @@ from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress, part
 from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
@@ -136,7 +137,7 @@ class LocalSuppression(Method):
             made.append((mask_of([names.index(name) for name in one.variables]), int(one.threshold) + 1))
         return Demand(len(names), tuple(made))
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Blank; the search path of the heuristics is drawn from the secret, safety never depends on it."""
         self.check(data.schema)
         names = self.names(data.schema)
@@ -145,6 +146,8 @@ class LocalSuppression(Method):
         prices = self._prices(data, names, codes)
         published, stuck = codes.copy(), np.zeros(data.n_records, np.bool_)
         strata = list(_strata(data, self.strata))
+        weight = (data.schema.weight,) if data.schema.weight else ()
+        secret = draws.of_file(data, (*names, *self.strata, *weight))
         for number, rows in enumerate(strata):
             within = part(progress, number / len(strata), (number + 1) / len(strata))
             within(0.0, "local suppression")

@@ -12,12 +12,13 @@ from reticent.base.checks import check_between
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Kind, Schema
 from reticent.microdata.mask.swap import exchange
-from reticent.microdata.perturb.binding import Units, check_variables, keyed_uniforms, units
+from reticent.microdata.perturb.binding import Units, check_variables, keyed_uniforms, units, whole_households
 from reticent.microdata.perturb.calibration import calibrate
 
 Floats = NDArray[np.float64]
@@ -67,11 +68,12 @@ class Massc(Method):
                 f"{self.name}: calibration needs a weight. Declare a variable with the role weight (1 if all count equally)."
             )
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Mask the data; both draws are keyed by unit."""
         self.check(data.schema)
         who = units(data, self.keys, owner=self.name)
         stratum = self._strata(data, who)
+        secret = draws.of_file(data, self.keys)
         chosen = fixed_share(stratum, self.substitute, keyed_uniforms(secret, "substitute", who.ids))
         source = np.where(chosen, self._partners(data, who, secret), np.arange(who.count))
         masked, changed = exchange(data, self.keys, who.first[source][who.of])
@@ -125,13 +127,11 @@ class Massc(Method):
         household = data.household()
         if household is not None and who.count == data.n_records:
             # Households stay whole: they are drawn together, in the stratum of their rarest member.
-            together = np.unique(household, return_inverse=True)[1]
-            lowest = np.full(int(together.max()) + 1, np.iinfo(np.int64).max)
-            np.minimum.at(lowest, together, stratum)
-            ids = np.full(len(lowest), np.iinfo(np.uint64).max, dtype=np.uint64)
-            np.minimum.at(ids, together, who.ids)
-            kept = fixed_share(lowest, self.sample, keyed_uniforms(secret, "sample", ids))
-            of, level = together, lowest
+            together = whole_households(household, data.record_ids())
+            lowest = np.full(together.count, np.iinfo(np.int64).max)
+            np.minimum.at(lowest, together.of, stratum[who.of])
+            kept = fixed_share(lowest, self.sample, keyed_uniforms(secret, "sample", together.ids))
+            of, level = together.of, lowest
         else:
             kept = fixed_share(stratum, self.sample, keyed_uniforms(secret, "sample", who.ids))
             of, level = who.of, stratum

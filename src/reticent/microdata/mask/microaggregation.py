@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part
 from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
@@ -85,7 +86,9 @@ class Microaggregate(Method):
     time_limit: float | None = field(
         default=None, metadata={"min": 0.0, "help": "best: seconds after which it stops early"}
     )
-    threads: int = field(default=2, metadata={"min": 1, "help": "best: threads (the result does not depend on them)"})
+    threads: int = field(
+        default=2, metadata={"min": 1, "keyed": False, "help": "best: threads (the result does not depend on them)"}
+    )
     block_size: int | None = field(
         default=None, metadata={"min": 4, "help": "mdav, best: cut the file into blocks of so many records"}
     )
@@ -142,7 +145,7 @@ class Microaggregate(Method):
         if self.aggregation == "middle" and any(schema[name].kind is not Kind.NUMERIC for name in self.variables):
             raise DataError("microaggregate: aggregation = 'middle' needs numeric variables.", variables=tuple(codes))
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Group within strata, then replace; k = 1 changes nothing."""
         self.check(data.schema)
         if self.k == 1:
@@ -156,6 +159,7 @@ class Microaggregate(Method):
         strata = strata_of(data, self.strata, first=who.first)
         entity = data.entity()
         entity = None if entity is None else entity[who.first]
+        secret = draws.of_file(data, (*self.variables, *self.using, *self.strata))
         work = _Work(self, columns, keys, strata, data.codes(self.strata)[who.first], entity, secret)
         parts = [(position,) for position in range(len(self.variables))] if self.partition in ONE_BY_ONE else [None]
         runs = [work.run(only, part(progress, at / len(parts), (at + 1) / len(parts))) for at, only in enumerate(parts)]

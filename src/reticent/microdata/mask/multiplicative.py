@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from reticent.base.checks import check_between
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws, StepInput, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Schema
 from reticent.microdata.perturb import lognormal
-from reticent.microdata.perturb.binding import check_variables, keyed_normals, strata_of, units, with_all_numbers
+from reticent.microdata.perturb.binding import check_variables, strata_of, units, with_all_numbers
 from reticent.microdata.perturb.covariance import Moments, check_not_constant, moments
 from reticent.microdata.perturb.parts import MINIMUM_PART, Part, parts_of
 
@@ -72,7 +72,7 @@ class MultiplicativeNoise(Method):
         check_variables(schema, self.variables, owner=self.name, numeric=True)
         schema.require(self.strata, owner=self.name)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Mask the data; draws are keyed by record."""
         self.check(data.schema)
         who = units(data, self.variables, owner=self.name)
@@ -83,7 +83,7 @@ class MultiplicativeNoise(Method):
         shares = lognormal.chain_to_parts(values, self.variables, self.chains)
         shift = self._shift(shares)
         zone = self._zone(values)
-        draws = keyed_normals(secret, self.name, who.ids, len(self.variables))
+        seen = step_input(data, self.variables, first=who.first, ids=who.ids)
         strata = strata_of(data, self.strata, first=who.first)
         pieces = parts_of(shares, strata * max(1, len(self.zones)) + zone, keep_zeros=self.keep_zeros)
         masked, used = shares.copy(), {"plain": 0, "z-score": 0}
@@ -91,7 +91,7 @@ class MultiplicativeNoise(Method):
             k = self.zones[int(zone[piece.rows[0]])].k if self.zones else self.k
             if k > 0:
                 where = np.ix_(piece.rows, piece.columns)
-                masked[where], scheme = self._mask(shares, shift, draws, piece, k=k)
+                masked[where], scheme = self._mask(shares, shift, draws, seen.take(piece.rows), piece, k=k)
                 used[scheme] += 1
             progress((number + 1) / len(pieces), self.name)
         whole = lognormal.parts_to_chain(masked, self.variables, self.chains)
@@ -124,7 +124,9 @@ class MultiplicativeNoise(Method):
             )
         return zone
 
-    def _mask(self, shares: Floats, shift: Floats, draws: Floats, piece: Part, *, k: float) -> tuple[Floats, str]:
+    def _mask(
+        self, shares: Floats, shift: Floats, draws: StepDraws, seen: StepInput, piece: Part, *, k: float
+    ) -> tuple[Floats, str]:
         """The masked values of one part and the scheme that was used."""
         names = tuple(self.variables[j] for j in piece.columns)
         own_shift = shift[piece.columns]
@@ -133,9 +135,10 @@ class MultiplicativeNoise(Method):
         plain = self.scheme == "plain" or (
             self.scheme == "auto" and not (own_shift > 0).any() and lognormal.plain_applies(spread, k=k)
         )
+        scale = (names, own_shift, k, plain, *spread)
         masked = lognormal.mask_nonnegative(
             own,
-            draws[np.ix_(piece.rows, piece.columns)],
+            draws.of_records(seen, scale=scale).normals(len(names)),
             k=k,
             lag=1.0 if plain else float(np.sqrt(1.0 + k)),
             spread=spread,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws, StepInput, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
@@ -56,7 +56,7 @@ class Noise(Method):
         check_variables(schema, self.variables, owner=self.name, numeric=True)
         schema.require(self.strata, owner=self.name)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Mask the data; draws are keyed by record."""
         self.check(data.schema)
         who = units(data, self.variables, owner=self.name)
@@ -64,24 +64,27 @@ class Noise(Method):
         if self.k == 0:
             return Applied(data, dict.fromkeys(self.variables, 0), {"parts": 0})
         check_not_constant(values, self.variables, owner=self.name)
-        draws = keyed_normals(secret, "noise", who.ids, len(self.variables))
+        seen = step_input(data, self.variables, first=who.first, ids=who.ids)
         flagged = None if self.outliers is None else additive.outliers(values, cutoff=self.outliers)
         pieces = parts_of(
             values, strata_of(data, self.strata, first=who.first), keep_zeros=self.keep_zeros, only=flagged
         )
         masked = values.copy()
         for number, piece in enumerate(pieces):
-            masked[np.ix_(piece.rows, piece.columns)] = self._mask(values, draws, piece)
+            masked[np.ix_(piece.rows, piece.columns)] = self._mask(values, draws, seen.take(piece.rows), piece)
             progress((number + 1) / len(pieces), "noise")
         result, changed = with_all_numbers(data, self.variables, masked[who.of])
         facts = {"parts": len(pieces), "units": sum(len(piece.rows) for piece in pieces)}
         return Applied(result, changed, facts)
 
-    def _mask(self, values: Floats, draws: Floats, piece: Part) -> Floats:
-        own, own_draws = values[np.ix_(piece.rows, piece.columns)], draws[np.ix_(piece.rows, piece.columns)]
+    def _mask(self, values: Floats, draws: StepDraws, seen: StepInput, piece: Part) -> Floats:
+        own = values[np.ix_(piece.rows, piece.columns)]
         names = tuple(self.variables[j] for j in piece.columns)
+        if self.exact or self.kind == "nonlinear":
+            # Each masked value depends on all records of the part, so its draws do.
+            together = keyed_normals(draws.of_part(seen), "noise", seen.ids, len(names))
         if self.exact:
-            return additive.linear_exact(own, own_draws, k=self.k, names=names)
+            return additive.linear_exact(own, together, k=self.k, names=names)
         if self.kind == "nonlinear":
             if len(piece.rows) < MINIMUM_PART:
                 raise DataError(
@@ -89,8 +92,9 @@ class Noise(Method):
                     "Use fewer strata or another kind.",
                     variables=names,
                 )
-            return additive.nonlinear(own, own_draws, k=self.k, names=names, nearest=self.nearest_psd)
+            return additive.nonlinear(own, together, k=self.k, names=names, nearest=self.nearest_psd)
         spread = self._spread(values, own, piece)
+        own_draws = draws.of_records(seen, scale=(names, *spread)).normals(len(names))
         if self.kind == "uncorrelated":
             return additive.uncorrelated(own, own_draws, k=self.k, spread=spread)
         how = additive.correlated if self.kind == "correlated" else additive.linear
@@ -101,7 +105,7 @@ class Noise(Method):
         if len(piece.rows) >= MINIMUM_PART and (np.nanmax(own, axis=0) > np.nanmin(own, axis=0)).all():
             return moments(own, shrink=self.shrink)
         pooled = moments(values[:, piece.columns], shrink=self.shrink)
-        mean = np.nanmean(np.where(np.isnan(own), pooled.mean, own), axis=0)
+        mean = moments(np.where(np.isnan(own), pooled.mean, own)).mean
         return Moments(mean, pooled.covariance, pooled.second, pooled.count)
 
     def promises(self) -> tuple[Promise, ...]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws, StepInput, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
@@ -60,33 +60,32 @@ class Pram(Method):
         if set(self.variables) & set(self.strata):
             raise ParameterError(f"{self.name}: a variable cannot be changed and be a stratum at the same time.")
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Change the data; draws are keyed by record."""
         self.check(data.schema)
         new: dict[str, Codes] = {}
         matrices: list[dict[str, Any]] = []
         for number, name in enumerate(self.variables):
             who = units(data, (name,), owner=self.name)
-            new[name] = self._variable(data, name, who, secret, matrices)[who.of]
+            new[name] = self._variable(data, name, who, draws, matrices)[who.of]
             progress((number + 1) / len(self.variables), name)
         masked, changed = recoded(data, new)
         return Applied(masked, changed, {"matrices": matrices})
 
     def _variable(
-        self, data: Microdata, name: str, who: Units, secret: Secret, matrices: list[dict[str, Any]]
+        self, data: Microdata, name: str, who: Units, draws: StepDraws, matrices: list[dict[str, Any]]
     ) -> Codes:
         codes = data.codes((name,))[who.first, 0]
         categories = data.categories(name)
         fixed, allowed = self._shape(categories)
-        uniform = keyed_uniforms(secret, name, who.ids)
+        seen = step_input(data, (name,), first=who.first, ids=who.ids)
         changed: Codes = codes.copy()
         for rows in slices(strata_of(data, self.strata, first=who.first)):
             stratum, own = _stratum_codes(data, self.strata, int(who.first[rows[0]])), codes[rows]
             counts = np.bincount(own[own >= 0], minlength=len(categories)).astype(np.float64)
             matrix = self._matrix(counts, fixed, allowed)
-            words = secret.words(f"{name} in {stratum}")
             draw = _controlled if self.controlled else _independent
-            changed[rows] = draw(own, matrix, uniform[rows], words)
+            changed[rows] = draw(own, matrix, draws, seen.take(rows))
             matrices.append(
                 {
                     "variable": name,
@@ -133,17 +132,19 @@ class Pram(Method):
         return tuple(made)
 
 
-def _independent(codes: Codes, matrix: Floats, uniform: Floats, words: tuple[int, int]) -> Codes:
+def _independent(codes: Codes, matrix: Floats, draws: StepDraws, seen: StepInput) -> Codes:
     cumulative = np.cumsum(matrix, axis=1)
     # The last reachable category takes the rounding error, never one of probability zero.
     for row, line in zip(cumulative, matrix, strict=True):
         row[int(np.flatnonzero(line > 0)[-1]) :] = 1.0
-    drawn: Codes = draw_codes(codes, cumulative, uniform)
+    drawn: Codes = draw_codes(codes, cumulative, draws.of_records(seen, scale=(matrix,)).uniforms())
     return drawn
 
 
-def _controlled(codes: Codes, matrix: Floats, uniform: Floats, words: tuple[int, int]) -> Codes:
+def _controlled(codes: Codes, matrix: Floats, draws: StepDraws, seen: StepInput) -> Codes:
     """Whole numbers of moves with the expected row and column sums; who moves is drawn by record."""
+    secret = draws.of_part(seen)
+    words, uniform = secret.words("flows"), keyed_uniforms(secret, "who", seen.ids)
     known = np.flatnonzero(codes >= 0)
     size = len(matrix)
     counts = np.bincount(codes[known], minlength=size)

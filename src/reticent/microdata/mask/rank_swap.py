@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
@@ -57,7 +57,7 @@ class RankSwap(Method):
                     f"{self.name}: {name} is nominal and has no ranks; use swap or pram.", variables=(name,)
                 )
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Swap; each partner is drawn by the lower-ranked record's own keyed draws."""
         self.check(data.schema)
         masked, changed, unswapped = data, {}, {}
@@ -65,7 +65,8 @@ class RankSwap(Method):
             who = units(data, (name,), owner=self.name)
             values = _ranked_values(data, name)[who.first]
             group = strata_of(data, self.strata, first=who.first)
-            new, lonely = self._swap(values, group, who.ids, secret.words(name))
+            words = draws.of_file(data, (name, *self.strata)).words("partners")
+            new, lonely = self._swap(values, group, who.ids, words)
             masked, changed[name] = _write(masked, name, new[who.of])
             unswapped[name] = lonely
             progress((number + 1) / len(self.variables), name)

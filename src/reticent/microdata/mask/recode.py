@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.recoding import parse_rules
@@ -95,7 +95,7 @@ class Recode(Method):
             missing=missing or variable.missing,
         )
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Recode; the facts say how many categories there were and are."""
         self.check(data.schema)
         if self.bands:

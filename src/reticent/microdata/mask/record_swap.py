@@ -9,13 +9,20 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Role, Schema
 from reticent.microdata.mask.swap import exchange
-from reticent.microdata.perturb.binding import Units, check_variables, joint_excess, keyed_uniforms
+from reticent.microdata.perturb.binding import (
+    Units,
+    check_variables,
+    joint_excess,
+    keyed_uniforms,
+    single_records,
+    whole_households,
+)
 from reticent.microdata.perturb.households import REASONS, HouseholdSwaps, swap_households
 
 Ints = NDArray[np.int64]
@@ -53,7 +60,7 @@ class RecordSwap(Method):
         check_variables(schema, (*self.areas, *self.carry_along), owner=self.name)
         schema.require((*self.keys, *(name for profile in self.profiles for name in profile)), owner=self.name)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Swap; draws are keyed by household."""
         self.check(data.schema)
         who = _households(data)
@@ -63,6 +70,7 @@ class RecordSwap(Method):
         at_risk, rarest = self._risk(data, areas, who)
         profiles = np.column_stack([data.patterns(profile).group[who.first] for profile in self.profiles])
         progress(0.4, "risk by area")
+        secret = draws.of_file(data, (*names, *self.keys))
         swaps = swap_households(
             areas[who.first],
             profiles,
@@ -127,17 +135,7 @@ class RecordSwap(Method):
 
 def _households(data: Microdata) -> Units:
     household = data.household()
-    if household is None:
-        everyone = np.arange(data.n_records)
-        return Units(everyone, everyone, data.record_ids())
-    count = int(household.max()) + 1
-    first = np.full(count, -1, dtype=np.int64)
-    first[household[::-1]] = np.arange(data.n_records - 1, -1, -1)
-    present = first >= 0
-    number = np.cumsum(present) - 1
-    ids = np.full(count, np.iinfo(np.uint64).max, dtype=np.uint64)
-    np.minimum.at(ids, household, data.record_ids())
-    return Units(first[present], number[household], ids[present])
+    return single_records(data) if household is None else whole_households(household, data.record_ids())
 
 
 def _check_constant(data: Microdata, who: Units, names: tuple[str, ...], *, owner: str) -> None:

@@ -6,9 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
+from reticent.microdata.perturb.binding import keyed_uniforms, smallest_ids
 
 
 @dataclass(frozen=True)
@@ -23,16 +24,17 @@ class Reorder(Method):
 
     mix_households: bool = field(default=False, metadata={"help": "also separate the members of a household"})
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
-        """One permutation from the step's own stream."""
-        rng = secret.stream("order")
-        draw = rng.random(data.n_records)
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
+        """One permutation; it depends on the records, not on the order they come in."""
+        # Of all variables: the same order in a release of other data would join the two line by line.
+        secret = draws.of_file(data, data.schema.names)
+        draw = keyed_uniforms(secret, "records", data.record_ids())
         household = None if self.mix_households else data.household()
         if household is None:
             order = np.argsort(draw, kind="stable")
         else:
-            place = rng.permutation(int(household.max()) + 1)
-            order = np.lexsort((draw, place[household]))
+            place = keyed_uniforms(secret, "households", smallest_ids(household, data.record_ids()))
+            order = np.lexsort((draw, household, place[household]))
         moved = int((order != np.arange(data.n_records)).sum())
         return Applied(data.rows(order), {}, {"records_moved": moved})
 

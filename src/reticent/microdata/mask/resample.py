@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Schema
 from reticent.microdata.perturb.binding import (
-    Units,
     check_variables,
     order_with_drawn_ties,
     slices,
@@ -46,7 +45,7 @@ class Resample(Method):
         check_variables(schema, self.variables, owner=self.name, numeric=True)
         schema.require(self.strata, owner=self.name)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Resample; samples are drawn by rank, so the order of records does not matter."""
         self.check(data.schema)
         who = units(data, self.variables, owner=self.name)
@@ -54,11 +53,12 @@ class Resample(Method):
         masked = values.copy()
         groups = list(slices(strata_of(data, self.strata, first=who.first)))
         for position, name in enumerate(self.variables):
+            own = step_input(data, (name,), first=who.first, ids=who.ids)
             for rows in groups:
                 known = rows[~np.isnan(values[rows, position])]
-                order = known[order_with_drawn_ties(values[known, position], secret.words(name), who.ids[known], 0)]
-                stream = secret.stream(f"{name} in {_label(data, self.strata, who, rows)}")
-                masked[order, position] = averaged_samples(values[order, position], self.t, stream)
+                secret = draws.of_part(own.take(known))
+                order = known[order_with_drawn_ties(values[known, position], secret.words("ties"), who.ids[known], 0)]
+                masked[order, position] = averaged_samples(values[order, position], self.t, secret.stream("samples"))
             progress((position + 1) / len(self.variables), name)
         result, changed = with_all_numbers(data, self.variables, masked[who.of])
         return Applied(result, changed)
@@ -77,11 +77,6 @@ def averaged_samples(ordered: Floats, t: int, stream: np.random.Generator) -> Fl
         total += np.repeat(ordered, counts)
     mean: Floats = total / t
     return mean
-
-
-def _label(data: Microdata, strata: tuple[str, ...], who: Units, rows: NDArray[np.int64]) -> str:
-    record = int(who.first[rows[0]])
-    return "|".join(str((*data.categories(name), None)[int(data.encoded(name).codes[record])]) for name in strata)
 
 
 def _disordered(method: Resample, before: Microdata, after: Microdata) -> int:

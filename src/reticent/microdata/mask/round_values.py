@@ -10,12 +10,13 @@ from scipy.spatial import KDTree
 
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Schema
-from reticent.microdata.perturb.binding import check_variables, keyed_uniforms, units, with_all_numbers
+from reticent.microdata.perturb.binding import check_variables, units, with_all_numbers
+from reticent.microdata.perturb.covariance import moments
 
 Floats = NDArray[np.float64]
 HOW = ("nearest", "random", "down", "up")
@@ -52,7 +53,7 @@ class RoundValues(Method):
         """The variables are numeric."""
         check_variables(schema, self.variables, owner=self.name, numeric=True)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Round the data; random rounding is keyed by record."""
         self.check(data.schema)
         who = units(data, self.variables, owner=self.name)
@@ -63,7 +64,10 @@ class RoundValues(Method):
             rounded = values.copy()
             for position, name in enumerate(self.variables):
                 low, high = self._neighbours(values[:, position])
-                chance = keyed_uniforms(secret, name, who.ids) if self.how == "random" else None
+                chance = None
+                if self.how == "random":
+                    own = step_input(data, (name,), first=who.first, ids=who.ids)
+                    chance = draws.of_records(own, scale=()).uniforms()
                 rounded[:, position] = choose_neighbour(values[:, position], low, high, how=self.how, chance=chance)
         progress(1.0, self.name)
         result, changed = with_all_numbers(data, self.variables, rounded[who.of])
@@ -104,7 +108,7 @@ def nearest_vectors(values: Floats, vectors: Floats) -> Floats:
     complete = ~np.isnan(values).any(axis=1)
     rounded = values.copy()
     if complete.any():
-        deviation = values[complete].std(axis=0)
+        deviation = np.sqrt(np.diag(moments(values[complete]).covariance))
         scale = np.where(deviation > 0, deviation, 1.0)
         rounded[complete] = vectors[KDTree(vectors / scale).query(values[complete] / scale)[1]]
     return rounded

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.kernels.draws import uniform_matrix
+from reticent.microdata.perturb.binding import keyed_uniforms, single_records, whole_households
 
 Integers = NDArray[np.int64]
 
@@ -54,12 +54,12 @@ class Sample(Method):
         new = Variable(self.weight, role=Role.WEIGHT, kind=Kind.NUMERIC)
         return Schema((*schema.variables, new))
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Draw, and give the kept records their new weights."""
         self.check(data.schema)
         unit, n_units, key = _units(data, by_household=self.households)
         stratum = _strata(data, self.strata, unit, n_units)
-        draw = uniform_matrix(*secret.words("sample"), key, 1)[:, 0]
+        draw = keyed_uniforms(draws.of_file(data, self.strata), "sample", key)
         chosen, factor = draw_units(draw, stratum, self.fraction)
         kept = np.flatnonzero(chosen[unit])
         raised = factor[stratum][unit][kept]
@@ -107,16 +107,9 @@ def draw_units(
 
 def _units(data: Microdata, *, by_household: bool) -> tuple[Integers, int, NDArray[np.uint64]]:
     """Unit of each record, number of units, and the key of each unit's draw (its smallest record id)."""
-    ids = data.record_ids()
     household = data.household() if by_household else None
-    if household is None:
-        return np.arange(data.n_records), data.n_records, ids
-    _, unit = np.unique(household, return_inverse=True)
-    unit = unit.ravel()
-    n_units = int(unit.max()) + 1
-    key = np.full(n_units, np.iinfo(np.uint64).max, dtype=np.uint64)
-    np.minimum.at(key, unit, ids)
-    return unit, n_units, key
+    who = single_records(data) if household is None else whole_households(household, data.record_ids())
+    return who.of, who.count, who.ids
 
 
 def _strata(data: Microdata, names: tuple[str, ...], unit: Integers, n_units: int) -> Integers:

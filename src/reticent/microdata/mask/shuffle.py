@@ -10,7 +10,7 @@ from scipy import special
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
@@ -48,13 +48,14 @@ class Shuffle(Method):
         check_variables(schema, self.variables, owner=self.name, numeric=True)
         schema.require((*self.predictors, *self.strata), owner=self.name)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Shuffle; the new scores are keyed by record."""
         self.check(data.schema)
         who = units(data, self.variables, owner=self.name)
         values = data.numbers(self.variables)[who.first]
         check_not_constant(values, self.variables, owner=self.name)
         known = _predictor_columns(data, self.predictors, who.first)
+        secret = draws.of_file(data, (*self.variables, *self.predictors, *self.strata))
         noise = keyed_normals(secret, self.name, who.ids, len(self.variables))
         masked = values.copy()
         groups = list(slices(strata_of(data, self.strata, first=who.first)))

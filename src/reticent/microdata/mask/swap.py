@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
@@ -50,11 +50,12 @@ class Swap(Method):
         check_variables(schema, self.variables, owner=self.name)
         schema.require((*self.within, *self.keys), owner=self.name)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Swap; the order in which records look for partners is drawn by record."""
         self.check(data.schema)
         who = units(data, self.variables, owner=self.name)
         group = strata_of(data, self.within, first=who.first)
+        secret = draws.of_file(data, (*self.variables, *self.within, *self.keys))
         lottery = keyed_uniforms(secret, "pool", who.ids)
         pool = np.lexsort((lottery, group))
         bounds = np.searchsorted(group[pool], np.arange(int(group.max()) + 2))

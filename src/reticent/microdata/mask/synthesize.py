@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Kind, Schema
-from reticent.kernels import draws
+from reticent.kernels import draws as kernel
 from reticent.microdata.edits import EditRule, read_rules, violations
 from reticent.microdata.perturb import synthesis
 from reticent.microdata.perturb.binding import STRUCTURE, Units, check_variables, differing, recoded, units
@@ -61,7 +62,7 @@ class Synthesize(Method):
         schema.require((*self.predictors, *self.keys), owner=self.name)
         read_rules(self.rules, schema)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Synthesise; every draw is keyed by record, variable and copy."""
         self.check(data.schema)
         who = units(data, self.variables, owner=self.name)
@@ -73,7 +74,7 @@ class Synthesize(Method):
         observed = {name: _column(data, name, who) for name in (*fixed, *self.variables)}
         synthetic = {name: observed[name] for name in fixed}
         masked = data
-        source = secret.child(f"copy {self.copy}")
+        source = draws.of_file(data, (*fixed, *self.variables, *self.keys))
         for number, name in enumerate(self.variables):
             work = _Work(name, observed, synthetic, who, chosen, source.child(name))
             ready = [rule for rule in rules if not rule.variables & set(self.variables[number + 1 :])]
@@ -180,7 +181,7 @@ class _Work:
     @property
     def exponential(self) -> NDArray[np.float64]:
         """The Bayesian bootstrap's exponential draw of each unit."""
-        return -np.log1p(-draws.uniforms(*self.secret.words("bootstrap"), self.who.ids))
+        return -np.log1p(-kernel.uniforms(*self.secret.words("bootstrap"), self.who.ids))
 
     def draw(
         self, models: tuple[synthesis.Model | None, synthesis.Model], rows: NDArray[np.int64], attempt: int
@@ -188,10 +189,10 @@ class _Work:
         """Draw for some units: whether it is missing, then the value."""
         absent, present = models
         predictors = [column.take(rows) for column in self.synthetic.values()]
-        chance = draws.uniforms(*self.secret.words("value"), self.who.ids[rows], attempt)
+        chance = kernel.uniforms(*self.secret.words("value"), self.who.ids[rows], attempt)
         values = present.draw(predictors, chance).astype(self.response.values.dtype)
         if absent is not None:
-            gone = absent.draw(predictors, draws.uniforms(*self.secret.words("missing"), self.who.ids[rows], attempt))
+            gone = absent.draw(predictors, kernel.uniforms(*self.secret.words("missing"), self.who.ids[rows], attempt))
             values[gone == 1] = np.nan if self.response.numeric else -1
         return values
 

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema
@@ -66,7 +66,7 @@ class LimitCode(Method):
             return schema
         return schema.change(self.variable, kind=Kind.ORDINAL, codes=(), labels=(), hierarchy=None)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Code what lies beyond the limit; the facts say how many records that were."""
         self.check(data.schema)
         values = data.numbers((self.variable,))[:, 0]
@@ -162,7 +162,7 @@ class MultivariateTopCode(Method):
         """The variables are there and not nominal."""
         _check_numeric(schema, self.variables, self.name)
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Records with a missing value stay; the facts say how many were outside."""
         self.check(data.schema)
         values = data.numbers(self.variables)

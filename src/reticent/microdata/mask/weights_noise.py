@@ -1,5 +1,6 @@
 """Noise on the sampling weights, so that they do not point back to the design strata or to an outside file."""
 
+import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -7,11 +8,11 @@ import numpy as np
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
+from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Schema
-from reticent.kernels.draws import uniform_matrix
+from reticent.microdata.perturb.binding import keyed_uniforms, single_records, whole_households
 
 
 @dataclass(frozen=True)
@@ -36,28 +37,24 @@ class NoiseOnWeights(Method):
         if schema.weight is None:
             raise DataError("noise-on-weights: no variable has the role weight; declare one or leave the step out.")
 
-    def apply(self, data: Microdata, *, secret: Secret, progress: Progress) -> Applied:
+    def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Draws are keyed by record (by household where there is one)."""
         self.check(data.schema)
         weights = data.weights()
         assert weights is not None
         assert data.schema.weight is not None
-        key = data.record_ids()
         household = data.household()
-        if household is not None:
-            smallest = np.full(int(household.max()) + 1, np.iinfo(np.uint64).max, dtype=np.uint64)
-            np.minimum.at(smallest, household, key)
-            key = smallest[household]
-        draws = uniform_matrix(*secret.words("weights"), key, 1)[:, 0]
-        noisy = weights * (1.0 + self.percent / 100.0 * (2.0 * draws - 1.0))
+        who = single_records(data) if household is None else whole_households(household, data.record_ids())
+        chance = keyed_uniforms(draws.of_file(data, (data.schema.weight,)), "weights", who.ids)[who.of]
+        noisy = weights * (1.0 + self.percent / 100.0 * (2.0 * chance - 1.0))
         if self.keep_total:
-            noisy *= weights.sum() / noisy.sum()
+            noisy *= math.fsum(weights) / math.fsum(noisy)  # exact sums: the order of records does not matter
         if self.decimals is not None:
             noisy = np.round(noisy, self.decimals)
             if bool((noisy <= 0).any()):
                 raise DataError("noise-on-weights: rounding would make weights 0; keep more decimals.")
         name = data.schema.weight
-        facts = {"total_before": float(weights.sum()), "total_after": float(noisy.sum())}
+        facts = {"total_before": math.fsum(weights), "total_after": math.fsum(noisy)}
         return Applied(data.with_numbers(name, noisy), {name: int((noisy != weights).sum())}, facts)
 
     def promises(self) -> tuple[Promise, ...]:

@@ -43,19 +43,37 @@ def units(data: Microdata, names: Sequence[str], *, owner: str) -> Units:
     shared = [data.schema[name].is_household for name in names]
     household = data.household()
     if not any(shared) or household is None:
-        everyone = np.arange(data.n_records)
-        return Units(everyone, everyone, data.record_ids())
+        return single_records(data)
     if not all(shared):
         mixed = tuple(names)
         raise DataError(
             f"{owner}: {', '.join(mixed)} mix variables of households and of persons; mask them in separate steps.",
             variables=mixed,
         )
+    return whole_households(household, data.record_ids())
+
+
+def single_records(data: Microdata) -> Units:
+    """Each record by itself, in the order of the ids: what is computed never depends on the order of the file."""
+    ids = data.record_ids()
+    order = np.arange(len(ids)) if bool((ids[1:] > ids[:-1]).all()) else np.argsort(ids, kind="stable")
+    of = np.empty(len(ids), dtype=np.int64)
+    of[order] = np.arange(len(ids))
+    return Units(order, of, ids[order])
+
+
+def whole_households(household: Indices, ids: NDArray[np.uint64]) -> Units:
+    """Each household as one, in the order of the household ids, keyed by the smallest id of its members."""
     _, first, of = np.unique(household, return_index=True, return_inverse=True)
-    # The smallest id of the members, so that the order of records does not matter.
-    ids = np.full(len(first), np.iinfo(np.uint64).max, dtype=np.uint64)
-    np.minimum.at(ids, of, data.record_ids())
-    return Units(first.astype(np.int64), of.astype(np.int64), ids)
+    of = of.astype(np.int64).ravel()
+    return Units(first.astype(np.int64), of, smallest_ids(of, ids))
+
+
+def smallest_ids(group: Indices, ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The smallest id in each group (numbered from 0): it does not depend on the order of records."""
+    smallest = np.full(int(group.max(initial=-1)) + 1, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(smallest, group, ids)
+    return smallest
 
 
 def check_variables(schema: Schema, names: Sequence[str], *, owner: str, numeric: bool | None = None) -> None:

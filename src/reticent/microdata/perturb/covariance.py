@@ -4,12 +4,15 @@ A matrix that no noise can have (an eigenvalue below zero) is an error that name
 admissible one is asked for.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import DataError
+from reticent.microdata.perturb.exact_moments import exact_moments
 
 Floats = NDArray[np.float64]
 
@@ -26,17 +29,20 @@ class Moments:
     second: Floats
     count: int
 
+    def __iter__(self) -> Iterator[Any]:
+        """All parts in turn: what draws are keyed by."""
+        return iter((self.mean, self.covariance, self.second, self.count))
+
 
 def moments(values: Floats, *, shrink: bool = False) -> Moments:
     """Moments of the complete records of values (n, d); correlations shrunk towards 0 on request."""
     complete = values[~np.isnan(values).any(axis=1)]
     if complete.shape[0] == 0:
         raise DataError("noise: no record has a value in all of the variables; mask them in separate steps.")
-    mean = complete.mean(axis=0)
-    centered = complete - mean
-    covariance = centered.T @ centered / complete.shape[0]
+    mean, covariance = exact_moments(complete)
     if shrink:
-        covariance = shrink_correlations(centered, covariance)
+        # Sorted by value: sums of floats depend on the order of records, and the noise must not.
+        covariance = shrink_correlations((complete - mean)[np.lexsort(complete.T)], covariance)
     return Moments(mean, covariance, covariance + np.outer(mean, mean), complete.shape[0])
 
 
