@@ -32,7 +32,7 @@ class SuppressionProblem:
     `lower_protection`, `upper_protection` and `sliding_protection` are distances; `lower_bound` and `upper_bound` are
     absolute and belong to the attacker's knowledge of a hidden cell. `counts` are respondents a cell (optional), and
     `respondent` is the respondent of each cell that has only one (−1 elsewhere). `integral` says that the attacker
-    knows all values to be whole numbers.
+    knows all values to be whole numbers; where that is so of some only, `whole_cells` marks them.
     """
 
     values: Floats
@@ -47,10 +47,11 @@ class SuppressionProblem:
     counts: NDArray[np.int64] | None = None
     respondent: NDArray[np.int64] | None = None
     integral: bool = False
+    whole_cells: Mask | None = None
 
     def __post_init__(self) -> None:
         n = self.relations.n_cells
-        for name in _ARRAYS + tuple(k for k in ("counts", "respondent") if getattr(self, k) is not None):
+        for name in _ARRAYS + tuple(k for k in ("counts", "respondent", "whole_cells") if getattr(self, k) is not None):
             if len(getattr(self, name)) != n:
                 raise DataError(f"SuppressionProblem: {name} must have {n} entries, one a cell of the relations.")
         if not np.isfinite(self.values).all():
@@ -163,6 +164,15 @@ class SuppressionProblem:
         """What counts as no distance: far below a unit, above the noise of floating point."""
         largest = float(np.abs(self.values).max(initial=1.0))
         return max(1e-3 * self.unit, 1e-11 * largest)
+
+    @cached_property
+    def whole(self) -> Mask:
+        """Cells that the attacker knows to be whole numbers."""
+        return np.full(self.n_cells, self.integral) if self.whole_cells is None else self.whole_cells
+
+    def without_integrality(self) -> "SuppressionProblem":
+        """The same problem for an attacker who does not know that values are whole."""
+        return replace(self, integral=False, whole_cells=None)
 
     @cached_property
     def needs_movement(self) -> Mask:

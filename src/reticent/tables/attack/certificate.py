@@ -187,4 +187,5 @@ def _in_integers(problem: SuppressionProblem, scale: int) -> SuppressionProblem:
         lower_protection=_up(low * scale),
         upper_protection=needed,
         sliding_protection=_up(slide * scale),
+        whole_cells=None,
     )

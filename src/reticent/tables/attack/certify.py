@@ -158,11 +158,11 @@ def _kernel_movements(reach: Reach, wants: Wants, rng: np.random.Generator) -> N
     """
     reduced = reach.reduced
     relations = reduced.relations
-    if reduced.whole or not (wants.move & ~reach.moves).any() or relations.n_rows == 0:
+    if not (wants.move & ~reach.moves).any() or relations.n_rows == 0:
         return
     inside = (reduced.room_down > wants.slack) & (reduced.room_up > wants.slack)
     cramped = np.zeros(int(reduced.groups.max(initial=-1)) + 1, dtype=bool)
-    cramped[reduced.groups[~inside]] = True
+    cramped[reduced.groups[~inside | reduced.whole]] = True  # a whole movement is for integer programs
     order = np.argsort(np.diff(relations.indptr), kind="stable")
     parts = eliminate(relations.indptr, relations.cells, relations.coefs.astype(np.int64), order, relations.n_cells)
     vector = complete_kernel(*parts, rng.integers(1, PRIME, relations.n_cells))
@@ -266,7 +266,7 @@ def _serve_jointly(group: _OpenGroup, largest: float, tick: Tick) -> bool:
     """One movement for all uncertified cells, as long as it serves a good part of them; whether they were many enough."""
     reduced, reach, wants = group.piece.reduced, group.reach, group.wants
     missing = wants.missing(reach) & (reduced.leader >= 0)
-    if reduced.whole or int(missing.sum()) < _JOINTLY:
+    if reduced.whole.any() or int(missing.sum()) < _JOINTLY:
         return False
     program = JointProgram(reduced, np.ceil(_CAP * largest))
     levels = np.maximum(np.maximum(wants.up, wants.down), np.maximum(wants.slide / 2, 10 * wants.slack * wants.move))

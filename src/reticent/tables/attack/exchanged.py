@@ -61,8 +61,9 @@ def audit_exchanged(
     exact = _few(carriers)
     if exact:
         down, up, programs = movement_ends(reduced, only=carriers, workers=workers, progress=progress)
-        if problem.integral:
-            down, up = np.floor(down + problem.tolerance), np.floor(up + problem.tolerance)
+        whole = _carriers(reduced, problem.whole[reduced.cells])
+        down = np.where(whole, np.floor(down + problem.tolerance), down)
+        up = np.where(whole, np.floor(up + problem.tolerance), up)
         lower, upper = carried(reduced, down, up)
         found = judge(view, reduced.cells[wanted], lower[wanted], upper[wanted], programs=programs)
         exposed = found.exposed
@@ -117,6 +118,7 @@ def _attackers_view(
         lower_bound=np.minimum(np.maximum(low, problem.lower_bound), problem.values),
         upper_bound=np.maximum(np.minimum(high, problem.upper_bound), problem.values),
         integral=problem.integral and problem.n_cells <= WHOLE,
+        whole_cells=problem.whole_cells if problem.n_cells <= WHOLE else None,
     )
 
 
@@ -132,7 +134,7 @@ def _scaled(problem: SuppressionProblem) -> tuple[Floats, Floats]:
     """How far cells go down and up when the whole table is scaled within its bounds: that changes no relation."""
     values, size = problem.values, np.abs(problem.values)
     some = size > 0
-    if not some.any() or problem.relations.rhs.any() or problem.integral:
+    if not some.any() or problem.relations.rhs.any() or problem.whole.any():
         return np.zeros(len(values)), np.zeros(len(values))
     room_down, room_up = values - problem.lower_bound, problem.upper_bound - values
     outward, inward = np.where(values > 0, room_up, room_down), np.where(values > 0, room_down, room_up)

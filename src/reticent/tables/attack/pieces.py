@@ -63,7 +63,7 @@ def pieces_of(reduced: Reduced, groups: NDArray[np.integer]) -> Iterator[Piece]:
             _rows_of(relations, mine, number, len(moving)),
             reduced.room_down[moving],
             reduced.room_up[moving],
-            reduced.whole,
+            reduced.whole[moving],
         )
         yield Piece(part, moving, carried)
 

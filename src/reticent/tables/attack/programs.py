@@ -14,6 +14,7 @@ from reticent.solve.highs import HighsSession, solve
 from reticent.solve.model import LinearModel, Solution, Status
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 _PATIENCE = 20.0  # seconds for one integer programme
 _HURRY = 0.5  # seconds for one that need not be solved to the end
 _TARGET_SIZE = 1e6  # the largest number the solver should see: its tolerance of 1e-7 is absolute
@@ -28,13 +29,13 @@ def scale_of(rooms: Floats) -> float:
 class MovementProgram:
     """Movements z of some cells with M z = 0, −room_down ≤ z ≤ room_up, kept warm for many objectives.
 
-    With `whole`, only whole movements count (the attacker knows that all values are whole numbers): a linear optimum
-    that is not whole is replaced by that of an integer programme.
+    Movements that are `whole` (the attacker knows that their values are whole numbers) count only as such: a linear
+    optimum where they are not is replaced by that of an integer programme.
     """
 
-    def __init__(self, relations: Relations, room_down: Floats, room_up: Floats, *, whole: bool = False) -> None:
-        self.scale = 1.0 if whole else scale_of(np.concatenate((room_down, room_up)))
-        self._whole = whole
+    def __init__(self, relations: Relations, room_down: Floats, room_up: Floats, *, whole: Mask | None = None) -> None:
+        self._whole = np.zeros(relations.n_cells, dtype=bool) if whole is None else whole
+        self.scale = 1.0 if self._whole.any() else scale_of(np.concatenate((room_down, room_up)))
         n = relations.n_cells
         zeros = np.zeros(relations.n_rows)
         self._all = np.arange(n, dtype=np.int32)
@@ -79,7 +80,7 @@ class MovementProgram:
             raise SolverError(f"Attack: a program over {len(self._all)} cells ended as {found.status.value}.")
         if found.status is Status.UNBOUNDED:
             return Solution(found.status, math.inf, math.inf, np.zeros(0))
-        if self._whole and np.abs(found.values - np.rint(found.values)).max(initial=0.0) > 1e-6:
+        if np.abs(found.values - np.rint(found.values))[self._whole].max(initial=0.0) > 1e-6:
             if enough is None:
                 found = self._in_whole_numbers(cost, rough=rough)
             else:
@@ -95,11 +96,11 @@ class MovementProgram:
 
     def _in_whole_numbers(self, cost: Floats, *, rough: bool) -> Solution:
         """The best whole movement found in time: what it reaches is proved, even if it may not be the furthest."""
-        model = replace(self._model, cost=cost, integer=np.ones(len(cost), dtype=bool))
+        model = replace(self._model, cost=cost, integer=self._whole)
         found = solve(model, time_limit=_HURRY if rough else _PATIENCE, relative_gap=0.3 if rough else 0.0)
         if not found.feasible:
             return Solution(Status.OPTIMAL, 0.0, 0.0, np.zeros(len(cost)))
-        return replace(found, status=Status.OPTIMAL, values=np.rint(found.values))
+        return replace(found, status=Status.OPTIMAL, values=self._rounded(found.values))
 
     def _far_enough(self, cost: Floats, enough: float, most: float) -> Solution:
         """Any whole movement that gets far enough: a question of yes or no is answered much sooner than how far."""
@@ -113,13 +114,17 @@ class MovementProgram:
             matrix=sparse.csr_array(sparse.vstack((model.matrix, sparse.csr_array(cost[None, :])), format="csr")),
             row_lower=np.append(model.row_lower, enough - 1e-6),
             row_upper=np.append(model.row_upper, np.inf),
-            integer=np.ones(len(cost), dtype=bool),
+            integer=self._whole,
         )
         found = solve(wanted, time_limit=_PATIENCE)
         if not found.feasible:
             return nothing
-        values = np.rint(found.values)
+        values = self._rounded(found.values)
         return replace(found, status=Status.OPTIMAL, objective=float(cost @ values), bound=most, values=values)
+
+    def _rounded(self, values: Floats) -> Floats:
+        """What the solver left a little beside whole numbers."""
+        return np.where(self._whole, np.rint(values), values)
 
     def _from_scratch(self, cost: Floats) -> Solution:
         """The warm solve cycled or met numerical trouble: the other algorithms, each with a fresh start."""

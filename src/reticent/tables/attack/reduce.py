@@ -23,7 +23,8 @@ Mask = NDArray[np.bool_]
 class Reduced:
     """Hidden cells expressed by fewer movements: cell k moves by sign[k]·z[leader[k]]; leader −1 cannot move.
 
-    `room_down` and `room_up` are how far each movement may go, from the attacker's bounds on all cells it carries.
+    `room_down` and `room_up` are how far each movement may go, from the attacker's bounds on all cells it carries; those
+    that carry a whole number are `whole`.
     """
 
     cells: NDArray[np.int32]
@@ -32,7 +33,7 @@ class Reduced:
     relations: Relations
     room_down: Floats
     room_up: Floats
-    whole: bool = False
+    whole: Mask
 
     @cached_property
     def groups(self) -> NDArray[np.int32]:
@@ -59,9 +60,11 @@ def reduce(problem: SuppressionProblem, hidden: Mask, *, known: Mask | None = No
     relations = Relations.from_arrays(len(used), *rows)
     sign = np.where(carried >= 0, sign, 0)
     down, up = _rooms(problem, part.cells, carried, sign, len(used))
-    if problem.integral:
-        down, up = np.floor(down + problem.tolerance), np.floor(up + problem.tolerance)
-    return Reduced(part.cells, carried, sign.astype(np.int8), relations, down, up, problem.integral)
+    whole = np.zeros(len(used), dtype=bool)
+    whole[carried[(carried >= 0) & problem.whole[part.cells]]] = True
+    down = np.where(whole, np.floor(down + problem.tolerance), down)
+    up = np.where(whole, np.floor(up + problem.tolerance), up)
+    return Reduced(part.cells, carried, sign.astype(np.int8), relations, down, up, whole)
 
 
 def _rooms(

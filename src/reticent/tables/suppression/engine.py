@@ -4,7 +4,7 @@ Every pattern is judged by the attacker (`certify`); what it finds comes back as
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,7 @@ class Engine:
     def without_integrality(self, deadline: float) -> "Engine":
         """The same search against an attacker who does not know that values are whole."""
         return Engine(
-            replace(self.problem, integral=False),
+            self.problem.without_integrality(),
             self.given_cost,
             deadline=deadline,
             rng=self.rng,

@@ -124,7 +124,7 @@ class SuppressionMethod:
             progress=part(progress, 0.0, 0.9),
         )
         try:
-            if problem.integral and problem.n_cells > _LARGE:
+            if problem.whole.any() and problem.n_cells > _LARGE:
                 self._search_in_two_steps(engine, started + _FIRST_STEP * time_limit)
             else:
                 self._search(engine)

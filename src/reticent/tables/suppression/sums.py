@@ -60,7 +60,12 @@ def with_sums(problem: SuppressionProblem, groups: Sequence[Group]) -> Suppressi
         None if problem.counts is None else added(problem.counts),
         None if problem.respondent is None else padded(problem.respondent, -1),
         problem.integral,
+        None if problem.whole_cells is None else np.array([*problem.whole_cells, *_whole_sums(problem, groups)]),
     )
+
+
+def _whole_sums(problem: SuppressionProblem, groups: Sequence[Group]) -> list[bool]:
+    return [bool(problem.whole[list(group)].all()) for group in groups]
 
 
 def in_cells(err: InfeasibleError, n_cells: int, groups: Sequence[Group], minimum: int) -> InfeasibleError:
