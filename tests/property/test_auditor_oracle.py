@@ -16,7 +16,8 @@ from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.mode import exact
 from reticent.queries.audit.rowspace import LinearRow
 from reticent.queries.canonical import Universe, Version
-from reticent.queries.columns import Columns, Fixed
+from reticent.queries.columns import Columns
+from reticent.queries.fixed import Fixed
 from reticent.queries.language import Query, Statistic
 from reticent.queries.modes import Cell, Request, Setting
 from reticent.queries.policy import Bounds, Policy

@@ -18,7 +18,8 @@ from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
-from reticent.queries.columns import ABSENT, Columns, Mask, RecordSet, fixed_point
+from reticent.queries.columns import ABSENT, Columns, Mask, RecordSet
+from reticent.queries.fixed import fixed_point, product
 from reticent.queries.language import And, Compare, Condition, Constant, In, IsMissing, Not, Or
 from reticent.queries.levels import CutpointError, Levels, OrderError, chosen_levels, comparable_levels, encode
 from reticent.queries.policy import Bounds, Policy
@@ -34,6 +35,7 @@ class Version:
 
     def __init__(self, name: str, data: Microdata, policy: Policy) -> None:
         self.name, self.data = name, data
+        _refuse_infinite(data, (*policy.responses, *policy.filters))
         self.levels: dict[str, Levels] = {}
         columns, sizes = [], []
         for filter_name in policy.filters:
@@ -107,6 +109,15 @@ class Version:
         return chosen[codes], ~chosen[codes] & there[codes]
 
 
+def _refuse_infinite(data: Microdata, names: tuple[str, ...]) -> None:
+    """Sums over what is not a finite number do not exist; the data are refused before anybody asks."""
+    for name in names:
+        if data.schema[name].kind is Kind.NUMERIC and bool(np.isinf(data.numbers((name,))).any()):
+            raise DataError(
+                f"data: {name!r} has values that are infinite; correct them or declare them missing in the schema."
+            )
+
+
 class Universe:
     """All versions of a data set, the last one being asked about, and the unknowns of every response."""
 
@@ -155,8 +166,10 @@ class Universe:
 
         A total and its parts, or an amount in two currencies: who sums one of them sums the others too. The policy may
         name such ties; others are found in the values. Exactness is not needed here: a response linked without need
-        only makes the audit stricter.
+        only makes the audit stricter. In the mode `simulatable` no value may decide: there ties are a matter of the policy.
         """
+        if self.policy.mode == "simulatable":
+            return self.linked_by(self.policy.ties_without_values)
         return self.linked_by((*self.policy.tied, *self.found_ties))
 
     @cached_property
@@ -173,7 +186,7 @@ class Universe:
         """For each response all that are joined to it by ties, also over several."""
         groups = {name: {name} for name in self.policy.responses}
         for tied in ties:
-            together = set().union(*(groups[name] for name in tied))
+            together: set[str] = set().union(*(groups[name] for name in tied))
             for name in together:
                 groups[name] = together
         return {name: tuple(sorted(group)) for name, group in groups.items()}
@@ -237,8 +250,8 @@ class Universe:
 
     def _values(self, version: Version, names: tuple[str, ...]) -> NDArray[np.float64]:
         if names == (COUNT,):
-            return np.ones(version.data.n_records)
-        return np.asarray(version.data.numbers(names).prod(axis=1), dtype=np.float64)
+            return np.ones((version.data.n_records, 1))
+        return version.data.numbers(names)
 
     def _link(self, label: str, names: tuple[str, ...]) -> Columns:
         """Group the units of all versions by the atoms they lie in."""
@@ -256,7 +269,8 @@ class Universe:
         start = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=n_columns)))).astype(np.int64)
         first = order[start[:-1]]
         atom_of = tuple(places[first, v] for v in range(len(self.versions)))
-        return Columns(label, atom_of, start, unit_entity[order], fixed_point(unit_values[order]))
+        factors = [fixed_point(column) for column in unit_values[order].T]
+        return Columns(label, atom_of, start, unit_entity[order], factors[0] if len(names) == 1 else product(factors))
 
 
 def _dependent(values: NDArray[np.float64]) -> list[list[int]]:
@@ -288,19 +302,21 @@ def _atom_words(version: Version, secret: Secret) -> NDArray[np.uint64]:
 def _units(
     versions: tuple[Version, ...], values: list[NDArray[np.float64]], entities: tuple[NDArray[np.int64], ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """One unit for each record and value: its atom in each version (−1: none), its value, its respondent."""
+    """One unit for each record and value (of each factor): its atom in each version (−1: none), its value, its respondent."""
     if len(versions) == 1:
-        present = ~np.isnan(values[0])
+        present = ~np.isnan(values[0]).any(axis=1)
         return versions[0].atom[present][:, None], values[0][present], entities[0][present]
     ids = np.concatenate([version.data.record_ids() for version in versions])
     number = np.concatenate([np.full(version.data.n_records, v) for v, version in enumerate(versions)])
     atoms = np.concatenate([version.atom for version in versions])
     flat, owner = np.concatenate(values), np.concatenate(entities)
-    keep = ~np.isnan(flat)
+    keep = ~np.isnan(flat).any(axis=1)
     ids, number, atoms, flat, owner = ids[keep], number[keep], atoms[keep], flat[keep], owner[keep]
-    pair = np.empty(len(ids), dtype=[("id", np.uint64), ("value", np.float64)])
-    pair["id"], pair["value"] = ids, flat
-    _, first, unit = np.unique(pair, return_index=True, return_inverse=True)
+    named = np.empty(len(ids), dtype=[("id", np.uint64), *((f"value{k}", np.float64) for k in range(flat.shape[1]))])
+    named["id"] = ids
+    for k in range(flat.shape[1]):
+        named[f"value{k}"] = flat[:, k]
+    _, first, unit = np.unique(named, return_index=True, return_inverse=True)
     places = np.full((len(first), len(versions)), ABSENT, dtype=np.int64)
     places[unit, number] = atoms
     return places, flat[first], owner[first]

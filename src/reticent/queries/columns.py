@@ -1,17 +1,15 @@
 """The unknowns of one response: exact values, grouped into columns that every condition treats alike."""
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import DataError
+from reticent.queries.fixed import Fixed, Whole
 
 Mask = NDArray[np.bool_]
 ABSENT = -1
-BITS = 62
 SPARSE = 20
 
 
@@ -22,36 +20,6 @@ class RecordSet:
     version: int
     atoms: Mask = field(repr=False, compare=False)
     key: str
-
-
-@dataclass(frozen=True)
-class Fixed:
-    """Numbers as whole multiples of 1/scale, so that every sum is exact and does not depend on the order."""
-
-    integers: NDArray[np.int64]
-    scale: int
-
-    def value(self, total: int) -> float:
-        """A total in the unit of the data."""
-        return total / self.scale
-
-
-def fixed_point(values: NDArray[np.float64]) -> Fixed:
-    """Decimals stay exact; other numbers are held to the finest power of two whose sums still fit 62 bits."""
-    largest = float(np.max(np.abs(values), initial=0.0))
-    room = 2.0**BITS / max(len(values), 1)
-    for decimals in range(7):
-        scaled = values * 10.0**decimals
-        if largest * 10**decimals >= min(room, 2.0**52):
-            break
-        if bool((np.round(scaled) / 10.0**decimals == values).all()):
-            return Fixed(np.round(scaled).astype(np.int64), 10**decimals)
-    if not math.isfinite(largest):
-        raise DataError("A response has values that are not finite numbers.")
-    power = min(math.floor(math.log2(room / largest)) if largest else 0, 60)
-    if power < 0:
-        raise DataError("A response has values too large to be summed exactly; rescale it.")
-    return Fixed(np.round(np.ldexp(values, power)).astype(np.int64), 2**power)
 
 
 @dataclass(frozen=True)
@@ -67,7 +35,7 @@ class Columns:
     start: NDArray[np.int64]
     entity: NDArray[np.int64]
     values: Fixed
-    _largest: dict[int, NDArray[np.int64]] = field(default_factory=dict, repr=False, compare=False)
+    _largest: dict[int, Whole] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n_columns(self) -> int:
@@ -80,10 +48,13 @@ class Columns:
         return len(self.entity)
 
     @cached_property
-    def totals(self) -> NDArray[np.int64]:
+    def totals(self) -> Whole:
         """The exact total of each column."""
-        sums = np.concatenate(([0], np.cumsum(self.values.integers)))
-        return np.asarray(sums[self.start[1:]] - sums[self.start[:-1]], dtype=np.int64)
+        return self._by_column(self.values.integers)
+
+    def _by_column(self, amounts: Whole) -> Whole:
+        sums = np.concatenate(([0], np.cumsum(amounts)))
+        return np.asarray(sums[self.start[1:]] - sums[self.start[:-1]])
 
     def mask(self, records: RecordSet) -> Mask:
         """The columns of a record set."""
@@ -133,25 +104,25 @@ class Columns:
         return np.bincount(column[order][first], minlength=self.n_columns).astype(np.int64)
 
     @cached_property
-    def extremes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def extremes(self) -> tuple[Whole, Whole]:
         """The least and the greatest value of each column."""
         integers, starts = self.values.integers, self.start[:-1]
         return np.minimum.reduceat(integers, starts), np.maximum.reduceat(integers, starts)
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Whole:
         """The total of absolute values of each column."""
-        sums = np.concatenate(([0], np.cumsum(np.abs(self.values.integers))))
-        return np.asarray(sums[self.start[1:]] - sums[self.start[:-1]], dtype=np.int64)
+        return self._by_column(np.abs(self.values.integers))
 
-    def largest(self, n: int) -> NDArray[np.int64]:
+    def largest(self, n: int) -> Whole:
         """The n largest absolute values of each column, shape (n_columns, n), filled up with 0."""
         if n not in self._largest:
             column = np.repeat(np.arange(self.n_columns), self.counts)
             amounts = np.abs(self.values.integers)
-            order = np.lexsort((-amounts, column))
+            falling = np.argsort(-amounts, kind="stable")
+            order = falling[np.argsort(column[falling], kind="stable")]
             place = np.arange(self.n_units) - np.repeat(self.start[:-1], self.counts)
-            table = np.zeros((self.n_columns, n), dtype=np.int64)
+            table = np.zeros((self.n_columns, n), dtype=amounts.dtype)
             top = place < n
             table[column[top], place[top]] = amounts[order][top]
             self._largest[n] = table

@@ -21,12 +21,16 @@ STEEPEST = 30.0
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """A fit: coefficients, their standard errors, the sums of squares left and in all (about the mean), and X's R."""
+    """A fit: coefficients, their standard errors, the sums of squares left and in all (about the mean), and X's R.
+
+    The sums of squares are in units of `size` squared: in the unit of the data they may be beyond all floating-point numbers.
+    """
 
     beta: Floats
     errors: Floats
     left: float
     spread: float
+    size: float
     r: Floats
 
     @property
@@ -74,6 +78,8 @@ def least_squares(x: Floats, y: Floats) -> LeastSquares | None:
     n, k = x.shape
     if n <= k or not bool(np.isfinite(y).all()):
         return None
+    size = _power(y)  # so that no square overflows or vanishes, however large or small the values are
+    y = y / size
     whole = triangle(np.column_stack([x, y]))
     r = whole[:k, :k]
     if len(independent(r)) < k:
@@ -83,7 +89,17 @@ def least_squares(x: Floats, y: Floats) -> LeastSquares | None:
     inverse = solve_triangular(r, np.eye(k))
     errors = np.sqrt(left / (n - k) * (inverse**2).sum(axis=1))
     spread = float(((y - y.mean()) ** 2).sum())
-    return LeastSquares(beta, np.asarray(errors, dtype=np.float64), left, spread, r)
+    with np.errstate(over="ignore"):
+        beta, errors = beta * size, np.asarray(errors * size, dtype=np.float64)
+    if not bool(np.isfinite(beta).all() and np.isfinite(errors).all()):
+        return None
+    return LeastSquares(beta, errors, left, spread, size, r)
+
+
+def _power(y: Floats) -> float:
+    """The power of two just above the largest absolute value."""
+    exponent = int(np.frexp(np.abs(y).max(initial=0.0))[1])
+    return float(np.ldexp(1.0, min(max(exponent, -1022), 1023)))
 
 
 def logistic(x: Floats, y: Floats) -> tuple[Floats, Floats, float] | None:

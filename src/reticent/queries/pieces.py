@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from reticent.base.errors import ParameterError
 from reticent.queries.audit.rowspace import LinearRow
 from reticent.queries.canonical import COUNT, RecordSet, Universe
-from reticent.queries.columns import fixed_point
 from reticent.queries.design import Column, Part, columns_of, lower_bound
+from reticent.queries.fixed import fixed_point
 from reticent.queries.language import Statistic
 from reticent.queries.terms import Factor, Model, transformed
 

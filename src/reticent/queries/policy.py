@@ -75,6 +75,19 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class SimulatableOptions:
+    """`[policy.options.simulatable]`: which responses count as tied by an equation; values may not decide it."""
+
+    ties: str = field(
+        default="all",
+        metadata={
+            "choices": ("all", "declared"),
+            "help": "all responses count as tied, or only those that `tied` lists",
+        },
+    )
+
+
+@dataclass(frozen=True)
 class Policy:
     """All rules of a database.
 
@@ -116,6 +129,12 @@ class Policy:
         for name, points in self.cutpoints.items():
             if list(points) != sorted(set(points)) or not points:
                 raise ParameterError(f"{OWNER}: cutpoints of {name!r} must be increasing numbers.")
+
+    @property
+    def ties_without_values(self) -> tuple[tuple[str, ...], ...]:
+        """The ties of the mode `simulatable`: found ones would depend on values, so none means all responses."""
+        options = build(SimulatableOptions, self.options.get("simulatable", {}), owner=f"{OWNER}: options simulatable")
+        return self.tied if options.ties == "declared" else (*self.tied, self.responses)
 
     def check(self, schema: Schema) -> None:
         """Refuse a policy that does not fit the schema."""

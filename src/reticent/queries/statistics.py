@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from reticent.queries.canonical import COUNT, RecordSet, Universe
 from reticent.queries.design import Numbers, columns_of, factor_values, label_of, values_of
 from reticent.queries.fitting import independent, least_squares, logistic, triangle
+from reticent.queries.fixed import as_number, root
 from reticent.queries.language import Statistic
 from reticent.queries.pieces import complete
 from reticent.queries.terms import Factor
@@ -36,12 +37,12 @@ def _count(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
 
 
 def _sum(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
-    return float(exact_sum(universe, records, *statistic.variables))
+    return as_number(exact_sum(universe, records, *statistic.variables))
 
 
 def _avg(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
     n = exact_sum(universe, records)
-    return float(exact_sum(universe, records, *statistic.variables) / n) if n else None
+    return as_number(exact_sum(universe, records, *statistic.variables) / n) if n else None
 
 
 def _central(universe: Universe, records: RecordSet, first: str, second: str) -> Fraction:
@@ -50,15 +51,20 @@ def _central(universe: Universe, records: RecordSet, first: str, second: str) ->
     return exact_sum(universe, records, first, second) - product / n
 
 
-def _variance(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
+def _spread(statistic: Statistic, universe: Universe, records: RecordSet) -> Fraction | None:
     n = exact_sum(universe, records)
     name = statistic.variables[0]
-    return float(max(_central(universe, records, name, name), Fraction(0)) / (n - 1)) if n > 1 else None
+    return _central(universe, records, name, name) / (n - 1) if n > 1 else None
+
+
+def _variance(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
+    variance = _spread(statistic, universe, records)
+    return None if variance is None else as_number(variance)
 
 
 def _stddev(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
-    variance = _variance(statistic, universe, records)
-    return None if variance is None else math.sqrt(variance)
+    variance = _spread(statistic, universe, records)
+    return None if variance is None else root(variance)
 
 
 def _corr(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
@@ -68,7 +74,8 @@ def _corr(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
     spread = _central(universe, records, first, first) * _central(universe, records, second, second)
     if spread <= 0:
         return None
-    return float(_central(universe, records, first, second)) / math.sqrt(spread)
+    together = _central(universe, records, first, second)
+    return math.copysign(root(together**2 / spread), together)
 
 
 def _values(universe: Universe, records: RecordSet, name: str) -> NDArray[np.float64]:
@@ -129,7 +136,7 @@ def _logreg(statistic: Statistic, universe: Universe, records: RecordSet) -> Any
 def _ratio(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
     """Σa / Σb, each over the records that have it; None where the divisor is 0."""
     top, bottom = (exact_sum(universe, records, name) for name in statistic.variables)
-    return float(top / bottom) if bottom else None
+    return as_number(top / bottom) if bottom else None
 
 
 def _named(labels: tuple[str, ...], beta: NDArray[np.float64], errors: NDArray[np.float64]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from reticent.base.errors import DataError, PlanError
+from reticent.base.errors import DataError, ParameterError, PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.queries.database import ProtectedDatabase
@@ -144,19 +144,21 @@ def test_twins_get_the_same_refusals_in_the_simulatable_mode(tmp_path: Path, pay
     assert 3 < results[0].count("answered") < len(TWINS)
 
 
-def test_ties_must_be_named_in_the_simulatable_mode(tmp_path: Path) -> None:
+def test_ties_are_a_matter_of_the_policy_in_the_simulatable_mode(tmp_path: Path) -> None:
     """Whether two responses are tied depends on values: found by the program, it would show in refusals."""
     pay = [10.0, 70.0, 35.0, 20.0, 90.0, 15.0, 44.0]
     tied = table(pay, "aaaaaab", bonus=[2 * v for v in pay])
-    with pytest.raises(PlanError, match="pay, bonus are tied by an equation"):
-        make(tmp_path / "0", tied, mode="simulatable")
     other = table(pay, "aaaaaab")
-    results = []
-    for number, data in enumerate((tied, other)):
-        db = make(tmp_path / f"tied{number}", data, mode="simulatable", tied=(("pay", "bonus"),))
-        assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="u"), Answer)
-        results.append(db.ask("SELECT SUM(bonus) FROM data WHERE dept = 'a'", user="u"))
-    assert results == [RISK, RISK], "the total of one and all but one of the other"
+    declared = {"simulatable": {"ties": "declared"}}
+    named = {"tied": (("pay", "bonus"),), "options": declared}
+    for kind, (options, answered) in enumerate((({}, False), (named, False), ({"options": declared}, True))):
+        for number, data in enumerate((tied, other)):
+            db = make(tmp_path / f"tied{number}{kind}", data, mode="simulatable", **options)
+            assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="u"), Answer)
+            reply = db.ask("SELECT SUM(bonus) FROM data WHERE dept = 'a'", user="u")
+            assert isinstance(reply, Answer) == answered, "the total of one and all but one of the other"
+    with pytest.raises(ParameterError, match="ties must be one of all, declared"):
+        make(tmp_path / "bad", other, mode="simulatable", options={"simulatable": {"ties": "found"}})
     with pytest.raises(PlanError, match="two or more of the responses"):
         make(tmp_path / "1", other, tied=(("pay",),))
 

@@ -19,7 +19,7 @@ def test_least_squares_agrees_with_the_normal_equations(seed: int, k: int, n: in
     residual = y - x @ beta
     inverse = np.linalg.inv(x.T @ x)
     assert fit.beta == pytest.approx(beta, rel=1e-8, abs=1e-10)
-    assert fit.left == pytest.approx(residual @ residual, rel=1e-9)
+    assert fit.left * fit.size**2 == pytest.approx(residual @ residual, rel=1e-9)
     assert fit.errors == pytest.approx(np.sqrt(residual @ residual / (n - k) * np.diag(inverse)), rel=1e-7)
     hat = np.einsum("ij,jk,ik->i", x, inverse, x)
     assert leverage(x, fit.r) == pytest.approx(hat, rel=1e-7, abs=1e-12)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reticent.queries.columns import Columns, Fixed, fixed_point
+from reticent.queries.columns import Columns
+from reticent.queries.fixed import Fixed, fixed_point
 from reticent.queries.policy import Policy
 from reticent.queries.rules import SetRules
 

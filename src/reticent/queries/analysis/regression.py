@@ -71,7 +71,8 @@ def fit_regression(design: Floats, labels: tuple[str, ...], response: Floats, ru
     residual = response - design @ found.beta
     if _predicts_a_subset(design, residual, response, rules):
         return "a subset is predicted too well"
-    sums = (found.spread - found.left, found.left)
+    square = found.size * found.size
+    sums = ((found.spread - found.left) * square, found.left * square)
     return Fit(labels, found.beta, found.errors, n, found.r_squared, sums, residual, design)
 
 

@@ -26,8 +26,9 @@ from scipy import sparse
 from reticent.base.errors import SolverError
 from reticent.queries.audit.auditor import BoundStage
 from reticent.queries.audit.rowspace import Partition, Proposal, RowSpace
-from reticent.queries.audit.witness import ExactRows, Whole, candidates
+from reticent.queries.audit.witness import ExactRows, candidates
 from reticent.queries.columns import Columns
+from reticent.queries.fixed import Whole, exact
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
@@ -41,6 +42,9 @@ FREE_SECONDS = 30.0
 PROBE_SECONDS = 5.0
 FAR = 1_000.0
 TINY = 1e-6
+SMALLEST, LARGEST = Fraction(1, 1000), 10**12
+KEPT_DIGITS = 6
+FINE = 10**6
 FORCED = StaffReason("bounds", "known bounds would fix the values of a class of records")
 NARROW = StaffReason("interval", "known bounds would narrow an unsafe class too far")
 UNCHECKED = StaffReason("bounds", "the check against known bounds could not be finished")
@@ -108,12 +112,14 @@ class _Stage:
         counts = _by_class(self.columns.counts, partition)
         return ~(self._at(self.bounds.low, totals, counts) | self._at(self.bounds.high, totals, counts))
 
-    def _at(self, bound: float | None, totals: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _at(self, bound: float | None, totals: Whole, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Classes whose true total is the least (or most) that the bound allows."""
         if bound is None:
             return np.zeros(len(totals), dtype=bool)
-        limit = Fraction(bound) * self.columns.values.scale
-        return np.asarray(totals * limit.denominator == counts * limit.numerator, dtype=bool)
+        limit = exact(bound) * self.columns.values.scale
+        return np.asarray(
+            totals.astype(object) * limit.denominator == counts.astype(object) * limit.numerator, dtype=bool
+        )
 
     def _probe(self, rows: ExactRows, scene: "_Scene") -> StaffReason | None:
         """Show for each unsafe class a database, as good as the true one, in which it is far enough from the truth."""
@@ -162,9 +168,9 @@ class _Stage:
         """Learn from another database, if it fits all releases and the bounds exactly."""
         low, high = self._box(scene)
         room = np.minimum(solution - low, high - solution)
-        for step, denominator in candidates(
-            rows, (solution - scene.values) * scene.scale, np.where(room > TINY, room, 0.0)
-        ):
+        size = Fraction(scene.scale) * scene.unit / scene.grid
+        for found, common in candidates(rows, (solution - scene.values) * scene.grid, np.where(room > TINY, room, 0.0)):
+            step, denominator = found * size.numerator, common * size.denominator
             if self._within(scene, step, denominator) and rows.vanish(step):
                 needs.take(step, denominator)
                 return
@@ -175,18 +181,18 @@ class _Stage:
             return False
         there = scene.totals.astype(object) * denominator + step
         counts = scene.counts.astype(object) * denominator * scene.scale
-        low, high = self.bounds.low, self.bounds.high
-        if low is not None and bool((there * Fraction(low).denominator < counts * Fraction(low).numerator).any()):
+        low, high = (None if end is None else exact(end) for end in (self.bounds.low, self.bounds.high))
+        if low is not None and bool((there * low.denominator < counts * low.numerator).any()):
             return False
-        return high is None or not bool((there * Fraction(high).denominator > counts * Fraction(high).numerator).any())
+        return high is None or not bool((there * high.denominator > counts * high.numerator).any())
 
     def _box(self, scene: "_Scene") -> tuple[Floats, Floats]:
         n = len(scene.values)
         low, high = np.full(n, -INFINITE), np.full(n, INFINITE)
         if self.bounds.low is not None:
-            low = np.asarray(scene.counts * self.bounds.low, dtype=np.float64)
+            low = np.asarray(scene.counts * float(exact(self.bounds.low) / scene.unit), dtype=np.float64)
         if self.bounds.high is not None:
-            high = np.asarray(scene.counts * self.bounds.high, dtype=np.float64)
+            high = np.asarray(scene.counts * float(exact(self.bounds.high) / scene.unit), dtype=np.float64)
         return low, high
 
     def _solve(
@@ -194,7 +200,7 @@ class _Stage:
     ) -> Solution | None:
         matrix = rows.floats
         sides = np.asarray(matrix @ scene.values, dtype=np.float64)
-        whole = np.full(len(cost), True) if self.bounds.integer else None
+        whole = np.full(len(cost), True) if self.bounds.integer and scene.unit == 1 else None
         model = LinearModel(cost, box[0], box[1], matrix, sides, sides, integer=whole, maximise=True)
         try:
             return solve(model, time_limit=limit)
@@ -207,7 +213,7 @@ class _Scene:
     """The classes as they would be after the release, with their true totals; `pinned` ones lie at a bound."""
 
     partition: Partition
-    totals: NDArray[np.int64]
+    totals: Whole
     counts: NDArray[np.int64]
     touched: NDArray[np.bool_]
     pinned: NDArray[np.bool_]
@@ -215,8 +221,23 @@ class _Scene:
 
     @cached_property
     def values(self) -> Floats:
-        """The totals in the unit of the data."""
-        return np.asarray(self.totals / self.scale, dtype=np.float64)
+        """The totals in units that a solver can work with."""
+        size = self.scale * self.unit
+        return np.array([float(total / size) for total in self.totals.tolist()])
+
+    @cached_property
+    def unit(self) -> Fraction:
+        """A power of ten; 1 unless the totals are too large or too small for a solver's tolerances."""
+        largest = Fraction(max(map(abs, self.totals.tolist()), default=0), self.scale)
+        if not largest or SMALLEST <= largest <= LARGEST:
+            return Fraction(1)
+        digits = len(str(largest.numerator)) - len(str(largest.denominator))
+        return Fraction(10) ** (digits - KEPT_DIGITS)
+
+    @property
+    def grid(self) -> int:
+        """How many steps of a unit a solver's answer is rounded to: those of the data, where these are not too fine."""
+        return self.scale if self.unit == 1 and self.scale <= FINE else FINE
 
 
 class _Needs:
@@ -253,9 +274,9 @@ class _Needs:
         self._other |= np.asarray(own != 0, dtype=bool)
 
 
-def _by_class(amounts: NDArray[np.int64], partition: Partition) -> NDArray[np.int64]:
+def _by_class(amounts: Whole, partition: Partition) -> Whole:
     """Exact totals of each class."""
-    out = np.zeros(partition.n_classes, dtype=np.int64)
+    out = np.zeros(partition.n_classes, dtype=amounts.dtype)
     np.add.at(out, partition.class_of, amounts)
     return out
 

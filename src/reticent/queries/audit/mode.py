@@ -214,8 +214,10 @@ class SimulatableMode(AuditedMode):
     statistics: ClassVar[frozenset[str]] = LINEAR - {"ratio", "corr", "linreg", "logreg"}
     guarantee: ClassVar[str] = (
         "Answers are exact. From all answers to all users together no total follows, by linear algebra, for a class of "
-        "records (or two classes, or a named family's set) that has too few respondents. A refusal depends only on which "
-        "records the queries so far select, never on a response's value. Not covered: dominance, the p percent rule, known "
+        "records (or two classes, or a named family's set) that has too few respondents, whatever equations tie the "
+        'responses (with `ties = "declared"`: those that the policy names). A refusal or an error depends only on which '
+        "records the queries so far select, never on a response's value, however large, small or fine it is. Not covered: "
+        "dominance, the p percent rule, known "
         "bounds, groups whose values are all the same; ratios, correlations and regressions are not answered."
     )
     leakage: ClassVar[tuple[str, ...]] = (
@@ -237,13 +239,7 @@ def exact(setting: Setting) -> AuditedMode:
 def simulatable(setting: Setting) -> SimulatableMode:
     """Make the mode `simulatable`; data with which its refusals would depend on values are not accepted."""
     universe, policy = setting.universe, setting.policy
-    named = universe.linked_by(policy.tied)
-    for tie in universe.found_ties:
-        if not set(tie) <= set(named[tie[0]]):
-            raise PlanError(
-                f"policy: the responses {', '.join(tie)} are tied by an equation; the mode simulatable must be told: add "
-                "them to `tied`."
-            )
+    _ = universe.linked  # unknown options are refused now, not when somebody asks
     for response in policy.responses:
         if universe.is_event(response, by_value=False) and not universe.holds_event(response):
             raise PlanError(f"policy: the bounds of {response!r} say 0 or 1, which does not hold; correct them.")

@@ -149,7 +149,7 @@ class CellKeyMode:
             return np.array([abs(float(true))]), n
         if magnifier == "range":
             return np.array([float(amounts.max() - amounts.min()) / columns.values.scale]), n
-        return np.sort(np.abs(amounts))[::-1][:most] / columns.values.scale, n
+        return np.asarray(np.sort(np.abs(amounts))[::-1][:most] / columns.values.scale, dtype=np.float64), n
 
     def _key(self, records: RecordSet, what: str) -> float:
         """The key of a set for one kind of value: a keyed hash of the sum of its record keys."""
