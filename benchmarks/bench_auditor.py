@@ -31,8 +31,8 @@ from reticent.queries.audit.auditor import Auditor, BoundStage
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.rowspace import LinearRow, Partition, Proposal, RowSpace
 from reticent.queries.columns import Columns
-from reticent.queries.fixed import Fixed
 from reticent.queries.database import ProtectedDatabase
+from reticent.queries.fixed import Fixed
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import Answer, StaffReason
 from reticent.queries.rules import SetRules
