@@ -16,6 +16,7 @@ COMMAND_MODULES: tuple[str, ...] = (
     "demo",
     "describe",
     "explore",
+    "game",
     "link",
     "new",
     "perturb",

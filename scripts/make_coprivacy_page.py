@@ -1,0 +1,162 @@
+"""Compute the tables of games and of search through peers and write docs/explanation/coprivacy.md.
+
+python scripts/make_coprivacy_page.py
+"""
+
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from reticent.coprivacy.equilibria import correlated, deviation_gain, mixed, pure  # noqa: E402
+from reticent.coprivacy.models.repeated import GRIM, TIT_FOR_TAT, deviation, reputation  # noqa: E402
+from reticent.coprivacy.models.search import MASKINGS, Community, simulate  # noqa: E402
+from reticent.coprivacy.models.social import disclosure_game  # noqa: E402
+from reticent.coprivacy.models.worked import announcement_game, expiry_game  # noqa: E402
+
+PAGE = ROOT / "docs" / "explanation" / "coprivacy.md"
+COMMUNITIES = ((2, 20, 300), (10, 100, 300), (50, 100, 300))
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A table in Markdown."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def users() -> str:
+    """Equilibria of the disclosure game for several numbers of users."""
+    rows = []
+    for count in (2, 3, 5, 8):
+        game = disclosure_game(count)
+        everybody = (1,) * count
+        rows.append(
+            (
+                str(count), str(len(pure(game))), str(min(correlated(game, "fair").payoffs)),
+                str(game.payoff(everybody, 0)), str(deviation_gain(game, {everybody: Fraction(1)})),
+            )
+        )  # fmt: skip
+    head = ("users", "pure equilibria", "fairest correlated", "all publish", "ε that all publishing needs")
+    return table(head, rows)
+
+
+def repeated() -> str:
+    """How far machines are from an equilibrium of the repeated game."""
+    game, rows = disclosure_game(2), []
+    for machine in (TIT_FOR_TAT, GRIM, reputation(3, 2)):
+        gains = [deviation(game, machine, delta) for delta in ("1/3", "1/2", "9/10")]
+        rows.append((machine.name, *(f"{gain} ({float(gain):.3f})" if gain else "0" for gain in gains)))
+    return table(("machine", "ε at δ = 1/3", "ε at δ = 1/2", "ε at δ = 9/10"), rows)
+
+
+def worked() -> str:
+    """The two worked examples."""
+    lines = []
+    for cost in (1, 2, 4):
+        counts = sorted({sum(next(iter(item.distribution))) for item in pure(announcement_game(5, 3, cost=cost))})
+        lines.append(("5 vehicles, threshold 3, value 1", f"cost {cost}", f"{' or '.join(map(str, counts))} endorse"))
+    (found,) = mixed(expiry_game())
+    assert found.mixture is not None
+    honest, audit = found.mixture[0][0], found.mixture[1][0]
+    lines.append(("expiry", "detection 0.9, penalty 5, audit cost 0.25",
+                  f"mixed only: honest {float(honest):.3f}, audit {float(audit):.3f}"))  # fmt: skip
+    return table(("game", "parameters", "equilibria"), lines)
+
+
+def search() -> str:
+    """Search through peers for several communities."""
+    rows = []
+    for peers, keywords, queries in COMMUNITIES:
+        found = simulate(Community(peers, keywords, queries))
+        asked = 1 - found.direct
+        rows.append(
+            (
+                f"{peers}, {keywords}, {queries}", f"{found.direct:.2f}",
+                *(f"{share / asked:.2f}" for share in (found.first, found.later, found.fallback)),
+                f"{found.entropy_before:.2f} → {found.entropy_after:.2f} ({found.entropy_limit:.2f})", f"{found.linked:.2f}",
+            )
+        )  # fmt: skip
+    head = ("peers, keywords, queries each", "submitted at once", "first peer helps", "later peer helps",
+            "asker after all", "entropy (largest)", "linked")  # fmt: skip
+    return table(head, rows)
+
+
+def maskings() -> str:
+    """The same community under each masking."""
+    rows = []
+    for masking in MASKINGS:
+        found = simulate(Community(10, 100, 300), masking)
+        rows.append((masking, f"{found.submitted_per_query:.0f}", f"{found.entropy_after:.2f}", f"{found.linked:.2f}"))
+    return table(("masking", "sent per query", "entropy seen by the database", "linked"), rows)
+
+
+def page() -> str:
+    """The whole page."""
+    return f"""# Coprivacy: helping oneself by helping somebody else
+
+Made by `python scripts/make_coprivacy_page.py`. Definitions follow Domingo-Ferrer, "Coprivacy: an introduction to the theory and
+applications of co-operative privacy" (SORT 35, 2011). Run your own game with `reticent game FILE.toml` (see the tutorial).
+
+## The question
+
+A game is *coprivate* if it is an equilibrium that one player asks another for help and that the other helps: privacy is then
+kept without altruism. *δ-coprivate*: the game, drawn at random, is coprivate with probability at least δ. *Generally* coprivate:
+the utility adds functionality or security to privacy. *Mixed* and *correlated*: the equilibrium may be in mixed strategies, or
+recommended by a mediator whom nobody gains by ignoring.
+
+Two corrections to the source. Every finite game has a mixed equilibrium, but in it help may never be asked for: we report the
+probability that help is asked for *and* given. And (hide, hide) is not the only equilibrium of the two users below.
+
+## Users who hide or publish
+
+The utility of a user is what the others show, divided by 1 + what the user shows. Hiding is weakly dominant.
+
+{users()}
+
+With N users there are N + 1 pure equilibria: nobody publishes, or exactly one does. The fairest correlated equilibrium lets them
+take turns.
+
+## Played again and again
+
+ε is what the best deviation earns per round against the machine, computed exactly; 0 means that the machine is an equilibrium.
+
+{repeated()}
+
+*grim* publishes until the other hides once; *reputation 2 of 3* publishes to whoever has a reputation of at least 2, which rises
+and falls by 1 between 0 and 3.
+
+## Worked examples
+
+The source gives no payoffs for these; ours are stated in the models and can be changed in the file.
+
+{worked()}
+
+## Search through peers
+
+A peer submits a query itself if that does not lower the entropy of its profile; else it asks peers, who help if their own
+entropy rises. *Submitted at once* is a share of all queries; the next three are shares of the queries for which help was asked.
+
+{search()}
+
+*Linked* is the share of peers whose profile, as the database sees it, is still nearest to their own interests. **Flat is not
+unlinkable**: entropy rises a good deal, and most peers can still be told apart.
+
+The same community (10 peers, 100 keywords, 300 queries each) when peers hide alone: TrackMeNot-style covering queries, or
+GooPIR-style covering keywords, one for each real one:
+
+{maskings()}
+
+## What is verified
+
+Every equilibrium is checked in fractions: no player gains by deviating. In games that are not degenerate, the mixed equilibria of
+two players equal an enumeration of all supports on 10,000 random games (`make deep`). Degenerate games, where equilibria may form
+a continuum, are labelled. Mixed equilibria are computed for two players with at most 7 strategies each; pure and correlated ones
+for any game of at most 65,536 profiles.
+"""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(PAGE.relative_to(ROOT))
