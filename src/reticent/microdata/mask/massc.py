@@ -18,7 +18,14 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import Kind, Schema
 from reticent.microdata.mask.swap import exchange
-from reticent.microdata.perturb.binding import Units, check_variables, keyed_uniforms, units, whole_households
+from reticent.microdata.perturb.binding import (
+    Units,
+    check_variables,
+    in_id_order,
+    keyed_uniforms,
+    units,
+    whole_households,
+)
 from reticent.microdata.perturb.calibration import calibrate
 
 Floats = NDArray[np.float64]
@@ -73,7 +80,7 @@ class Massc(Method):
         self.check(data.schema)
         who = units(data, self.keys, owner=self.name)
         stratum = self._strata(data, who)
-        secret = draws.of_file(data, self.keys)
+        secret = draws.of_file(data, (*self.keys, *self.calibrate, str(data.schema.weight)))
         chosen = fixed_share(stratum, self.substitute, keyed_uniforms(secret, "substitute", who.ids))
         source = np.where(chosen, self._partners(data, who, secret), np.arange(who.count))
         masked, changed = exchange(data, self.keys, who.first[source][who.of])
@@ -82,8 +89,7 @@ class Massc(Method):
         result = masked.rows(kept)
         weights = weights[kept]
         if self.calibrate:
-            design = _design(result, self.calibrate, data)
-            weights = calibrate(weights, design, _weights(data) @ _design(data, self.calibrate, data), owner=self.name)
+            weights = self._calibrated(data, result, weights)
         result = result.with_numbers(str(data.schema.weight), weights)
         facts: dict[str, Any] = {
             "strata": np.bincount(stratum, minlength=len(self.sample)).tolist(),
@@ -93,6 +99,19 @@ class Massc(Method):
         }
         progress(1.0, "calibration")
         return Applied(result, changed, facts)
+
+    def _calibrated(self, data: Microdata, kept: Microdata, weights: Floats) -> Floats:
+        """Weights that give the original totals; summed in the order of the ids, whatever that of the file."""
+        totals = in_id_order(data)
+        order = np.argsort(kept.record_ids(), kind="stable")
+        found = np.empty_like(weights)
+        found[order] = calibrate(
+            weights[order],
+            _design(kept.rows(order), self.calibrate, data),
+            _weights(totals) @ _design(totals, self.calibrate, data),
+            owner=self.name,
+        )
+        return found
 
     def _strata(self, data: Microdata, who: Units) -> Indices:
         """The risk stratum of each unit, by its rarest member."""

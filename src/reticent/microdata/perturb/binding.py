@@ -62,6 +62,11 @@ def single_records(data: Microdata) -> Units:
     return Units(order, of, ids[order])
 
 
+def in_id_order(data: Microdata) -> Microdata:
+    """The records in the order of their ids."""
+    return data.rows(single_records(data).first)
+
+
 def whole_households(household: Indices, ids: NDArray[np.uint64]) -> Units:
     """Each household as one, in the order of the household ids, keyed by the smallest id of its members."""
     _, first, of = np.unique(household, return_index=True, return_inverse=True)
