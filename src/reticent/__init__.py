@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from reticent.jobs.describe import describe_file
     from reticent.jobs.explore import explore
     from reticent.jobs.protect_file import protect_file, run_steps
-    from reticent.jobs.protect_table import ProtectedTable, protect_table
+    from reticent.jobs.protect_table import protect_table
+    from reticent.jobs.table_result import ProtectedTable
     from reticent.microdata.loss.compare import compare
     from reticent.microdata.risk.anonymity import k_anonymity
     from reticent.microdata.risk.combinations import KeyCombinations, unsafe_combinations

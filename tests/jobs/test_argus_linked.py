@@ -8,7 +8,7 @@ import pytest
 
 from command_line import CommandLine, Ran
 from reticent.jobs.argus import run_batch
-from reticent.jobs.protect_table import ProtectedTable
+from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.attack import audit
 from reticent.tables.attack.insiders import insiders
 from reticent.tabulation.linked import link

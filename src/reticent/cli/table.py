@@ -13,7 +13,7 @@ from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
-    from reticent.jobs.protect_table import ProtectedTable
+    from reticent.jobs.table_result import ProtectedTable
     from reticent.tables.attack.inside import InsideAudit
 
 SHOWN = 12
@@ -62,7 +62,7 @@ def _codes(cell: str) -> list[str]:
 
 def show_table_result(console: Console, result: "object") -> None:
     """How many cells have which status, and what the attacker found."""
-    from reticent.jobs.protect_table import ProtectedTable
+    from reticent.jobs.table_result import ProtectedTable
     from reticent.report.page import number
 
     assert isinstance(result, ProtectedTable)

@@ -39,7 +39,8 @@ from reticent.jobs.argus_tables import (
     tables_of,
     with_totals,
 )
-from reticent.jobs.protect_table import MAX_LISTED, ProtectedTable, run_tables
+from reticent.jobs.protect_table import MAX_LISTED, run_tables
+from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.apriori import EntryGroup
 from reticent.tables.methods import PrimaryOnly
 from reticent.tabulation.finished import finished_table

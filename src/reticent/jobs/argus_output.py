@@ -22,7 +22,7 @@ from reticent.io.argus_output import (
 from reticent.io.atomic import write_text
 from reticent.io.jj import with_whole_costs, write_jj
 from reticent.jobs.argus_ckm import write_ckm
-from reticent.jobs.protect_table import ProtectedTable
+from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.rules import RuleCells
 from reticent.tables.twins import without_trivial
 from reticent.tabulation.tabulate import with_empty_cells

@@ -14,8 +14,8 @@ from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.io.argus_batch import COST_CODES, Call, Specification
 from reticent.io.argus_ckm import CkmTags
 from reticent.jobs.linked_tables import LinkedTable, judge_linked
-from reticent.jobs.protect_table import ProtectedTable
 from reticent.jobs.table_keys import fit_to_method, with_cell_keys
+from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.apriori import EntryGroup, Knowledge
 from reticent.tables.inputs import cost_of
 from reticent.tables.methods import TableMethod

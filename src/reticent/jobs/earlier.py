@@ -26,8 +26,6 @@ def with_earlier(system: System, knowledge: Knowledge, earlier: Mapping[int, Pub
     shown = np.zeros(system.table.n_cells, dtype=bool)
     hidden = np.zeros(system.table.n_cells, dtype=bool)
     for number, release in earlier.items():
-        if not 0 <= number < len(system.parts) or len(earlier) == len(system.parts):
-            raise ParameterError("earlier: name tables by their number, and leave at least one to be protected.")
         _mark(system, number, release, shown, hidden)
     both = shown & hidden
     if both.any():
@@ -48,6 +46,12 @@ def with_earlier(system: System, knowledge: Knowledge, earlier: Mapping[int, Pub
         upper_protection=np.where(shown, 0.0, verdict.upper_protection),
     )
     return replace(knowledge, verdict=judged, notes=tuple(notes))
+
+
+def check_earlier(earlier: Mapping[int, PublishedTable], n_tables: int) -> None:
+    """Refuse numbers of tables that are not there, and releases of which nothing is left to protect."""
+    if any(not 0 <= number < n_tables for number in earlier) or (earlier and len(earlier) == n_tables):
+        raise ParameterError("earlier: name tables by their number, and leave at least one to be protected.")
 
 
 def _mark(system: System, number: int, release: PublishedTable, shown: np.ndarray, hidden: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,29 +11,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.checks import check_choice
-from reticent.base.errors import InfeasibleError, NotProtectedError, ParameterError, PlanError
+from reticent.base.errors import InfeasibleError, NotProtectedError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
-from reticent.data.cells import CellStatus
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import BoundsOptions, TablePlan, read_table_plan
-from reticent.jobs.earlier import with_earlier
+from reticent.jobs.earlier import check_earlier, with_earlier
 from reticent.jobs.linked_tables import LinkedTable, judge_linked
 from reticent.jobs.previous import hidden_before
-from reticent.jobs.release_table import release_table
 from reticent.jobs.table_inputs import PlannedTables, linked_table, load_tables
 from reticent.jobs.table_keys import fit_to_method
+from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.apriori import Entry, Knowledge
 from reticent.tables.attack import Audit
-from reticent.tables.attack.audit import MAX_REVEALED
 from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.insiders import insiders as find_insiders
-from reticent.tables.attack.reveal import reveal
 from reticent.tables.inputs import build_problem, room_notes
+from reticent.tables.joint import (
+    Joint,
+    Judged,
+    stacked_outcomes,
+    with_differences,
+    without_differences,
+)
 from reticent.tables.methods import (
     TABLE_METHODS,
     CellKey,
@@ -45,206 +49,13 @@ from reticent.tables.methods import (
     attack,
 )
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.protection import Verdict
-from reticent.tables.reconcile import reconciled
 from reticent.tables.rules import Rule
-from reticent.tables.suppression.explain import what_if, why
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tabulation.linked import System
 from reticent.tabulation.tabulate import with_empty_cells
 
-STATUS_NAMES = {status: status.name.lower() for status in CellStatus}
 MAX_LISTED = 10
-
-
-@dataclass(frozen=True, eq=False)
-class ProtectedTable:
-    """A table (or linked tables) with its verdict, its protection and what the attacker found. Confidential.
-
-    `status` is final: primary, secondary, frozen, safe, empty. `published` holds what may leave, one a table.
-    """
-
-    system: System = field(repr=False)
-    knowledge: Knowledge = field(repr=False)
-    problem: SuppressionProblem = field(repr=False)
-    outcome: Outcome = field(repr=False)
-    audit: Audit = field(repr=False)
-    method: str = "primary-only"
-    notes: tuple[str, ...] = ()
-    insiders: tuple[Insider, ...] = ()
-    inside: InsideAudit | None = None
-    earlier: frozenset[int] = frozenset()
-
-    @property
-    def table(self) -> Table:
-        """All cells with their true values."""
-        return self.system.table
-
-    @property
-    def verdict(self) -> Verdict:
-        """What the rules and the a-priori knowledge say."""
-        return self.knowledge.verdict
-
-    @property
-    def status(self) -> NDArray[np.int8]:
-        """Final status of every cell."""
-        status = self.problem.status.copy()
-        status[self.outcome.hidden & (status != CellStatus.PRIMARY)] = CellStatus.SECONDARY
-        return status
-
-    @property
-    def exposed(self) -> tuple[int, ...]:
-        """Cells that the attacker recovers too closely, or that a respondent alone in a cell works out exactly."""
-        inside = {cell for insider in self.insiders for cell in insider.exposed}
-        return tuple(sorted({int(cell) for cell in self.audit.exposed_cells} | inside))
-
-    @property
-    def published(self) -> tuple[PublishedTable, ...]:
-        """What may leave: one a table (earlier releases have left already), without any reference to this."""
-        return tuple(release_table(self.system, number, self.outcome, self.method) for number in self._numbers)
-
-    @property
-    def _numbers(self) -> list[int]:
-        return [number for number in range(len(self.system.parts)) if number not in self.earlier]
-
-    def counts(self) -> dict[str, int]:
-        """How many cells have each status; empty ones of the whole cross-product included."""
-        status = self.status
-        found = {name: int((status == code).sum()) for code, name in STATUS_NAMES.items()}
-        found["empty"] += sum(part.n_possible - part.n_cells for part in self.system.parts)
-        return found
-
-    def __repr__(self) -> str:
-        counts = self.counts()
-        total = sum(counts.values())
-        return (
-            f"<ProtectedTable {total} cells: {counts['primary']} primary, {counts['secondary']} secondary, "
-            f"{len(self.exposed)} exposed; cost {self.outcome.cost:g} ({self.outcome.status})>"
-        )
-
-    def intervals(self) -> list[dict[str, Any]]:
-        """What the attacker can conclude about each hidden (or exchanged) cell."""
-        found, exposed = self.audit, set(self.exposed)
-        inside = {cell for insider in self.insiders for cell in insider.exposed}
-        rows = []
-        status = self.status
-        revealed = self.revealed()
-        for place, cell in enumerate(found.cells.tolist()):
-            rows.append(
-                {
-                    "cell": list(self.table.cell_codes(cell)),
-                    "status": STATUS_NAMES[CellStatus(int(status[cell]))],
-                    "rule": self.verdict.reason_of(cell),
-                    "value": float(self.table.values[cell]),
-                    "low": _finite(found.low[place]),
-                    "high": _finite(found.high[place]),
-                    "required_low": _finite(found.required_low[place]),
-                    "required_high": _finite(found.required_high[place]),
-                    "exposed": cell in exposed,
-                    "to_insider": cell in inside,
-                    **({"revealed_by": revealed[cell]} if cell in revealed else {}),
-                }
-            )
-        return rows
-
-    def revealed(self) -> dict[int, list[str]]:
-        """For exposed cells (the first of very many) the relations that reveal them, as sums of codes."""
-        relations, name = self.problem.relations, self.table.name_of
-        found = {cell: how.in_words(relations, name) for cell, how in self.audit.revelations.items()}
-        for insider in self.insiders[:MAX_REVEALED]:
-            hidden = self.outcome.hidden.copy()
-            hidden[list(insider.known)] = False
-            for cell in insider.exposed:
-                if cell not in found:
-                    found[cell] = reveal(self.problem, hidden, cell).in_words(relations, name)
-        return found
-
-    def why(self, *codes: str) -> str:
-        """What a hidden cell guards, and by which relations its publication would reveal it; codes as in the table."""
-        cell = self._hidden_cell(codes)
-        found = why(self.problem, self.outcome.hidden, cell)
-        rows = found.revelations[0].in_words(self.problem.relations, self.table.name_of) if found.revelations else []
-        return "\n".join([found.sentence(self.table.name_of), *(f"  {row}" for row in rows)])
-
-    def what_if(self, *codes: str, time_limit: float = 10.0) -> str:
-        """What would have to be hidden instead of a hidden cell, and at what cost."""
-        cell = self._hidden_cell(codes)
-        return what_if(self.problem, self.outcome.hidden, cell, time_limit=time_limit).sentence(self.table.name_of)
-
-    def _hidden_cell(self, codes: tuple[str, ...]) -> int:
-        cell = self.table.find(codes)
-        if cell is None or not self.outcome.hidden[cell]:
-            raise ParameterError(
-                f"explain: the cell {' × '.join(codes)} is not hidden; only hidden cells have a reason. "
-                "The published table marks them."
-            )
-        return cell
-
-    def as_entries(self) -> list[Entry]:
-        """The result as a-priori knowledge for a later run: hidden cells stay hidden, unsafe ones keep their levels."""
-        entries = []
-        for cell in np.flatnonzero(self.outcome.hidden).tolist():
-            codes = self.table.cell_codes(cell)
-            if not self.problem.primary[cell]:
-                entries.append(Entry(codes, "M"))
-                continue
-            low, high = self.verdict.lower_protection[cell], self.verdict.upper_protection[cell]
-            entries += [Entry(codes, "U"), Entry(codes, "PL", (float(low), float(high)))]
-        return entries
-
-    def summary(self) -> dict[str, Any]:
-        """Everything as plain data (confidential)."""
-        intervals = self.intervals()
-        return {
-            "cells": self.counts(),
-            "cost": self.outcome.cost,
-            "bound": self.outcome.bound,
-            "status": self.outcome.status,
-            "method": self.method,
-            "exposed": [row for row in intervals if row["exposed"]],
-            "intervals": intervals,
-            "notes": list(self.notes),
-            **({} if self.inside is None else {"inside": self._inside(self.inside)}),
-        }
-
-    def write_certificate(self, path: Path) -> tuple[int, ...]:
-        """Write a proof of the pattern in integers, for `reticent verify`; the unsafe cells it could not prove."""
-        from reticent.io.atomic import write_text
-        from reticent.tables.attack.certificate import make_certificate
-
-        if self.outcome.values is not None:
-            raise PlanError("certificate: only hidden cells are proved; the method exchanged values instead.")
-        hidden = self.outcome.hidden
-        proof = make_certificate(reconciled(self.problem, hidden), hidden)
-        write_text(Path(path), proof.to_text())
-        return proof.unproved
-
-    def _inside(self, found: InsideAudit) -> dict[str, Any]:
-        name = self.table.cell_codes
-        rows = [
-            {
-                "cell": list(name(item.cell)),
-                "known": [list(name(cell)) for cell in item.known],
-                "respondents": len(item.respondents),
-                "low": _finite(item.low),
-                "high": _finite(item.high),
-                "required_low": _finite(item.required_low),
-                "required_high": _finite(item.required_high),
-            }
-            for item in found.findings
-        ]
-        facts = {"coalition": found.coalition, "levels": found.levels, "attacked": found.attacked}
-        return {**facts, "left_out": found.left_out, "found": rows}
-
-    def _repr_html_(self) -> str:
-        from reticent.report.table_notebook import notebook_html
-
-        return notebook_html(self)
-
-
-def _finite(number: float) -> float | None:
-    """Without the noise of floating point far behind the point; an open end is None."""
-    return round(float(number), 6) + 0.0 if np.isfinite(number) else None
+Mask = NDArray[np.bool_]
 
 
 def protect_table(
@@ -343,33 +154,83 @@ def run_tables(
 ) -> ProtectedTable:
     """Protect and attack tables that have been judged (`judge_linked`); nothing is refused here."""
     progress(0.0, "judging the cells")
-    knowledge = with_earlier(system, knowledge, earlier or {})
-    problem = build_problem(system.table, system.relations, knowledge, bounds=bounds, cost=cost)
-    made = method.for_table(system.table) if isinstance(method, KeyedMethod) else method
+    check_earlier(earlier or {}, len(system.parts))
+    judged = judged_tables(system, knowledge, bounds=bounds, cost=cost, earlier=earlier)
+    said = (*notes, *room_notes(system.table, judged.problem, judged.knowledge, bounds))
+    return protect_judged(
+        judged, method=method, preferred=hidden_before(system, previous or {}), time_limit=time_limit, insiders=insiders,
+        coalition=coalition, secret=secret, notes=said, earlier=frozenset(earlier or {}), progress=progress,
+    )  # fmt: skip
+
+
+def judged_tables(
+    system: System,
+    knowledge: Knowledge,
+    *,
+    bounds: BoundsOptions,
+    cost: str,
+    earlier: Mapping[int, PublishedTable] | None = None,
+) -> Judged:
+    """The tables of one response with their problem; what was published earlier is known."""
+    known = with_earlier(system, knowledge, earlier or {})
+    return Judged(system, known, build_problem(system.table, system.relations, known, bounds=bounds, cost=cost))
+
+
+def protect_judged(
+    judged: Judged,
+    *,
+    method: TableMethod,
+    preferred: Mask | None,
+    time_limit: float,
+    insiders: str,
+    coalition: int,
+    secret: Secret | int | bytes | Path | str | None,
+    notes: Sequence[str],
+    earlier: frozenset[int],
+    joint: Joint | None = None,
+    shown: tuple[int, ...] | None = None,
+    progress: Progress = silent,
+) -> ProtectedTable:
+    """Protect and attack what has been judged: the tables of one response, or the whole of a joint system."""
+    system, knowledge, problem = judged.system, judged.knowledge, judged.problem
+    options = {"secret": as_secret(secret).child(method.name), "time_limit": time_limit}
+    more = _preferred(method, preferred)
     try:
-        outcome = made.protect(
-            problem, secret=as_secret(secret).child(method.name), time_limit=time_limit,
-            progress=part(progress, 0.1, 0.7), **_preferred(made, system, previous or {}),
-        )  # fmt: skip
+        outcome = _protected(judged, joint, method, part(progress, 0.1, 0.7), {**options, **more})
     except InfeasibleError as err:
         raise _with_names(err, system.table) from err
     found = attack(problem, outcome, progress=part(progress, 0.7, 1.0))
     alone, inside = _from_inside(problem, outcome, insiders, coalition, time_limit, progress)
-    said = (*notes, *system.table.notes, *knowledge.notes, *room_notes(system.table, problem, knowledge, bounds))
+    said = (*notes, *system.table.notes, *knowledge.notes)
     if outcome.values is None and not found.exact:
         said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
     if not outcome.additive:
         said += (noise_note(found, problem),)
     progress(1.0, "done")
-    said = tuple(dict.fromkeys(said))
+    told = found if joint is None else without_differences(found, joint)
     return ProtectedTable(
-        system, knowledge, problem, outcome, found, method.name, said, alone, inside, frozenset(earlier or {})
-    )
+        system, knowledge, problem, outcome, told, method.name, tuple(dict.fromkeys(said)), alone, inside, earlier,
+        joint=joint, shown=shown,
+    )  # fmt: skip
 
 
-def _preferred(method: TableMethod, system: System, previous: Mapping[int, PublishedTable]) -> dict[str, Any]:
-    """What a suppression method is told of the previous period; other methods hide nothing and cannot prefer."""
-    before = hidden_before(system, previous)
+def _protected(
+    judged: Judged, joint: Joint | None, method: TableMethod, progress: Progress, options: Mapping[str, Any]
+) -> Outcome:
+    """The outcome of a method. Noise belongs to the cells of each response; what is not hidden has no differences."""
+    if isinstance(method, KeyedMethod):
+        parts = (judged,) if joint is None else joint.parts
+        outcomes = [
+            method.for_table(one.system.table).protect(one.problem, progress=progress, **options) for one in parts
+        ]
+        return outcomes[0] if joint is None else with_differences(stacked_outcomes(outcomes), joint)
+    if joint is None or isinstance(method, SuppressionMethod | PrimaryOnly):
+        return method.protect(judged.problem, progress=progress, **options)
+    return with_differences(method.protect(joint.exact.problem, progress=progress, **options), joint)
+
+
+def _preferred(method: TableMethod, before: Mask | None) -> dict[str, Any]:
+    """What a suppression method takes of the previous period; other methods hide nothing and cannot prefer."""
     if before is None:
         return {}
     if not isinstance(method, SuppressionMethod):

@@ -37,8 +37,10 @@ def link(tables: Sequence[Table]) -> System:
         if (table.records is None) != (first.records is None):
             raise DataError("linked tables: all tables must be judged by the same kind of respondent.")
     names = tuple(dict.fromkeys(name for table in tables for name in table.names))
-    dimensions = tuple(_common(name, [d for t in tables for d in t.dimensions if d.name == name]) for name in names)
-    columns = [np.concatenate([_column(dimension, table) for table in tables]) for dimension in dimensions]
+    dimensions = tuple(
+        common_dimension(name, [d for t in tables for d in t.dimensions if d.name == name]) for name in names
+    )
+    columns = [np.concatenate([column_in(dimension, table) for table in tables]) for dimension in dimensions]
     number, n_cells = group_columns(columns, [len(d) for d in dimensions])
     starts = np.concatenate(([0], np.cumsum([t.n_cells for t in tables])))
     members = tuple(number[starts[t] : starts[t + 1]] for t in range(len(tables)))
@@ -47,7 +49,7 @@ def link(tables: Sequence[Table]) -> System:
     return System(joint, _relations(tables, members, n_cells), tuple(tables), members)
 
 
-def _common(name: str, dimensions: Sequence[Dimension]) -> Dimension:
+def common_dimension(name: str, dimensions: Sequence[Dimension]) -> Dimension:
     """One dimension that has the nodes of all; a code stands for the same records wherever it occurs."""
     if len(dimensions) == 1:
         return dimensions[0]
@@ -72,7 +74,7 @@ def _common(name: str, dimensions: Sequence[Dimension]) -> Dimension:
     return Dimension(name, codes, tuple(trees), (), place[source.codes[missing]] if missing >= 0 else -1)
 
 
-def _column(dimension: Dimension, table: Table) -> NDArray[np.int32]:
+def column_in(dimension: Dimension, table: Table) -> NDArray[np.int32]:
     """The node of each cell of a table in the common dimension; the total where the table does not have it."""
     if dimension.name not in table.names:
         return np.zeros(table.n_cells, dtype=np.int32)

@@ -20,7 +20,8 @@ from reticent.data.table import DimensionSpec, TableSpec
 from reticent.io.jj import read_jj
 from reticent.io.read import load_microdata
 from reticent.jobs.argus import run_batch
-from reticent.jobs.protect_table import ProtectedTable, protect_table
+from reticent.jobs.protect_table import protect_table
+from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.attack import audit
 from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from reticent.base.errors import AdditivityError, DataError
-from reticent.jobs.protect_table import ProtectedTable, audit_plan
+from reticent.jobs.protect_table import audit_plan
+from reticent.jobs.table_result import ProtectedTable
 
 COSTS = """activity,size,value,status
 Agriculture and fishing,<= 100,22196,u

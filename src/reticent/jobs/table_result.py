@@ -1,0 +1,289 @@
+"""What became of a table: the verdict, the protection, what the attacker found, and what may leave. Confidential."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import ParameterError, PlanError
+from reticent.data.cells import CellStatus
+from reticent.data.published_table import PublishedTable
+from reticent.data.table import Table
+from reticent.jobs.release_table import release_table
+from reticent.tables.apriori import Entry, Knowledge
+from reticent.tables.attack import Audit
+from reticent.tables.attack.audit import MAX_REVEALED
+from reticent.tables.attack.inside import InsideAudit
+from reticent.tables.attack.insiders import Insider
+from reticent.tables.attack.reveal import reveal
+from reticent.tables.joint import Joint, audit_of, outcome_of
+from reticent.tables.outcome import Outcome
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.protection import Verdict
+from reticent.tables.reconcile import reconciled
+from reticent.tables.suppression.explain import what_if, why
+from reticent.tabulation.linked import System
+
+STATUS_NAMES = {status: status.name.lower() for status in CellStatus}
+
+
+@dataclass(frozen=True, eq=False)
+class ProtectedTable:
+    """A table (or linked tables) with its verdict, its protection and what the attacker found. Confidential.
+
+    `status` is final: primary, secondary, frozen, safe, empty. `published` holds what may leave, one a table.
+    Related responses are `joint`: their cells stand in one system, and `by_response` gives the part of each, whose `whole`
+    is this. `shown` has the tables that are published, by their numbers (None: all but the `earlier` ones).
+    """
+
+    system: System = field(repr=False)
+    knowledge: Knowledge = field(repr=False)
+    problem: SuppressionProblem = field(repr=False)
+    outcome: Outcome = field(repr=False)
+    audit: Audit = field(repr=False)
+    method: str = "primary-only"
+    notes: tuple[str, ...] = ()
+    insiders: tuple[Insider, ...] = ()
+    inside: InsideAudit | None = None
+    earlier: frozenset[int] = frozenset()
+    joint: Joint | None = field(default=None, repr=False)
+    whole: "ProtectedTable | None" = field(default=None, repr=False)
+    number: int = 0
+    shown: tuple[int, ...] | None = None
+
+    @property
+    def table(self) -> Table:
+        """All cells with their true values."""
+        return self.system.table
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the rules and the a-priori knowledge say."""
+        return self.knowledge.verdict
+
+    @property
+    def status(self) -> NDArray[np.int8]:
+        """Final status of every cell."""
+        status = self.problem.status.copy()
+        status[self.outcome.hidden & (status != CellStatus.PRIMARY)] = CellStatus.SECONDARY
+        return status
+
+    @property
+    def exposed(self) -> tuple[int, ...]:
+        """Cells that the attacker recovers too closely, or that a respondent alone in a cell works out exactly."""
+        inside = {cell for insider in self.insiders for cell in insider.exposed}
+        return tuple(sorted({int(cell) for cell in self.audit.exposed_cells} | inside))
+
+    @property
+    def published(self) -> tuple[PublishedTable, ...]:
+        """What may leave: one a table (earlier releases have left already), without any reference to this."""
+        return tuple(release_table(self.system, number, self.outcome, self.method) for number in self._numbers)
+
+    @property
+    def _numbers(self) -> list[int]:
+        if self.shown is not None:
+            return list(self.shown)
+        return [number for number in range(len(self.system.parts)) if number not in self.earlier]
+
+    def by_response(self) -> tuple["ProtectedTable", ...]:
+        """The part of each response; this itself where there is only one."""
+        if self.joint is None:
+            return (self,)
+        return tuple(response_part(self, self.joint, number) for number in range(len(self.joint.parts)))
+
+    def counts(self) -> dict[str, int]:
+        """How many cells of the tables have each status; empty ones of the whole cross-product included."""
+        tables = sorted({*self._numbers, *self.earlier})
+        there = np.unique(np.concatenate([self.system.members[number] for number in tables]))
+        status = self.status[there]
+        found = {name: int((status == code).sum()) for code, name in STATUS_NAMES.items()}
+        found["empty"] += sum(
+            self.system.parts[number].n_possible - self.system.parts[number].n_cells for number in tables
+        )
+        return found
+
+    def __repr__(self) -> str:
+        counts = self.counts()
+        total = sum(counts.values())
+        return (
+            f"<ProtectedTable {total} cells: {counts['primary']} primary, {counts['secondary']} secondary, "
+            f"{len(self.exposed)} exposed; cost {self.outcome.cost:g} ({self.outcome.status})>"
+        )
+
+    def intervals(self) -> list[dict[str, Any]]:
+        """What the attacker can conclude about each hidden (or exchanged) cell."""
+        found, exposed = self.audit, set(self.exposed)
+        inside = {cell for insider in self.insiders for cell in insider.exposed}
+        rows = []
+        status = self.status
+        revealed = self.revealed()
+        for place, cell in enumerate(found.cells.tolist()):
+            rows.append(
+                {
+                    "cell": list(self.table.cell_codes(cell)),
+                    "status": STATUS_NAMES[CellStatus(int(status[cell]))],
+                    "rule": self.verdict.reason_of(cell),
+                    "value": float(self.table.values[cell]),
+                    "low": _finite(found.low[place]),
+                    "high": _finite(found.high[place]),
+                    "required_low": _finite(found.required_low[place]),
+                    "required_high": _finite(found.required_high[place]),
+                    "exposed": cell in exposed,
+                    "to_insider": cell in inside,
+                    **({"revealed_by": revealed[cell]} if cell in revealed else {}),
+                }
+            )
+        return rows
+
+    def revealed(self) -> dict[int, list[str]]:
+        """For exposed cells (the first of very many) the relations that reveal them, as sums of codes."""
+        if self.whole is not None and self.whole.joint is not None:
+            span = self.whole.joint.span(self.number)
+            told = self.whole.revealed()
+            return {cell - span.start: words for cell, words in told.items() if span.start <= cell < span.stop}
+        relations, name = self.problem.relations, self.table.name_of
+        found = {cell: how.in_words(relations, name) for cell, how in self.audit.revelations.items()}
+        for insider in self.insiders[:MAX_REVEALED]:
+            hidden = self.outcome.hidden.copy()
+            hidden[list(insider.known)] = False
+            for cell in insider.exposed:
+                if cell not in found:
+                    found[cell] = reveal(self.problem, hidden, cell).in_words(relations, name)
+        return found
+
+    def why(self, *codes: str) -> str:
+        """What a hidden cell guards, and by which relations its publication would reveal it; codes as in the table.
+
+        In a joint result the response stands behind the other codes.
+        """
+        if self.whole is not None:
+            return self.whole.why(*self._in_whole(codes))
+        cell = self._hidden_cell(codes)
+        found = why(self.problem, self.outcome.hidden, cell)
+        rows = found.revelations[0].in_words(self.problem.relations, self.table.name_of) if found.revelations else []
+        return "\n".join([found.sentence(self.table.name_of), *(f"  {row}" for row in rows)])
+
+    def what_if(self, *codes: str, time_limit: float = 10.0) -> str:
+        """What would have to be hidden instead of a hidden cell, and at what cost."""
+        if self.whole is not None:
+            return self.whole.what_if(*self._in_whole(codes), time_limit=time_limit)
+        cell = self._hidden_cell(codes)
+        return what_if(self.problem, self.outcome.hidden, cell, time_limit=time_limit).sentence(self.table.name_of)
+
+    def _in_whole(self, codes: tuple[str, ...]) -> tuple[str, ...]:
+        """The codes of a cell of one response in the system of all."""
+        assert self.whole is not None
+        if len(codes) != len(self.table.names):
+            raise ParameterError(f"explain: a cell of this table has {len(self.table.names)} codes, got {len(codes)}.")
+        given = dict(zip(self.table.names, codes, strict=True))
+        return (*(given.get(name, "") for name in self.whole.table.names[:-1]), self.table.response or "count")
+
+    def _hidden_cell(self, codes: tuple[str, ...]) -> int:
+        cell = self.table.find(codes)
+        if cell is None or not self.outcome.hidden[cell]:
+            raise ParameterError(
+                f"explain: the cell {' × '.join(codes)} is not hidden; only hidden cells have a reason. "
+                "The published table marks them."
+            )
+        return cell
+
+    def as_entries(self) -> list[Entry]:
+        """The result as a-priori knowledge for a later run: hidden cells stay hidden, unsafe ones keep their levels."""
+        entries = []
+        for cell in np.flatnonzero(self.outcome.hidden).tolist():
+            codes = self.table.cell_codes(cell)
+            if not self.problem.primary[cell]:
+                entries.append(Entry(codes, "M"))
+                continue
+            low, high = self.verdict.lower_protection[cell], self.verdict.upper_protection[cell]
+            entries += [Entry(codes, "U"), Entry(codes, "PL", (float(low), float(high)))]
+        return entries
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as plain data (confidential)."""
+        intervals = self.intervals()
+        return {
+            "cells": self.counts(),
+            "cost": self.outcome.cost,
+            "bound": self.outcome.bound,
+            "status": self.outcome.status,
+            "method": self.method,
+            "exposed": [row for row in intervals if row["exposed"]],
+            "intervals": intervals,
+            "notes": list(self.notes),
+            **({} if self.inside is None else {"inside": self._inside(self.inside)}),
+        }
+
+    def write_certificate(self, path: Path) -> tuple[int, ...]:
+        """Write a proof of the pattern in integers, for `reticent verify`; the unsafe cells it could not prove."""
+        from reticent.io.atomic import write_text
+        from reticent.tables.attack.certificate import make_certificate
+
+        if self.whole is not None:
+            return self.whole.write_certificate(path)
+        if self.outcome.values is not None:
+            raise PlanError("certificate: only hidden cells are proved; the method exchanged values instead.")
+        hidden = self.outcome.hidden
+        proof = make_certificate(reconciled(self.problem, hidden), hidden)
+        write_text(Path(path), proof.to_text())
+        return proof.unproved
+
+    def _inside(self, found: InsideAudit) -> dict[str, Any]:
+        name = self.table.cell_codes
+        rows = [
+            {
+                "cell": list(name(item.cell)),
+                "known": [list(name(cell)) for cell in item.known],
+                "respondents": len(item.respondents),
+                "low": _finite(item.low),
+                "high": _finite(item.high),
+                "required_low": _finite(item.required_low),
+                "required_high": _finite(item.required_high),
+            }
+            for item in found.findings
+        ]
+        facts = {"coalition": found.coalition, "levels": found.levels, "attacked": found.attacked}
+        return {**facts, "left_out": found.left_out, "found": rows}
+
+    def _repr_html_(self) -> str:
+        from reticent.report.table_notebook import notebook_html
+
+        return notebook_html(self)
+
+
+def _finite(number: float) -> float | None:
+    """Without the noise of floating point far behind the point; an open end is None."""
+    return round(float(number), 6) + 0.0 if np.isfinite(number) else None
+
+
+def response_part(whole: ProtectedTable, joint: Joint, number: int) -> ProtectedTable:
+    """What a joint result says of one response."""
+    one, span = joint.parts[number], joint.span(number)
+    first = sum(len(before.system.parts) for before in joint.parts[:number])
+    mine = range(first, first + len(one.system.parts))
+    alone = tuple(
+        Insider(who.respondent, _within(who.known, span), _within(who.exposed, span))
+        for who in whole.insiders
+        if _within(who.exposed, span)
+    )
+    inside = whole.inside
+    if inside is not None:
+        moved = [
+            replace(item, known=_within(item.known, span), cell=item.cell - span.start)
+            for item in inside.findings
+            if span.start <= item.cell < span.stop
+        ]
+        inside = replace(inside, findings=tuple(moved))
+    shown = tuple(at - first for at in whole._numbers if at in mine)
+    return ProtectedTable(
+        one.system, one.knowledge, one.problem, outcome_of(whole.outcome, joint, number),
+        audit_of(whole.audit, joint, number), whole.method, whole.notes, alone, inside,
+        frozenset(at - first for at in whole.earlier if at in mine), whole=whole, number=number, shown=shown,
+    )  # fmt: skip
+
+
+def _within(cells: Sequence[int], span: slice) -> tuple[int, ...]:
+    return tuple(cell - span.start for cell in cells if span.start <= cell < span.stop)

@@ -1,0 +1,279 @@
+"""Responses that are related, as one problem: protected, attacked and explained together, told response by response."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError
+from reticent.data.cells import CellStatus
+from reticent.tables.apriori import Knowledge
+from reticent.tables.attack import Audit
+from reticent.tables.attack.insiders import single_respondents
+from reticent.tables.outcome import Outcome
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.protection import Verdict
+from reticent.tabulation.joint import TieRows, joint_system, same_codes, starts_of
+from reticent.tabulation.linked import System
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+_FINE = 0.05  # the tolerance of the joint numbers, as a share of the step of any response
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The tables of one response (or of several, joined): cells, what rules and others say of them, and the problem."""
+
+    system: System
+    knowledge: Knowledge
+    problem: SuppressionProblem
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells of the tables; a joint problem has some more."""
+        return self.system.table.n_cells
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Several responses as one: `whole` has all cells and differences, `exact` only what holds as an equality."""
+
+    parts: tuple[Judged, ...]
+    whole: Judged
+    exact: Judged
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells of all responses, without the differences behind them."""
+        return sum(part.n_cells for part in self.parts)
+
+    def span(self, number: int) -> slice:
+        """The cells of one response in the whole."""
+        start = sum(part.n_cells for part in self.parts[:number])
+        return slice(start, start + self.parts[number].n_cells)
+
+
+def join(parts: Sequence[Judged], rows: TieRows) -> Joint:
+    """One problem of several responses and the relations between them."""
+    chosen = tuple(parts)
+    return Joint(chosen, _joined(chosen, rows, differences=True), _joined(chosen, rows, differences=False))
+
+
+def _joined(parts: tuple[Judged, ...], rows: TieRows, *, differences: bool) -> Judged:
+    system = joint_system([part.system for part in parts], rows, differences=differences)
+    extra = len(rows.values) if differences else 0
+    problem = _problem(parts, system, rows, extra)
+    _check_sizes(parts, problem)
+    return Judged(system, _knowledge(parts, extra), problem)
+
+
+def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: int) -> SuppressionProblem:
+    problems = [part.problem for part in parts]
+
+    def stacked(name: str, further: Floats | float) -> Floats:
+        behind = np.broadcast_to(np.asarray(further, dtype=np.float64), (extra,))
+        return np.concatenate((*(getattr(problem, name) for problem in problems), behind))
+
+    low, high = stacked("lower_bound", rows.lower[:extra]), stacked("upper_bound", rows.upper[:extra])
+    n = len(low) - extra
+    behind = [row for row in rows.rows if row[0][-1] >= n][:extra]
+    for at, (cells, coefs) in enumerate(behind):
+        ends = sum(c * (high[cell] if c > 0 else low[cell]) for cell, c in zip(cells[:-1], coefs[:-1], strict=True))
+        high[n + at] = min(high[n + at], max(ends, rows.values[at]))
+    whole = np.concatenate([*(problem.whole for problem in problems), np.zeros(extra, dtype=bool)])
+    return SuppressionProblem(
+        stacked("values", rows.values[:extra]),
+        stacked("cost", 0.0),
+        stacked("lower_protection", 0.0),
+        stacked("upper_protection", 0.0),
+        stacked("sliding_protection", 0.0),
+        low,
+        high,
+        stacked("status", float(CellStatus.SECONDARY)).astype(np.int8),
+        system.relations,
+        None if any(p.counts is None for p in problems) else system.table.respondents.counts,
+        _respondents(parts, rows, extra),
+        bool(whole.all()),
+        whole if whole.any() and not whole.all() else None,
+    )
+
+
+def _respondents(parts: tuple[Judged, ...], rows: TieRows, extra: int) -> NDArray[np.int64] | None:
+    """Who is alone in each cell. Whoever is alone in a cell of one response is so in those of the others."""
+    if all(part.problem.respondent is None and part.problem.counts is None for part in parts):
+        return None
+    named = [part.problem.respondent for part in parts]
+    free = 1 + max((int(who.max(initial=-1)) for who in named if who is not None), default=-1)
+    found = []
+    for part, who in zip(parts, named, strict=True):
+        if who is None:
+            own = single_respondents(part.problem)
+            who = np.where(own >= 0, own + free, -1)
+            free += part.n_cells
+        found.append(who)
+    joint = _shared(np.concatenate(found), parts)
+    return np.concatenate((joint, joint[rows.like[:extra]]))
+
+
+def _shared(who: NDArray[np.int64], parts: tuple[Judged, ...]) -> NDArray[np.int64]:
+    """The same number for cells of the same codes: that of the response that knows its respondents by name."""
+    _, _, number = same_codes([part.system for part in parts])
+    starts = starts_of([part.system for part in parts])
+    known = np.full(int(number.max(initial=-1)) + 1, -1, dtype=np.int64)
+    order = sorted(range(len(parts)), key=lambda at: parts[at].problem.respondent is not None)
+    for at in order:
+        cells = np.arange(starts[at], starts[at + 1])
+        alone = cells[who[cells] >= 0]
+        known[number[alone]] = who[alone]
+    return np.where(who >= 0, known[number], -1)
+
+
+def _knowledge(parts: tuple[Judged, ...], extra: int) -> Knowledge:
+    verdicts = [part.knowledge.verdict for part in parts]
+    rules = tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules))
+    places = [np.array([*(rules.index(rule) for rule in v.rules), -1], dtype=np.int64) for v in verdicts]
+    reasons = [place[v.reason] for place, v in zip(places, verdicts, strict=True)]
+    starts = starts_of([part.system for part in parts]).tolist()
+    blank = np.full(extra, np.nan)
+    none = np.zeros(extra)
+    verdict = Verdict(
+        np.concatenate((*(v.status for v in verdicts), np.full(extra, CellStatus.SECONDARY))).astype(np.int8),
+        np.concatenate((*reasons, np.full(extra, -1))).astype(np.int16),
+        rules,
+        np.concatenate((*(v.lower_protection for v in verdicts), none)),
+        np.concatenate((*(v.upper_protection for v in verdicts), none)),
+    )
+    return Knowledge(
+        verdict,
+        np.concatenate((*(part.knowledge.cost for part in parts), blank)),
+        np.concatenate((*(part.knowledge.lower_bound for part in parts), blank)),
+        np.concatenate((*(part.knowledge.upper_bound for part in parts), blank)),
+        tuple(dict.fromkeys(note for part in parts for note in part.knowledge.notes)),
+        frozenset(start + cell for part, start in zip(parts, starts, strict=False) for cell in part.knowledge.stated),
+    )
+
+
+def _check_sizes(parts: tuple[Judged, ...], problem: SuppressionProblem) -> None:
+    """Numbers so different in size that the noise of the larger would hide the smaller cannot be solved together."""
+    finest = min(10.0**-part.system.table.decimals for part in parts)
+    if problem.tolerance > _FINE * finest:
+        raise DataError(
+            "responses: the related responses differ too much in size to be calculated together; give the largest in "
+            "thousands or millions."
+        )
+
+
+def unpublished(judged: Judged, latent: Sequence[int]) -> Judged:
+    """The same where the tables of these numbers are not published: their cells are hidden, and hiding them is free.
+
+    Cells that another table publishes too are not concerned.
+    """
+    if not latent:
+        return judged
+    system = judged.system
+    shown = np.zeros(system.table.n_cells, dtype=bool)
+    for number, members in enumerate(system.members):
+        if number not in latent:
+            shown[members] = True
+    aside = ~shown & np.isin(judged.problem.status, (CellStatus.SAFE, CellStatus.FROZEN))
+
+    def hidden(status: NDArray[np.int8]) -> NDArray[np.int8]:
+        return np.where(aside, CellStatus.SECONDARY, status).astype(np.int8)
+
+    problem = replace(
+        judged.problem, status=hidden(judged.problem.status), cost=np.where(shown, judged.problem.cost, 0.0)
+    )
+    verdict = replace(judged.knowledge.verdict, status=hidden(judged.knowledge.verdict.status))
+    return Judged(system, replace(judged.knowledge, verdict=verdict), problem)
+
+
+def with_differences(outcome: Outcome, joint: Joint) -> Outcome:
+    """An outcome over the cells of all responses as one over the whole: of the differences only their bounds are known."""
+    problem, n = joint.whole.problem, joint.n_cells
+    extra = problem.n_cells - n
+    if extra == 0:
+        return outcome
+
+    def grown(array: Floats | None, behind: Floats) -> Floats | None:
+        return None if array is None else np.concatenate((array, behind))
+
+    return replace(
+        outcome,
+        hidden=np.concatenate((outcome.hidden, np.zeros(extra, dtype=bool))),
+        values=grown(outcome.values, problem.values[n:]),
+        low=grown(outcome.low, problem.lower_bound[n:]),
+        high=grown(outcome.high, problem.upper_bound[n:]),
+    )
+
+
+def stacked_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
+    """Outcomes of the single responses as one over all their cells."""
+
+    def stacked(name: str) -> Floats | None:
+        found = [getattr(one, name) for one in outcomes]
+        return None if any(array is None for array in found) else np.concatenate(found)
+
+    first = outcomes[0]
+    return replace(
+        first,
+        hidden=np.concatenate([one.hidden for one in outcomes]),
+        cost=float(sum(one.cost for one in outcomes)),
+        bound=None,
+        values=stacked("values"),
+        low=stacked("low"),
+        high=stacked("high"),
+        facts={str(number): dict(one.facts) for number, one in enumerate(outcomes, start=1)},
+        additive=all(one.additive for one in outcomes),
+        keeps_distance=all(one.keeps_distance for one in outcomes),
+        levels=all(one.levels for one in outcomes),
+    )
+
+
+def outcome_of(outcome: Outcome, joint: Joint, number: int) -> Outcome:
+    """The part of an outcome that belongs to one response, with what its own cells cost."""
+    span, problem = joint.span(number), joint.parts[number].problem
+
+    def part(array: Floats | None) -> Floats | None:
+        return None if array is None else array[span]
+
+    hidden = outcome.hidden[span]
+    cost = float(problem.cost[hidden & ~problem.primary].sum())
+    if outcome.values is not None:
+        cost = float(np.abs(outcome.values[span] - problem.values).sum())
+    return Outcome(
+        hidden, cost, None, outcome.status, part(outcome.values), part(outcome.low), part(outcome.high), outcome.facts,
+        outcome.additive, outcome.keeps_distance, outcome.levels,
+    )  # fmt: skip
+
+
+def audit_of(found: Audit, joint: Joint, number: int) -> Audit:
+    """What the attacker of the whole finds about the cells of one response, by their own numbers."""
+    span = joint.span(number)
+    mine = (found.cells >= span.start) & (found.cells < span.stop)
+    return Audit(
+        (found.cells[mine] - span.start).astype(np.int32),
+        found.low[mine],
+        found.high[mine],
+        found.required_low[mine],
+        found.required_high[mine],
+        found.exposed[mine],
+        found.programs,
+        found.seconds,
+        found.exact,
+    )
+
+
+def without_differences(found: Audit, joint: Joint) -> Audit:
+    """The attack on the cells that are told; what is known of differences is nobody's cell."""
+    mine = found.cells < joint.n_cells
+    return replace(
+        found,
+        cells=found.cells[mine],
+        low=found.low[mine],
+        high=found.high[mine],
+        required_low=found.required_low[mine],
+        required_high=found.required_high[mine],
+        exposed=found.exposed[mine],
+    )

@@ -1,0 +1,139 @@
+"""Responses of one release: which are related, what relates them, and which tables must be thought of beside those asked for."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from reticent.base.checks import did_you_mean
+from reticent.base.errors import DataError, PlanError
+from reticent.data.microdata import Microdata
+from reticent.data.response_relations import COUNT, ResponseRelation
+from reticent.data.schema import Kind
+from reticent.data.table import TableSpec
+from reticent.tabulation.joint import cell_numbers
+from reticent.tabulation.linked import System
+from reticent.tabulation.tabulate import MAX_DECIMALS, decimals_of
+from reticent.tabulation.tied_responses import Numbers, Tie, check_declared, find_ties
+
+
+def name_of_response(response: str | None) -> str:
+    """What a relation calls a response; without one, records are counted."""
+    return COUNT if response is None else response
+
+
+def ties_in_records(
+    data: Microdata, responses: Sequence[str], declared: Sequence[ResponseRelation], *, find: bool = True
+) -> list[Tie]:
+    """The declared relations, checked record by record, and those that the records of the responses show."""
+    names = tuple(dict.fromkeys((*responses, *(name for relation in declared for name in relation.names))))
+    for relation in declared:
+        for name in relation.names:
+            _check_numeric(data, name, relation)
+    numbers = _record_numbers(data, names)
+    return _ties(numbers, responses, declared, find=find)
+
+
+def ties_in_cells(systems: Sequence[System], declared: Sequence[ResponseRelation], *, find: bool = True) -> list[Tie]:
+    """The same cell by cell, for tables that came without records."""
+    numbers = cell_numbers(systems)
+    for relation in declared:
+        for name in relation.names:
+            if name not in numbers.columns:
+                raise PlanError(
+                    f"relations: {str(relation)!r} names {name!r}, which is no response of the tables; they have "
+                    f"{', '.join(numbers.columns)}.{did_you_mean(name, tuple(numbers.columns))}"
+                )
+    return _ties(numbers, tuple(numbers.columns), declared, find=find)
+
+
+def _ties(numbers: Numbers, responses: Sequence[str], declared: Sequence[ResponseRelation], *, find: bool) -> list[Tie]:
+    ties = [check_declared(relation, numbers) for relation in dict.fromkeys(declared)]
+    known = {tie.relation.key for tie in ties}
+    if find and len(responses) > 1:
+        chosen = {name: numbers.columns[name] for name in dict.fromkeys(responses)}
+        found = find_ties(replace(numbers, columns=chosen))
+        ties += [tie for tie in found if tie.relation.key not in known]
+    return ties
+
+
+def _check_numeric(data: Microdata, name: str, relation: ResponseRelation) -> None:
+    if name in data.schema and data.schema[name].kind is Kind.NUMERIC:
+        return
+    if name == COUNT and name not in data.schema:
+        return
+    numeric = tuple(v.name for v in data.schema.variables if v.kind is Kind.NUMERIC)
+    raise PlanError(
+        f"relations: {str(relation)!r} names {name!r}, which is no numeric variable of the data; they have "
+        f"{', '.join(numeric)} and {COUNT}.{did_you_mean(name, numeric)}"
+    )
+
+
+def _record_numbers(data: Microdata, names: Sequence[str]) -> Numbers:
+    columns, steps = {}, {}
+    for name in names:
+        counted = name == COUNT and name not in data.schema
+        column = np.ones(data.n_records) if counted else np.nan_to_num(data.numbers((name,))[:, 0])
+        digits = decimals_of(column)
+        columns[name] = column
+        steps[name] = 10.0 ** -(MAX_DECIMALS if digits is None else digits)
+    return Numbers(columns, steps)
+
+
+def tie_notes(ties: Sequence[Tie]) -> list[str]:
+    """What was found in the data, in words."""
+    found = [tie.relation for tie in ties if not tie.relation.declared]
+    if not found:
+        return []
+    listed = "; ".join(str(relation) for relation in found)
+    return [
+        f"Relations between responses were found in the data, and the attacker calculates with them: {listed}. Declare "
+        "them as relations, or say find_relations = false if they are accidents."
+    ]
+
+
+def related(responses: Sequence[str], ties: Sequence[Tie]) -> list[list[str]]:
+    """The responses in groups that relations (also over further responses) hold together, in their order."""
+    group = {name: at for at, name in enumerate(dict.fromkeys(responses))}
+    for tie in ties:
+        for name in tie.relation.names:
+            group.setdefault(name, len(group))
+    for tie in ties:
+        joined = {group[name] for name in tie.relation.names}
+        group = {name: min(joined) if at in joined else at for name, at in group.items()}
+    groups: dict[int, list[str]] = {}
+    for name in dict.fromkeys(responses):
+        groups.setdefault(group[name], []).append(name)
+    return list(groups.values())
+
+
+def latent_specs(specs: Sequence[TableSpec], ties: Sequence[Tie]) -> list[TableSpec]:
+    """Tables that nobody publishes but everybody can calculate with: every related response in every table of the others.
+
+    Who publishes `tot` and `dom` by region publishes `exp` by region too where `tot = dom + exp`.
+    """
+    names = list(dict.fromkeys(name for tie in ties for name in tie.relation.names))
+    have = {(name_of_response(spec.response), _shape(spec)) for spec in specs}
+    counted = COUNT in names and all(spec.response != COUNT for spec in specs)
+    made: list[TableSpec] = []
+    for spec in specs:
+        if name_of_response(spec.response) not in names:
+            continue
+        for name in names:
+            key = (name, _shape(spec))
+            if key not in have:
+                have.add(key)
+                made.append(replace(spec, response=None if counted and name == COUNT else name, shadow=None))
+    return made
+
+
+def _shape(spec: TableSpec) -> TableSpec:
+    return replace(spec, response=None, shadow=None, cost=None, top=1)
+
+
+def check_weights(specs: Sequence[TableSpec]) -> None:
+    """Related responses are added up with the same weights."""
+    if len({spec.weighted for spec in specs}) > 1:
+        raise DataError(
+            "responses: related responses must be weighted alike; say weighted = true for all tables or none."
+        )

@@ -1,0 +1,237 @@
+"""Which relations hold between responses: declared ones are checked, others are looked for in the data.
+
+The numbers are those of the records, one row each, or of the inner cells where there are no records. A relation that holds
+up to rounding counts; how far a single number may be off is half a unit of each of its terms.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError
+from reticent.data.response_relations import COUNT, ResponseRelation, relation_of
+
+Floats = NDArray[np.float64]
+MOST_SEARCHED = 12
+"""Up to so many responses relations are looked for; with more, those declared count."""
+_EVIDENCE = 3  # further rows, beyond those that determine a relation, that must satisfy it
+_ROWS_FOR_ORDER = 8  # rows from which on `part <= whole` everywhere is no accident
+_CLOSE = 0.5  # a part somewhere reaches this share of its whole
+_SAMPLE = 400  # rows that propose linear relations; all rows decide
+_LARGE = 50.0  # how many times its rounding a number is, typically, before relations up to rounding are looked for
+_LARGEST_FACTOR = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What is known of several responses: a column each, and the smallest step of its numbers."""
+
+    columns: Mapping[str, Floats]
+    steps: Mapping[str, float]
+    of_records: bool = True
+
+    @property
+    def n_rows(self) -> int:
+        """Number of records or cells."""
+        return len(next(iter(self.columns.values()))) if self.columns else 0
+
+    def residuals(self, relation: ResponseRelation, rows: slice | NDArray[np.int64] = slice(None)) -> Floats:
+        """Σ coefficient · number of every row."""
+        total = np.zeros(len(next(iter(self.columns.values()))[rows]))
+        for name, coef in zip(relation.names, relation.coefs, strict=True):
+            total += coef * self.columns[name][rows]
+        return total
+
+    def rounding(self, relation: ResponseRelation) -> float:
+        """How far rounding alone may take one row from the relation."""
+        terms = zip(relation.names, relation.coefs, strict=True)
+        return sum(0.5 * abs(coef) * self.steps[name] for name, coef in terms)
+
+    def noise(self, relation: ResponseRelation) -> float:
+        """What floating point may add up to: far below a step."""
+        terms = zip(relation.names, relation.coefs, strict=True)
+        sizes = [abs(coef) * float(np.abs(self.columns[name]).max(initial=0.0)) for name, coef in terms]
+        return 1e-6 * min(self.steps[name] for name in relation.names) + 1e-12 * sum(sizes)
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A relation that holds, and how far rounding takes a single record, or cell, from it (0: it is exact)."""
+
+    relation: ResponseRelation
+    rounding: float = 0.0
+    of_records: bool = True
+
+
+def check_declared(relation: ResponseRelation, numbers: Numbers) -> Tie:
+    """The relation as a tie; one that the data violate is an error."""
+    off = numbers.residuals(relation)
+    noise, rounding = numbers.noise(relation), numbers.rounding(relation)
+    wrong = int((off < -rounding - noise).sum() if relation.inequality else (np.abs(off) > rounding + noise).sum())
+    if wrong:
+        rows = "records" if numbers.of_records else "cells"
+        raise DataError(
+            f"relations: {str(relation)!r} does not hold in {wrong} of {numbers.n_rows} {rows}; correct the relation or the "
+            "data.",
+            variables=relation.names,
+        )
+    exact = bool((off >= -noise).all() if relation.inequality else (np.abs(off) <= noise).all())
+    return Tie(relation, 0.0 if exact else rounding, numbers.of_records)
+
+
+def find_ties(numbers: Numbers) -> list[Tie]:
+    """Relations that the data show by themselves: linear ones, exact or up to rounding, and `part <= whole`."""
+    if not 2 <= len(numbers.columns) <= MOST_SEARCHED or numbers.n_rows == 0:
+        return []
+    found = [Tie(relation) for relation in _exact(numbers)]
+    found += _rounded(numbers, [tie.relation for tie in found])
+    return found + [Tie(relation) for relation in _ordered(numbers, [tie.relation for tie in found])]
+
+
+def _exact(numbers: Numbers) -> list[ResponseRelation]:
+    """Every linear relation between the columns, from an echelon form in integers."""
+    names = [name for name, column in numbers.columns.items() if column.any()]
+    whole = {name: np.rint(numbers.columns[name] / numbers.steps[name]) for name in names}
+    if any(float(np.abs(column).max(initial=0.0)) >= 2.0**53 for column in whole.values()):
+        return []
+    rows = np.unique(np.column_stack([whole[name] for name in names]), axis=0) if names else np.zeros((0, 0))
+    rows = rows[rows.any(axis=1)]
+    if len(rows) < len(names):
+        return []
+    chosen = np.random.default_rng(0).permutation(len(rows))[:_SAMPLE]
+    while True:
+        vectors, rank = _null_space(rows[chosen])
+        if len(rows) < rank + _EVIDENCE:
+            return []
+        wrong = [int(np.flatnonzero(off)[0]) for off in (rows @ np.array(v, dtype=float) for v in vectors) if off.any()]
+        if not wrong:
+            break
+        chosen = np.append(chosen, wrong)
+    steps = [Fraction(numbers.steps[name]).limit_denominator(10**6) for name in names]
+    made = [
+        relation_of([(n, Fraction(c) / step) for n, c, step in zip(names, v, steps, strict=True)], declared=False)
+        for v in vectors
+    ]
+    return [one for one in made if len(one.names) > 1 and max(abs(c) for c in one.coefs) <= _LARGEST_FACTOR]
+
+
+def _null_space(rows: Floats) -> tuple[list[list[int]], int]:
+    """Whole vectors that are orthogonal to all rows, and the rank of the rows."""
+    width = rows.shape[1]
+    pivots: dict[int, list[Fraction]] = {}
+    for row in rows.astype(np.int64).tolist():
+        rest = [Fraction(x) for x in row]
+        for column, other in pivots.items():
+            if rest[column]:
+                factor = rest[column]
+                rest = [x - factor * y for x, y in zip(rest, other, strict=True)]
+        lead = next((j for j, x in enumerate(rest) if x), None)
+        if lead is None:
+            continue
+        rest = [x / rest[lead] for x in rest]
+        for column, other in pivots.items():
+            pivots[column] = [x - other[lead] * y for x, y in zip(other, rest, strict=True)]
+        pivots[lead] = rest
+        if len(pivots) == width:
+            break
+    vectors = []
+    for free in (j for j in range(width) if j not in pivots):
+        vector = [Fraction(0)] * width
+        vector[free] = Fraction(1)
+        for column, row_of in pivots.items():
+            vector[column] = -row_of[free]
+        scale = np.lcm.reduce([x.denominator for x in vector])
+        vectors.append([int(x * int(scale)) for x in vector])
+    return vectors, len(pivots)
+
+
+def _rounded(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[Tie]:
+    """Totals that are sums of two to four parts, and proportional responses, where rounding hides it from algebra."""
+    tied = {name for relation in known for name in relation.names}
+    found: list[Tie] = []
+    names = [name for name in numbers.columns if name not in tied]
+    for total in names:
+        others = [name for name in names if name != total]
+        for relation in (*_proportional(numbers, total, others), *_sums(numbers, total, others)):
+            if _new(relation, found) and _holds(numbers, relation):
+                found.append(Tie(relation, numbers.rounding(relation), numbers.of_records))
+    return found
+
+
+def _new(relation: ResponseRelation, found: Sequence[Tie]) -> bool:
+    """Whether nothing was found yet between the same responses."""
+    return all(set(tie.relation.names) != set(relation.names) for tie in found)
+
+
+def _holds(numbers: Numbers, relation: ResponseRelation) -> bool:
+    """Whether a relation holds up to rounding in all rows, and is no accident of small numbers."""
+    limit = numbers.rounding(relation) + numbers.noise(relation)
+    few = slice(0, 1000)
+    if (np.abs(numbers.residuals(relation, few)) > limit).any():
+        return False
+    terms = zip(relation.names, relation.coefs, strict=True)
+    sizes = [np.abs(coef * numbers.columns[name]) for name, coef in terms]
+    some = np.sum(sizes, axis=0) > 0
+    if int(some.sum()) < len(relation.names) - 1 + _EVIDENCE:
+        return False
+    typical = min(float(np.median(size[size > 0])) if (size > 0).any() else 0.0 for size in sizes)
+    return typical > _LARGE * limit and bool((np.abs(numbers.residuals(relation)) <= limit).all())
+
+
+def _sums(numbers: Numbers, total: str, others: Sequence[str]) -> list[ResponseRelation]:
+    """Sums of others whose grand total comes near enough."""
+    sums = {name: float(column.sum()) for name, column in numbers.columns.items()}
+    made = []
+    for size in (2, 3, 4):
+        for parts in itertools.combinations(others, size):
+            near = numbers.n_rows * 0.5 * sum(numbers.steps[name] for name in (total, *parts))
+            if abs(sums[total] - sum(sums[name] for name in parts)) <= near:
+                terms = [(total, Fraction(1)), *((name, Fraction(-1)) for name in parts)]
+                made.append(relation_of(terms, declared=False))
+    return made
+
+
+def _proportional(numbers: Numbers, one: str, others: Sequence[str]) -> list[ResponseRelation]:
+    """Responses with the same ratio everywhere, as far as a ratio of small numbers gives it."""
+    made = []
+    for other in others:
+        whole, part = numbers.columns[one], numbers.columns[other]
+        if one < other and part.sum():
+            ratio = Fraction(float(whole.sum() / part.sum()))
+            for near in (ratio.limit_denominator(largest) for largest in (1, 10, 100, 1_000)):
+                if near:
+                    made.append(relation_of([(one, Fraction(1)), (other, -near)], declared=False))
+    return made
+
+
+def _ordered(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[ResponseRelation]:
+    """`part <= whole` in every row, where no equality says it already; what follows from two others is left out."""
+    if numbers.n_rows < _ROWS_FOR_ORDER:
+        return []
+    implied = {pair for relation in known for pair in itertools.permutations(relation.names, 2)}
+    names = [name for name, column in numbers.columns.items() if name != COUNT and not (column < 0).any()]
+    below = {
+        (part, whole)
+        for part, whole in itertools.permutations(names, 2)
+        if (part, whole) not in implied and _is_part(numbers.columns[part], numbers.columns[whole])
+    }
+    kept = [
+        (part, whole)
+        for part, whole in sorted(below)
+        if not any((part, middle) in below and (middle, whole) in below for middle in names)
+    ]
+    return [
+        relation_of([(whole, Fraction(1)), (part, Fraction(-1))], inequality=True, declared=False)
+        for part, whole in kept
+    ]
+
+
+def _is_part(part: Floats, whole: Floats) -> bool:
+    there = part > 0
+    if int(there.sum()) < _ROWS_FOR_ORDER or (part > whole).any():
+        return False
+    return bool((part[there] >= _CLOSE * whole[there]).any())
