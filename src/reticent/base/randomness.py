@@ -5,6 +5,9 @@ Whoever knows the secret can undo noise, swaps and PRAM; so it never appears in 
 
 import hashlib
 import secrets
+from collections import Counter
+from itertools import pairwise
+from math import log2
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +15,24 @@ import numpy as np
 from reticent.base.errors import ParameterError
 
 SECRET_BYTES = 32
+LEAST_BITS = 128
+"""A whole number or a byte string below this size can be guessed, or could be one day."""
+LEAST_SPREAD = 0.7
+"""Share of the largest possible spread that the bytes of a key must have; random bytes have about 0.97."""
 
 
 class Secret:
-    """Thirty-two bytes that no repr shows; the source of every random draw of a run."""
+    """Thirty-two bytes that no repr shows; the source of every random draw of a run.
 
-    __slots__ = ("_key",)
+    `weakness` says in words why the bytes it was made of can be guessed (None: they cannot); see `release_secret`.
+    """
 
-    def __init__(self, key: bytes) -> None:
+    __slots__ = ("_given", "_key", "weakness")
+
+    def __init__(self, key: bytes, *, weakness: str | None = None, derived: bool = False) -> None:
+        self._given = key
         self._key = hashlib.blake2b(key, digest_size=SECRET_BYTES, person=b"reticent").digest()
+        self.weakness = weakness if derived else weakness or weakness_of(key)
 
     def __repr__(self) -> str:
         return "<Secret>"
@@ -30,8 +42,8 @@ class Secret:
         return hashlib.blake2b(name.encode(), key=self._key, digest_size=size).digest()
 
     def child(self, name: str) -> "Secret":
-        """The secret of one step or one part of the work."""
-        return Secret(self.digest("child:" + name))
+        """The secret of one step or one part of the work; it is as weak as this one."""
+        return Secret(self.digest("child:" + name), weakness=self.weakness, derived=True)
 
     def stream(self, name: str) -> np.random.Generator:
         """Independent draws for one named purpose (counter-based, the same on every machine)."""
@@ -44,30 +56,81 @@ class Secret:
         return int.from_bytes(raw[:8], "little"), int.from_bytes(raw[8:], "little")
 
     def to_hex(self) -> str:
-        """For the confidential record of a run only; `as_secret` of these bytes is another secret (see `from_hex`)."""
-        return self._key.hex()
-
-    @classmethod
-    def from_hex(cls, text: str) -> "Secret":
-        """Restore a secret that `to_hex` wrote."""
-        secret = cls(b"")
-        secret._key = bytes.fromhex(text)
-        return secret
+        """What a key file holds for this secret; for the confidential record of a run only."""
+        return self._given.hex()
 
 
-def as_secret(source: "Secret | int | bytes | Path | str | None") -> Secret:
-    """Make a secret of a file of hex digits, of bytes, of an integer (for tests), or of the system's entropy."""
+Source = Secret | int | bytes | Path | str | None
+"""What a secret can be given as."""
+
+
+def as_secret(source: Source) -> Secret:
+    """Make a secret of a file of hex digits, of bytes, of an integer (for tests), or of the system's entropy.
+
+    Weak sources are taken here, so that tests are easy to write; every door that makes something publishable asks
+    `release_secret`.
+    """
     if source is None:
         return Secret(secrets.token_bytes(SECRET_BYTES))
     if isinstance(source, Secret):
         return source
-    if isinstance(source, bytes):
-        return Secret(source)
-    if isinstance(source, bool):
-        raise ParameterError("secret: must be a file, bytes or a whole number, got a truth value.")
-    if isinstance(source, int):
-        return Secret(b"integer:%d" % source)
-    return Secret(_read_key_file(Path(source)))
+    if isinstance(source, bytes | bytearray):
+        return Secret(bytes(source))
+    if isinstance(source, bool | np.bool_):
+        raise ParameterError("secret: must be a key file, bytes or a whole number, got a truth value.")
+    if isinstance(source, int | np.integer):
+        number = int(source)
+        small = "is a whole number that can be guessed" if abs(number) < 2**LEAST_BITS else None
+        return Secret(b"integer:%d" % number, weakness=small)
+    if isinstance(source, str | Path):
+        return Secret(_read_key_file(Path(source)))
+    raise ParameterError("secret: must be a key file, bytes or a whole number.")
+
+
+def release_secret(source: Source, *, test: bool = False, owner: str) -> Secret:
+    """The secret of something that may be released: one that can be guessed is refused, unless it is said to be a test.
+
+    Whoever guesses the secret can undo the draws; trying all small numbers takes a moment.
+    """
+    if not isinstance(test, bool):
+        raise ParameterError(f"{owner}: test_secret must be true or false.")
+    secret = as_secret(source)
+    if secret.weakness is not None and not test:
+        raise ParameterError(
+            f"{owner}: the secret {secret.weakness}, so that everybody could undo the draws. Give a key file "
+            "(`reticent new-secret` makes one), or test_secret = true for a test that is never released."
+        )
+    return secret
+
+
+def secret_note(secret: Secret) -> str | None:
+    """What a report must say of a test secret."""
+    if secret.weakness is None:
+        return None
+    return f"Test only, do not release: the secret {secret.weakness} (test_secret = true)."
+
+
+def weakness_of(key: bytes) -> str | None:
+    """Why some bytes can be guessed, in words; None for bytes that look random.
+
+    Random bytes practically never are refused. Words that people choose are not recognised: take a key file.
+    """
+    if len(key) * 8 < LEAST_BITS:
+        return f"has fewer than {LEAST_BITS // 8} bytes and can be guessed"
+    if len(key) >= SECRET_BYTES and all(byte in b"0123456789abcdefABCDEF" for byte in key):
+        key = bytes.fromhex(key[: len(key) // 2 * 2].decode())  # digits written out: what counts is what they say
+    steps = {(b - a) % 256 for a, b in pairwise(key)}
+    repeats = any(key[period:] == key[:-period] for period in range(1, len(key) // 2 + 1))
+    if len(steps) == 1 or repeats or _spread(key) < LEAST_SPREAD:
+        return "follows a pattern (repeated or few different bytes) and can be guessed"
+    return None
+
+
+def _spread(key: bytes) -> float:
+    """The entropy of the byte frequencies over that of 32 different bytes (of n, if n is less): 0 for equal bytes."""
+    n = len(key)
+    bits = sum(count * log2(n / count) for count in Counter(key).values())
+    return bits / (min(n, SECRET_BYTES) * log2(min(n, SECRET_BYTES)))
 
 
 def _read_key_file(path: Path) -> bytes:
