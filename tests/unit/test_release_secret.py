@@ -20,7 +20,7 @@ WEAK_FILES = ("0" * 64, "01" * 32, "0123456789abcdef" * 4, "f" * 63 + "e", "0000
 @pytest.mark.parametrize("source", WEAK, ids=range(len(WEAK)))
 def test_a_guessable_secret_is_for_tests_only(source: object) -> None:
     with pytest.raises(
-        ParameterError, match=r"^here: the secret .* `reticent new-secret`.* test_secret = true"
+        ParameterError, match=r"^here: the secret .*`reticent new-secret`.* test_secret = true"
     ) as caught:
         release_secret(source, owner="here")  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
