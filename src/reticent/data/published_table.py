@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PUBLISHED, HIDDEN, EMPTY = "published", "hidden", "empty"
+COUNT, WEIGHTED, MAGNITUDE = "count", "weighted count", "magnitude"
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,7 +16,9 @@ class PublishedTable:
     """The cells of a protected table, one row each.
 
     `codes` has a column a dimension; `values` is NaN where the cell is hidden or empty. Which hidden cells were
-    unsafe, by which rule, and what the rules were is not in here.
+    unsafe, by which rule, and what the rules were is not in here. What bounds a hidden value for everybody is: the `kind`
+    of response (count, weighted count, magnitude), whether it may be negative (`signed`), and whether empty cells may be
+    among the hidden ones (`hides_empty`).
     """
 
     dimensions: tuple[str, ...]
@@ -27,6 +30,9 @@ class PublishedTable:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     depths: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     method: str = "suppression"
+    kind: str = COUNT
+    hides_empty: bool = False
+    signed: bool = False
 
     def __repr__(self) -> str:
         names = " × ".join(self.dimensions)

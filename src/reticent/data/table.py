@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from reticent.base.checks import check_integer, check_unique, did_you_mean
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import TOTAL, Hierarchy
+from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -221,7 +222,8 @@ class Table:
     """The non-empty cells of a table. `values` is what would be published; `respondents` is what the rules judge.
 
     `cell_keys` is there only for perturbation by cell keys: a number in [0, 1) that belongs to the set of
-    records of a cell, of `key_digits` decimals (0: of 53 bits).
+    records of a cell, of `key_digits` decimals (0: of 53 bits). `least` is what a cell with respondents is at least in a
+    table of counts: 1, or the least weight (0: nothing is known, or the table is of magnitudes).
     """
 
     dimensions: tuple[Dimension, ...]
@@ -239,6 +241,7 @@ class Table:
     notes: tuple[str, ...] = ()
     cell_keys: Floats | None = None
     key_digits: int = 0
+    least: float = 0.0
 
     def __post_init__(self) -> None:
         if self.codes.shape != (len(self.values), len(self.dimensions)):
@@ -281,6 +284,18 @@ class Table:
     def is_count(self) -> bool:
         """Whether the table counts respondents."""
         return self.response is None
+
+    @cached_property
+    def kind(self) -> str:
+        """What the values are: a count, a weighted count or a magnitude.
+
+        A response that is 1 for everybody counts, too; of a table without frequencies, whole numbers may be counts.
+        """
+        if self.is_count:
+            return WEIGHTED if self.weighted else COUNT
+        whole = bool((self.values == np.rint(self.values)).all() and (self.values >= 0).all())
+        alike = not self.counted or np.array_equal(self.values, self.respondents.counts)
+        return COUNT if whole and alike and not self.weighted else MAGNITUDE
 
     @property
     def judged_variable(self) -> str | None:

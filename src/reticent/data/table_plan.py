@@ -14,7 +14,7 @@ from reticent.data.parameters import build, to_plain
 from reticent.data.plan import DataSection, OutputSection, check_sections, read_toml
 
 SECTIONS = ("data", "table", "protect", "output")
-PROTECT = ("method", "cost", "time_limit", "accept_exposed", "insiders", "coalition")
+PROTECT = ("method", "cost", "time_limit", "accept_exposed", "insiders", "coalition", "hide_empty")
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,9 @@ class ProtectSection:
     )
     coalition: int = field(
         default=1, metadata={"min": 1, "max": 4, "help": "so many of them put together what they know"}
+    )
+    hide_empty: bool = field(
+        default=False, metadata={"help": "cells without respondents may be hidden, and look like other hidden cells"}
     )
     options: Mapping[str, Any] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.cells import CellStatus
-from reticent.data.published_table import EMPTY, PUBLISHED, PublishedTable
+from reticent.data.published_table import EMPTY, MAGNITUDE, PUBLISHED, PublishedTable
 from reticent.tables.apriori import Knowledge
 from reticent.tabulation.linked import System
 
@@ -45,7 +45,10 @@ def with_earlier(system: System, knowledge: Knowledge, earlier: Mapping[int, Pub
         lower_protection=np.where(shown, 0.0, verdict.lower_protection),
         upper_protection=np.where(shown, 0.0, verdict.upper_protection),
     )
-    return replace(knowledge, verdict=judged, notes=tuple(notes))
+    # the release told empty cells apart: whoever was hidden in it is there, whatever is hidden now
+    floor = np.where(hidden & (system.table.values > 0), min(system.table.least, 1.0), np.nan)
+    lower = np.fmax(knowledge.lower_bound, floor) if system.table.kind != MAGNITUDE else knowledge.lower_bound
+    return replace(knowledge, verdict=judged, lower_bound=lower, notes=tuple(notes))
 
 
 def check_earlier(earlier: Mapping[int, PublishedTable], n_tables: int) -> None:
@@ -64,6 +67,8 @@ def _mark(system: System, number: int, release: PublishedTable, shown: np.ndarra
     for row, codes in enumerate(release.codes):
         state = release.status[row]
         cell = table.find(codes)
+        if state == EMPTY and cell is not None and table.values[cell] == 0:
+            shown[members[cell]] = True
         if state == EMPTY or (cell is None and state == PUBLISHED and release.values[row] == 0):
             continue
         if cell is None:

@@ -22,6 +22,7 @@ from reticent.data.table_plan import BoundsOptions, TablePlan, read_table_plan
 from reticent.jobs.earlier import check_earlier, with_earlier
 from reticent.jobs.linked_tables import LinkedTable, judge_linked
 from reticent.jobs.previous import hidden_before
+from reticent.jobs.release_table import as_published
 from reticent.jobs.table_inputs import PlannedTables, linked_table, load_tables
 from reticent.jobs.table_keys import fit_to_method
 from reticent.jobs.table_result import ProtectedTable
@@ -70,6 +71,7 @@ def protect_table(
     time_limit: float = 60.0,
     accept_exposed: bool = False,
     zeros: bool = False,
+    hide_empty: bool = False,
     earlier: Mapping[int, PublishedTable] | None = None,
     previous: Mapping[int, PublishedTable] | None = None,
     insiders: str = "exact",
@@ -83,15 +85,16 @@ def protect_table(
     is refused (`NotProtectedError`), unless `accept_exposed`. Tables published before are given with the others, and in
     `earlier`, by their number, what was published of them. `previous` has, by number, the same tables of an earlier
     period: what was hidden then is preferred now. With `insiders="levels"`, or a `coalition` of more than
-    one, `inside` says how closely respondents who are alone in a cell come to others; this is for information.
+    one, `inside` says how closely respondents who are alone in a cell come to others; this is for information. With
+    `hide_empty` a suppression method may also hide cells without respondents, and nobody can tell them from the others.
     """
     secret = _secret_for(method, secret)
-    tables = _tables(data, spec, rules, zeros, method, secret, part(progress, 0.0, 0.3))
+    tables = _tables(data, spec, rules, zeros or hide_empty, method, secret, part(progress, 0.0, 0.3))
     system, knowledge = judge_linked(tables, a_priori)
     result = run_tables(
         system, knowledge, method=method or PrimaryOnly(), bounds=bounds or BoundsOptions(), cost=cost, earlier=earlier,
         previous=previous, time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret,
-        progress=part(progress, 0.3, 1.0),
+        hide_empty=hide_empty, progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
     refuse_exposed(result, accept_exposed=accept_exposed)
     return result
@@ -149,13 +152,16 @@ def run_tables(
     insiders: str = "exact",
     coalition: int = 1,
     secret: Secret | int | bytes | Path | str | None = None,
+    hide_empty: bool = False,
     notes: Sequence[str] = (),
     progress: Progress = silent,
 ) -> ProtectedTable:
     """Protect and attack tables that have been judged (`judge_linked`); nothing is refused here."""
     progress(0.0, "judging the cells")
     check_earlier(earlier or {}, len(system.parts))
-    judged = judged_tables(system, knowledge, bounds=bounds, cost=cost, earlier=earlier)
+    judged = judged_tables(
+        system, knowledge, bounds=bounds, cost=cost, earlier=earlier, method=method, hide_empty=hide_empty
+    )
     said = (*notes, *room_notes(system.table, judged.problem, judged.knowledge, bounds))
     return protect_judged(
         judged, method=method, preferred=hidden_before(system, previous or {}), time_limit=time_limit, insiders=insiders,
@@ -169,11 +175,22 @@ def judged_tables(
     *,
     bounds: BoundsOptions,
     cost: str,
+    method: TableMethod,
     earlier: Mapping[int, PublishedTable] | None = None,
+    hide_empty: bool = False,
 ) -> Judged:
-    """The tables of one response with their problem; what was published earlier is known."""
+    """The tables of one response with their problem; what was published earlier is known.
+
+    The method says whether empty cells can be told apart: those that exchange values publish every 0 alike.
+    """
+    hides = isinstance(method, SuppressionMethod | PrimaryOnly)
+    if hide_empty and not hides:
+        raise PlanError(f"hide_empty: the method {method.name} hides no cells; use a suppression method.")
     known = with_earlier(system, knowledge, earlier or {})
-    return Judged(system, known, build_problem(system.table, system.relations, known, bounds=bounds, cost=cost))
+    problem = build_problem(
+        system.table, system.relations, known, bounds=bounds, cost=cost, hide_empty=hide_empty, exchanged=not hides
+    )
+    return Judged(system, known, problem)
 
 
 def protect_judged(
@@ -199,7 +216,8 @@ def protect_judged(
         outcome = _protected(judged, joint, method, part(progress, 0.1, 0.7), {**options, **more})
     except InfeasibleError as err:
         raise _with_names(err, system.table) from err
-    found = attack(problem, outcome, progress=part(progress, 0.7, 1.0))
+    seen = as_published(system, outcome, method.name, problem)
+    found = attack(seen, outcome, progress=part(progress, 0.7, 1.0))
     alone, inside = _from_inside(problem, outcome, insiders, coalition, time_limit, progress)
     said = (*notes, *system.table.notes, *knowledge.notes)
     if outcome.values is None and not found.exact:
@@ -342,7 +360,7 @@ def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
     return run_tables(
         system, knowledge, method=method, bounds=plan.tables[0].bounds, cost=plan.protect.cost, earlier=planned.earlier,
         previous=planned.previous, time_limit=plan.protect.time_limit, insiders=plan.protect.insiders,
-        coalition=plan.protect.coalition,
+        coalition=plan.protect.coalition, hide_empty=plan.protect.hide_empty,
         secret=secret, notes=planned.notes, progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
 

@@ -1,17 +1,27 @@
 """The one way out of a protected table: codes, values and `published | hidden | empty`, nothing else."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
-from reticent.data.table import Dimension
+from reticent.data.table import Dimension, Table
+from reticent.tables.attack.public import as_the_public_sees, floor_of
 from reticent.tables.methods import Outcome
+from reticent.tables.problem import SuppressionProblem
 from reticent.tabulation.linked import System
 
 MAX_LISTED = 2_000_000
 
 
-def release_table(system: System, number: int, outcome: Outcome, method: str) -> PublishedTable:
-    """The publishable form of one table of a system; combinations without records are listed as empty."""
+def release_table(
+    system: System, number: int, outcome: Outcome, method: str, problem: SuppressionProblem
+) -> PublishedTable:
+    """The publishable form of one table of a system; combinations without records are listed as empty.
+
+    The problem says what may be hidden: what the public is told of hidden cells must hold for all of them.
+    """
     table, members = system.parts[number], system.members[number]
     values = (system.table.values if outcome.values is None else outcome.values)[members]
     hidden = outcome.hidden[members]
@@ -36,12 +46,46 @@ def release_table(system: System, number: int, outcome: Outcome, method: str) ->
         codes=tuple(zip(*([d.codes[node] for node in codes[:, at].tolist()] for at, d in enumerate(table.dimensions)))),
         values=np.where(hidden | empty, np.nan, values),
         status=tuple(status.tolist()),
-        response=table.response or "count",
-        decimals=table.decimals,
         labels={d.name: dict(zip(d.codes, d.labels)) for d in table.dimensions if d.labels},
         depths={d.name: _depths(d) for d in table.dimensions},
-        method="suppression" if outcome.values is None else method,
+        **_told(table, members, outcome, method, problem),
     )
+
+
+def as_published(system: System, outcome: Outcome, method: str, problem: SuppressionProblem) -> SuppressionProblem:
+    """The problem as the attacker sees it once the tables are out: bounds as narrow as the published objects make them."""
+    seen = []
+    for table, members in zip(system.parts, system.members, strict=True):
+        hidden = outcome.hidden[members]
+        empty = table.listed_empty & ~hidden & (outcome.values is None)
+        status = np.where(hidden, HIDDEN, np.where(empty, EMPTY, PUBLISHED))
+        values = (system.table.values if outcome.values is None else outcome.values)[members]
+        values = np.where(status == PUBLISHED, values, np.nan)
+        view = PublishedTable(table.names, (), values, tuple(status.tolist()), **_told(table, members, outcome, method, problem))
+        seen.append((view, members))
+    return as_the_public_sees(problem, outcome.hidden, seen)
+
+
+def _told(
+    table: Table, members: NDArray[np.int64], outcome: Outcome, method: str, problem: SuppressionProblem
+) -> dict[str, Any]:
+    """What is published about a table as a whole."""
+    may_be_hidden = (problem.candidates | problem.forced)[members]
+    low = problem.lower_bound[members]
+    return {
+        "response": table.response or "count",
+        "decimals": table.decimals,
+        "method": "suppression" if outcome.values is None else method,
+        "kind": table.kind,
+        "hides_empty": outcome.values is not None or _hides_empty(table, low[may_be_hidden]),
+        "signed": bool((low < 0).any()),
+    }
+
+
+def _hides_empty(table: Table, floors: NDArray[np.float64]) -> bool:
+    """Whether a cell without anybody in it may be among the hidden ones, as far as everybody knows."""
+    floor = floor_of(table.kind, unit=10.0**-table.decimals, told_apart=True)
+    return bool((floors < min(floor, table.least or floor)).any())
 
 
 def _depths(dimension: Dimension) -> dict[str, int]:

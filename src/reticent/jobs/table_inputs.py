@@ -149,8 +149,8 @@ def _tabulated(
         if section.redesign is not None:
             data, spec = _redesigned(plan, section.redesign, data, spec, rules, notes)
         one = linked_table(
-            data, spec, method, secret, rules=rules, zeros=section.zeros, marked=len(plan.tables) > 1,
-            progress=progress,
+            data, spec, method, secret, rules=rules, zeros=section.zeros or plan.protect.hide_empty,
+            marked=len(plan.tables) > 1, progress=progress,
         )  # fmt: skip
         tables.append(one)
     return tables
@@ -191,4 +191,5 @@ def _finished(plan: TablePlan, section: TableSection, notes: Notes) -> LinkedTab
     for line in found.notes:
         notes.add(line)
     table = finished_table(found.columns, tolerance=section.finished.tolerance, complete=section.finished.complete)
+    table = with_empty_cells(table) if plan.protect.hide_empty else table
     return LinkedTable(table, _rules(section), (EntryGroup(found.entries, declared=True),))

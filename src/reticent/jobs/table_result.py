@@ -68,7 +68,8 @@ class ProtectedTable:
     def status(self) -> NDArray[np.int8]:
         """Final status of every cell."""
         status = self.problem.status.copy()
-        status[self.outcome.hidden & (status != CellStatus.PRIMARY)] = CellStatus.SECONDARY
+        unsafe = (status == CellStatus.PRIMARY) & (self.verdict.status == CellStatus.PRIMARY)
+        status[self.outcome.hidden & ~unsafe] = CellStatus.SECONDARY
         return status
 
     @property
@@ -80,7 +81,9 @@ class ProtectedTable:
     @property
     def published(self) -> tuple[PublishedTable, ...]:
         """What may leave: one a table (earlier releases have left already), without any reference to this."""
-        return tuple(release_table(self.system, number, self.outcome, self.method) for number in self._numbers)
+        return tuple(
+            release_table(self.system, number, self.outcome, self.method, self.problem) for number in self._numbers
+        )
 
     @property
     def _numbers(self) -> list[int]:

@@ -352,6 +352,8 @@ def public_table_report(table: PublishedTable) -> str:
     counts = table.counts()
     changed = "Values were changed slightly to protect single respondents; totals still add up."
     how = HOW.get(table.method, changed)
+    if table.method == "suppression" and table.hides_empty:
+        how += " Cells with nobody in them may be among the hidden ones."
     sections = [
         Section("In short", (Facts(tuple((name, number(count)) for name, count in counts.items())), Text(how))),
         Section("The table", _public_grid(table)),

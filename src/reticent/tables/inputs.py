@@ -8,13 +8,17 @@ from numpy.typing import NDArray
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError, PlanError
 from reticent.data.cells import CellStatus
+from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
 from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.data.table_plan import BoundsOptions
 from reticent.tables.apriori import Knowledge
+from reticent.tables.attack.public import floor_of
 from reticent.tables.problem import SuppressionProblem
 
 Floats = NDArray[np.float64]
+WHOLE = 2_000
+"""Up to so many cells whole numbers that are no plain counts are attacked as whole numbers."""
 COSTS = ("value", "unity", "frequency", "log", "sqrt", "distance")
 _BOUND = re.compile(r"^\s*([+-]?\d+(?:\.\d+)?)\s*(max|min|%)\s*$")
 
@@ -87,35 +91,111 @@ def _bound(table: Table, given: float | str, name: str, side: int) -> Floats:
 
 
 def build_problem(
-    table: Table, relations: Relations, knowledge: Knowledge, *, bounds: BoundsOptions, cost: str
+    table: Table,
+    relations: Relations,
+    knowledge: Knowledge,
+    *,
+    bounds: BoundsOptions,
+    cost: str,
+    hide_empty: bool = False,
+    exchanged: bool = False,
 ) -> SuppressionProblem:
-    """The suppression problem. Bounds that a rule's levels pass are widened above; below, levels end at the bound."""
+    """The suppression problem. Bounds that a rule's levels pass are widened above; below, levels end at the bound.
+
+    With `hide_empty` cells without respondents may be hidden like others; where values are `exchanged` instead of hidden,
+    a 0 that is published says nothing about who is in the cell.
+    """
     verdict = knowledge.verdict
     primary = verdict.primary
+    status = _with_empty(verdict.status, relations) if hide_empty else verdict.status
     low, high = bounds_of(table, bounds)
     low = np.where(np.isnan(knowledge.lower_bound), low, knowledge.lower_bound)
     high = np.where(np.isnan(knowledge.upper_bound), high, knowledge.upper_bound)
     _check_bounds(table, low, high)
+    low = np.maximum(low, _floors(table, status, told_apart=not (hide_empty or exchanged)))
+    low = np.maximum(low, _with_totals(low, relations, table.values))
     upper = verdict.upper_protection
     high = np.where(primary, np.maximum(high, table.values + upper), high)
+    if bounds.upper is None or str(bounds.upper).strip().endswith("max"):
+        # nobody's own knowledge: hiding everything must leave room for every level
+        open_above = np.isnan(knowledge.upper_bound)
+        high = np.where(open_above, np.maximum(high, table.values + upper.max(initial=0.0)), high)
     lower = np.where(primary, np.minimum(verdict.lower_protection, table.values - low), 0.0)
     costs = cost_of(table, cost)
     costs = np.where(np.isnan(knowledge.cost), costs, knowledge.cost)
-    integral = table.is_count and not table.weighted
+    if hide_empty:  # an empty cell is as dear as the least that could be in it, lest all of them are hidden at no cost
+        costs = np.where(table.listed_empty, np.maximum(costs, 10.0**-table.decimals), costs)
     return SuppressionProblem(
         table.values,
-        np.where(verdict.status == CellStatus.EMPTY, 0.0, costs),
+        np.where(status == CellStatus.EMPTY, 0.0, costs),
         lower,
         np.where(primary, upper, 0.0),
         np.zeros(table.n_cells),
         low,
         high,
-        verdict.status,
+        status,
         relations,
         table.respondents.counts if table.counted else None,
         _single_respondents(table),
-        integral,
+        _whole(table),
     )
+
+
+def _with_empty(status: NDArray[np.int8], relations: Relations) -> NDArray[np.int8]:
+    """The status where empty cells may be hidden, and are wherever one shares a relation with an unsafe cell.
+
+    Were such a cell shown as empty, it would say that somebody is in the hidden cells beside it; so it must not be worked
+    out either. A cell that somebody declared to be shown (it is empty for everybody to know) is.
+    """
+    row_of = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))
+    unsafe = np.zeros(relations.n_rows, dtype=bool)
+    unsafe[row_of[status[relations.cells] == CellStatus.PRIMARY]] = True
+    beside = np.zeros(len(status), dtype=bool)
+    beside[relations.cells[unsafe[row_of]]] = True
+    empty = status == CellStatus.EMPTY
+    hidden = np.where(beside, CellStatus.PRIMARY, CellStatus.SAFE)
+    return np.where(empty, hidden, status).astype(status.dtype)
+
+
+def _floors(table: Table, status: NDArray[np.int8], *, told_apart: bool) -> Floats:
+    """What everybody knows each cell to be at least, whatever a plan says: never more than its value.
+
+    In a table of counts somebody is in a hidden cell, unless a 0 may be hidden too.
+    """
+    if table.kind == MAGNITUDE:
+        return np.full(table.n_cells, -np.inf)
+    shown = (status == CellStatus.EMPTY) | (status == CellStatus.FROZEN)
+    told_apart = told_apart and not bool((~shown & (table.values == 0)).any())
+    floor = floor_of(table.kind, unit=10.0**-table.decimals, told_apart=told_apart)
+    return np.minimum(max(floor, table.least if told_apart else 0.0), table.values)
+
+
+def _with_totals(low: Floats, relations: Relations, values: Floats) -> Floats:
+    """The same floors, with totals at least the sum of the floors of their parts (never above the value)."""
+    row_of = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))
+    is_part = relations.coefs > 0
+    if not np.isfinite(low).all() or (relations.coefs < -1).any():
+        return low
+    part_rows, parts = row_of[is_part], relations.cells[is_part]
+    total_rows, totals = row_of[~is_part], relations.cells[~is_part]
+    single = np.bincount(total_rows, minlength=relations.n_rows)[total_rows] == 1
+    weights = relations.coefs[is_part].astype(np.float64)
+    while True:
+        sums = np.bincount(part_rows, weights * low[parts], minlength=relations.n_rows) + relations.rhs * -1.0
+        raised = low.copy()
+        np.maximum.at(raised, totals[single], sums[total_rows[single]])
+        raised = np.minimum(raised, np.maximum(values, low))
+        if np.array_equal(raised, low):
+            return low
+        low = raised
+
+
+def _whole(table: Table) -> bool:
+    """Whether everybody knows that all true values are whole numbers, and it can be calculated with."""
+    if table.is_count and not table.weighted:
+        return True
+    whole = table.kind == COUNT or (table.kind == WEIGHTED and table.decimals == 0)
+    return whole and table.n_cells <= WHOLE
 
 
 def room_notes(

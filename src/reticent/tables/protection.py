@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data.cells import CellStatus
+from reticent.data.published_table import COUNT, WEIGHTED
 from reticent.data.table import Table
 from reticent.tables.rules import Manual, Rule, RuleCells, Threshold, Zero
 
@@ -93,10 +94,21 @@ def _levels(
     found = reason >= 0
     zero = found & (table.values == 0)
     floor = np.where(found & ~zero, np.maximum(level, unit), 0.0)
-    lower, upper = floor, floor.copy()
+    lower, upper = floor, np.maximum(floor, _to_minimum(table, rules, found & ~zero))
     zero_range = next((rule.range for rule in rules if isinstance(rule, Zero)), unit)
     upper[zero] = np.maximum(zero_range, unit)
     return lower, upper
+
+
+def _to_minimum(table: Table, rules: tuple[Rule, ...], unsafe: Mask) -> Floats:
+    """How far an unsafe count is below the smallest safe one: its interval must reach that, or it is known to be small."""
+    kind = WEIGHTED if table.kind == WEIGHTED else COUNT
+    smallest = [
+        rule.minimum
+        for rule in rules
+        if isinstance(rule, Threshold) and table.kind == kind and rule.weighted == (kind == WEIGHTED)
+    ]
+    return np.where(unsafe, np.maximum(max(smallest, default=0.0) - table.values, 0.0), 0.0)
 
 
 def _rescaled(table: Table, rules: tuple[Rule, ...], distance: Floats) -> Floats:

@@ -77,11 +77,18 @@ def tabulate(data: Microdata, spec: TableSpec, *, progress: Progress = silent) -
         values = view.weighted_counts if spec.weighted else view.counts.astype(np.float64)
     table = Table(
         dimensions, codes, values, view, spec.response, spec.shadow, spec.cost, decimals, spec.weighted,
-        spec.missing_safe, records, notes=numbers.notes,
+        spec.missing_safe, records, notes=numbers.notes, least=_least(numbers, spec),
     )  # fmt: skip
     order = np.lexsort(codes.T[::-1])
     part(progress, 0.9, 1.0)(1.0, "done")
     return table.take(order)
+
+
+def _least(numbers: _Numbers, spec: TableSpec) -> float:
+    """What a cell with somebody in it counts at least: one record, or the least weight."""
+    if spec.response is not None:
+        return 0.0
+    return 1.0 if numbers.weights is None else float(numbers.weights.min(initial=np.inf)) / numbers.weight_scale
 
 
 def check_spec(data: Microdata, spec: TableSpec) -> None:

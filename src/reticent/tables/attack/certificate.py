@@ -1,7 +1,7 @@
 """Certificates: movements in whole numbers that prove the protection of a pattern, for a verifier to re-check.
 
 All numbers are scaled to integers (values by 10^decimals, then by a common factor so that thirds and quarters of a unit
-are whole). Bounds are rounded towards the value and levels away from it, so what is proved for integers holds for the
+are whole; counts are whole already). Bounds are rounded towards the value and levels away from it, so what is proved for integers holds for the
 table. A movement is kept only if it is exact; a demand without an exact movement stays in `unproved`.
 """
 
@@ -114,8 +114,9 @@ def make_certificate(problem: SuppressionProblem, hidden: Mask, *, progress: Pro
     First by linear programs, whose movements are mostly whole; what is left by integer programs. Primaries without levels
     are moved up, or else down.
     """
-    scale = 10**problem.decimals * FACTOR
-    whole = _in_integers(problem, scale)
+    factor = 1 if problem.integral else FACTOR  # who knows that values are whole is not deceived by parts of them
+    scale = 10**problem.decimals * factor
+    whole = _in_integers(problem, scale, factor)
     recorder = _Recorder(whole)
     low, high, slide = (_up(x * scale) for x in _levels(problem))
     labels = problem.relations.components(hidden)
@@ -170,9 +171,9 @@ def _up(x: Floats) -> Floats:
     return np.ceil(x - 1e-6)
 
 
-def _in_integers(problem: SuppressionProblem, scale: int) -> SuppressionProblem:
+def _in_integers(problem: SuppressionProblem, scale: int, factor: int) -> SuppressionProblem:
     """The problem in steps of 1/scale; primaries without levels need some steps up."""
-    values = np.rint(problem.values * scale / FACTOR) * FACTOR
+    values = np.rint(problem.values * scale / factor) * factor
     lower = np.maximum(np.ceil(problem.lower_bound * scale - 1e-6), values - _FAR)
     upper = np.minimum(np.floor(problem.upper_bound * scale + 1e-6), values + _FAR)
     low, high, slide = _levels(problem)
