@@ -112,7 +112,9 @@ def build_problem(
     low = np.where(np.isnan(knowledge.lower_bound), low, knowledge.lower_bound)
     high = np.where(np.isnan(knowledge.upper_bound), high, knowledge.upper_bound)
     _check_bounds(table, low, high)
-    low = np.maximum(low, _floors(table, status, told_apart=not (hide_empty or exchanged)))
+    # numbers of unknown kind may be counts, unless somebody says what they are at least
+    stated = not table.counted and bounds.lower is not None
+    low = np.maximum(low, _floors(table, status, told_apart=not (hide_empty or exchanged or stated)))
     low = np.maximum(low, _with_totals(low, relations, table.values))
     upper = verdict.upper_protection
     high = np.where(primary, np.maximum(high, table.values + upper), high)
@@ -203,11 +205,11 @@ def room_notes(
 ) -> tuple[str, ...]:
     """What is to be told where levels reach beyond the attacker's bounds.
 
-    That a rule's levels end at 0 needs no words; who gave levels that reach below it must hear that they do not count.
+    That a rule's levels end at 0, or where somebody is in a cell, needs no words; who gave levels that reach below it must hear that they do not count.
     """
     verdict, slack = knowledge.verdict, problem.tolerance
     stretched = problem.primary & (table.values + verdict.upper_protection > bounds_of(table, bounds)[1] + slack)
-    told = problem.lower_bound != 0
+    told = np.where(np.isnan(knowledge.lower_bound), bounds_of(table, bounds)[0], knowledge.lower_bound) != 0
     told[list(knowledge.stated)] = True
     short = problem.primary & (problem.lower_protection < verdict.lower_protection - slack) & told
     n_above, n_below = int(stretched.sum()), int(short.sum())

@@ -108,7 +108,9 @@ def _to_minimum(table: Table, rules: tuple[Rule, ...], unsafe: Mask) -> Floats:
         for rule in rules
         if isinstance(rule, Threshold) and table.kind == kind and rule.weighted == (kind == WEIGHTED)
     ]
-    return np.where(unsafe, np.maximum(max(smallest, default=0.0) - table.values, 0.0), 0.0)
+    if not smallest:
+        return np.zeros(table.n_cells)
+    return np.where(unsafe, np.maximum(max(smallest) - table.values, 0.0), 0.0)
 
 
 def _rescaled(table: Table, rules: tuple[Rule, ...], distance: Floats) -> Floats:

@@ -74,8 +74,10 @@ def test_given_levels_that_reach_below_zero_are_told(tmp_path: Path, source: str
     result = audit_plan(plan)
     assert below in result.notes
     unsafe = int(np.flatnonzero(result.problem.primary)[0])
-    assert result.problem.lower_protection[unsafe] == 65
-    known.write_text(known.read_text().replace("100", "65"))
+    # whole numbers without frequencies may be counts, and nobody is in no hidden cell
+    room = 65 if source == "a-priori file" else 64
+    assert result.problem.lower_protection[unsafe] == room
+    known.write_text(known.read_text().replace("100", str(room)))
     assert below not in audit_plan(plan).notes
 
 
