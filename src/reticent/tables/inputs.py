@@ -205,7 +205,8 @@ def room_notes(
 ) -> tuple[str, ...]:
     """What is to be told where levels reach beyond the attacker's bounds.
 
-    That a rule's levels end at 0, or where somebody is in a cell, needs no words; who gave levels that reach below it must hear that they do not count.
+    That a rule's levels end at 0, or at what a count is at least, needs no words; who gave levels that reach below it must
+    hear that they do not count.
     """
     verdict, slack = knowledge.verdict, problem.tolerance
     stretched = problem.primary & (table.values + verdict.upper_protection > bounds_of(table, bounds)[1] + slack)
