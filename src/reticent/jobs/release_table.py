@@ -61,7 +61,9 @@ def as_published(system: System, outcome: Outcome, method: str, problem: Suppres
         status = np.where(hidden, HIDDEN, np.where(empty, EMPTY, PUBLISHED))
         values = (system.table.values if outcome.values is None else outcome.values)[members]
         values = np.where(status == PUBLISHED, values, np.nan)
-        view = PublishedTable(table.names, (), values, tuple(status.tolist()), **_told(table, members, outcome, method, problem))
+        view = PublishedTable(
+            table.names, (), values, tuple(status.tolist()), **_told(table, members, outcome, method, problem)
+        )
         seen.append((view, members))
     return as_the_public_sees(problem, outcome.hidden, seen)
 
