@@ -1,8 +1,9 @@
 """Certificates: movements in whole numbers that prove the protection of a pattern, for a verifier to re-check.
 
 All numbers are scaled to integers (values by 10^decimals, then by a common factor so that thirds and quarters of a unit
-are whole; counts are whole already). Bounds are rounded towards the value and levels away from it, so what is proved for integers holds for the
-table. A movement is kept only if it is exact; a demand without an exact movement stays in `unproved`.
+are whole; counts are whole already). Bounds are rounded towards the value and levels away from it, so what is proved
+for integers holds for the table. A movement is kept only if it is exact; a demand without an exact movement stays in
+`unproved`.
 """
 
 import json
