@@ -13,6 +13,7 @@ COMMAND_MODULES: tuple[str, ...] = (
     "argus",
     "ask",
     "attack",
+    "delegate",
     "demo",
     "describe",
     "explore",

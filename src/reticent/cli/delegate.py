@@ -1,0 +1,78 @@
+"""`reticent delegate keys|encrypt|evaluate|verify`: hand a computation to somebody who must not see the data."""
+
+import json
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from reticent.cli.progress_bar import progress_bar
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    commands = typer.Typer(
+        no_args_is_help=True, help="Computation on encrypted data by somebody without the key, verified by the owner."
+    )
+    commands.command("keys")(keys)
+    commands.command("encrypt")(encrypt)
+    commands.command("evaluate")(evaluate)
+    commands.command("verify")(verify)
+    app.add_typer(commands, name="delegate")
+
+
+_PLAN = typer.Argument(..., help="The delegation, a TOML file.")
+
+
+def keys(plan: Path = _PLAN) -> None:
+    """Owner: make the keys of a delegation."""
+    from reticent.jobs.delegate import read_delegation, write_keys
+
+    Console().print(
+        f"[dim]secret[/dim]  {write_keys(read_delegation(plan)).name}: stays with the owner", highlight=False
+    )
+
+
+def encrypt(plan: Path = _PLAN) -> None:
+    """Owner: encrypt the columns and write the request for the handler."""
+    from reticent.jobs.delegate import read_delegation, write_request
+
+    with progress_bar("encrypt") as progress:
+        target = write_request(read_delegation(plan), progress=progress)
+    Console().print(f"for the handler  {target.name} ({target.stat().st_size / 1e6:.1f} MB)", highlight=False)
+
+
+def evaluate(
+    request: Path = typer.Argument(..., help="The request, as the owner sent it."),
+    output: Path = typer.Option(Path("response.bin"), "--output", "-o", help="Where to write the response."),
+) -> None:
+    """Handler: compute on the encrypted columns; needs no key."""
+    from reticent.jobs.delegate import write_response
+
+    with progress_bar("evaluate") as progress:
+        target = write_response(request, output, progress=progress)
+    Console().print(f"for the owner  {target.name}", highlight=False)
+
+
+def verify(
+    plan: Path = _PLAN, as_json: bool = typer.Option(False, "--json", help="Print the results as JSON.")
+) -> None:
+    """Owner: decrypt and verify the response; anything that was not asked for is refused."""
+    from reticent.jobs.delegate import read_delegation, verify_response
+
+    with progress_bar("verify") as progress:
+        found = verify_response(read_delegation(plan), progress=progress)
+    if as_json:
+        typer.echo(json.dumps(found.summary(), indent=2))
+        return
+    console = Console()
+    for name, value in found.results.items():
+        console.print(f"{name}: {'divided by zero' if value is None else value}", highlight=False)
+    how = (
+        f"a wrong result passes with probability at most {found.passing:.1e}"
+        if found.primes
+        else "a change passes a single parity with probability 1/2"
+    )
+    console.print(
+        f"[green]verified[/green]: {how}; verification read {found.rows} rows of plain data.", highlight=False
+    )

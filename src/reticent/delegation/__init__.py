@@ -1,0 +1,1 @@
+"""Computation handed to somebody who must not see the data: encrypted columns, declared expressions, verified results."""

@@ -1,0 +1,155 @@
+"""The jobs of a delegation: keys, encrypt (owner), evaluate (handler), verify (owner); each reads, calls and writes."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from reticent.base.errors import DataError, PlanError
+from reticent.base.progress import Progress, silent
+from reticent.data.parameters import build
+from reticent.data.plan import read_toml
+from reticent.delegation.columns import Column, whole_values
+from reticent.delegation.handler import evaluate_request
+from reticent.delegation.owner import CHECKS, Job, Keys, Receipt, Verified, make_keys, make_request, open_response
+from reticent.io.atomic import atomic_write, write_text
+from reticent.io.read import load_microdata
+from reticent.report.delegation_report import delegation_report
+
+
+@dataclass(frozen=True)
+class DelegationData:
+    """Where the columns come from."""
+
+    path: str
+    schema: str | None = None
+
+
+@dataclass(frozen=True)
+class DelegationOptions:
+    """The largest result, and how results are verified."""
+
+    bound: int | None = field(
+        default=None, metadata={"min": 1, "help": "largest total in whole numbers of the last decimal"}
+    )
+    check: str = field(default="residues", metadata={"choices": CHECKS, "help": "how results are verified"})
+
+
+@dataclass(frozen=True)
+class DelegationFiles:
+    """Names of the files; keys and receipt stay with the owner."""
+
+    keys: str = "owner.keys"
+    receipt: str = "receipt.json"
+    request: str = "request.bin"
+    response: str = "response.bin"
+
+
+@dataclass(frozen=True)
+class DelegationOutput:
+    """Where results go (they are the owner's)."""
+
+    report: str | None = None
+    summary: str | None = None
+
+
+@dataclass(frozen=True)
+class DelegationPlan:
+    """A delegation as its plan file has it."""
+
+    data: DelegationData
+    columns: dict[str, Column]
+    expressions: dict[str, str]
+    delegation: DelegationOptions = DelegationOptions()
+    files: DelegationFiles = DelegationFiles()
+    output: DelegationOutput = DelegationOutput()
+    folder: Path = field(default=Path(), compare=False)
+
+    @property
+    def job(self) -> Job:
+        """What is delegated."""
+        return Job(self.columns, self.expressions, self.delegation.bound)
+
+    def file(self, name: str) -> Path:
+        """A file of the delegation, beside the plan."""
+        return self.folder / str(getattr(self.files, name))
+
+
+def read_delegation(path: Path) -> DelegationPlan:
+    """The plan, checked: expressions are read, and their depth and bounds judged, before anything else happens."""
+    table = read_toml(path)
+    if "folder" in table:
+        raise PlanError(f"{path.name}: unknown section 'folder'.")
+    plan = replace(build(DelegationPlan, table, owner=path.name), folder=path.parent)
+    try:
+        plan.job.parsed()
+    except ValueError as err:
+        raise PlanError(f"{path.name}: {err}") from err
+    return plan
+
+
+def _values(plan: DelegationPlan) -> Mapping[str, Any]:
+    data = load_microdata(plan.data.path, plan.data.schema, folder=plan.folder).data
+    missing = [name for name in plan.columns if name not in data.schema.names]
+    if missing:
+        raise DataError(f"delegate: the data have no column {missing[0]!r}.", variables=tuple(missing))
+    return {name: data.numbers([name])[:, 0] for name in plan.columns}
+
+
+def write_keys(plan: DelegationPlan) -> Path:
+    """Make the owner's keys, for as many rows as the data have."""
+    values = _values(plan)
+    target = plan.file("keys")
+    if target.exists():
+        raise PlanError(f"{target.name}: keys are there already; remove them if nothing encrypted with them is needed.")
+    data = whole_values(values, plan.columns)
+    keys = make_keys(plan.job, len(next(iter(data.values()))))
+    with atomic_write(target, binary=True) as file:
+        file.write(keys.to_bytes())
+    target.chmod(0o600)
+    return target
+
+
+def write_request(plan: DelegationPlan, *, progress: Progress = silent) -> Path:
+    """Encrypt the columns and write the request for the handler; the receipt stays with the owner."""
+    raw, receipt = make_request(plan.job, _keys(plan), _values(plan), progress=progress)
+    target = plan.file("request")
+    write_text(plan.file("receipt"), receipt.to_text())
+    with atomic_write(target, binary=True) as file:
+        file.write(raw)
+    return target
+
+
+def write_response(request: Path, output: Path, *, progress: Progress = silent) -> Path:
+    """The handler's work: no key, no plan, only the request."""
+    raw = evaluate_request(_read(request), progress=progress)
+    with atomic_write(output, binary=True) as file:
+        file.write(raw)
+    return output
+
+
+def verify_response(plan: DelegationPlan, *, progress: Progress = silent) -> Verified:
+    """Take a response once: decrypt, verify, write the results. Whatever the verdict, the receipt is used up."""
+    keys, values = _keys(plan), _values(plan)
+    receipt = Receipt.from_text(_read(plan.file("receipt")).decode("utf-8", errors="replace"))
+    raw = _read(plan.file("response"))
+    if not receipt.used:  # on disk before the verdict: a response is judged once, with primes that are used once
+        write_text(plan.file("receipt"), replace(receipt, used=True).to_text())
+    found = open_response(plan.job, keys, receipt, raw, values, check=plan.delegation.check, progress=progress)
+    if plan.output.summary:
+        write_text(plan.folder / plan.output.summary, json.dumps(found.summary(), indent=2) + "\n")
+    if plan.output.report:
+        write_text(plan.folder / plan.output.report, delegation_report(found, plan.expressions))
+    return found
+
+
+def _keys(plan: DelegationPlan) -> Keys:
+    return Keys.from_bytes(_read(plan.file("keys")))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as err:
+        raise DataError(f"{path.name}: the file cannot be read ({err.strerror}).") from err

@@ -1,0 +1,126 @@
+"""`reticent delegate` as owner and handler meet it: the bundled example, and one sentence for each kind of bad input."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from command_line import CommandLine
+
+pytest.importorskip("tenseal", reason="delegation: tenseal is not installed")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def reticent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    return CommandLine(capsys, monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "examples" / "delegation", tmp_path / "owner")
+    return tmp_path / "owner"
+
+
+def run_to(reticent: CommandLine, folder: Path, last: str) -> None:
+    plan = folder / "firms.toml"
+    for command, words in (
+        ("keys", [plan]),
+        ("encrypt", [plan]),
+        ("evaluate", [folder / "request.bin", "-o", folder / "response.bin"]),
+    ):
+        ran = reticent("delegate", command, *words)
+        assert ran.code == 0, ran.err
+        if command == last:
+            return
+
+
+def test_the_example_runs_from_keys_to_verified_results(reticent: CommandLine, folder: Path, tmp_path: Path) -> None:
+    run_to(reticent, folder, "encrypt")
+    handler = tmp_path / "handler"
+    handler.mkdir()
+    shutil.copy(folder / "request.bin", handler)  # all that the handler has
+    assert reticent("delegate", "evaluate", handler / "request.bin", "-o", handler / "response.bin").code == 0
+    shutil.copy(handler / "response.bin", folder)
+    ran = reticent("delegate", "verify", folder / "firms.toml")
+    assert ran.code == 0, ran.err
+    rows = [line.split(",") for line in (folder / "firms.csv").read_text().splitlines()[1:]]
+    assert f"turnover: {sum(int(row[1]) for row in rows)}" in ran.out
+    assert f"turnover times staff: {sum(int(row[1]) * int(row[2]) for row in rows)}" in ran.out
+    assert "verified" in ran.out
+    assert json.loads((folder / "firms.json").read_text())["results"]["as many heads as wages"] is False
+    assert "Every result verified." in (folder / "firms.html").read_text()
+    again = reticent("delegate", "verify", folder / "firms.toml")
+    assert again.code == 3
+    assert "has had its answer" in again.sentence
+
+
+def edit(old: str, new: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        plan = folder / "firms.toml"
+        text = plan.read_text()
+        assert old in text
+        plan.write_text(text.replace(old, new, 1))
+
+    return change
+
+
+BAD_PLANS = {
+    "a deep expression": (edit("sum(turnover)", "sum(turnover*turnover*staff*staff*wages)"), "multiplies 5 columns"),
+    "an unknown column": (edit("mean(wages)", "mean(wage)"), "there is no column 'wage'"),
+    "a bound that is too small": (
+        edit("[expressions]", "[delegation]\nbound = 10\n[expressions]"),
+        "more than the bound 10",
+    ),
+    "values outside their bounds": (edit("high = 10000\n", "high = 3\n"), "outside its declared bounds"),
+    "too few decimals": (edit("decimals = 1", "decimals = 0"), "more than 0 decimals"),
+    "a column that is not there": (edit("[columns.staff]", "[columns.heads]"), "no column"),
+    "an unknown option": (edit("low = 0", "lowest = 0"), "unknown option 'lowest'"),
+    "an unknown check": (edit("[expressions]", '[delegation]\ncheck = "trust"\n[expressions]'), "check must be one of"),
+    "no expressions": (edit('"turnover" = "sum(turnover)"', '"turnover" = ""'), "cannot be read"),
+    "a file that is not there": (edit("firms.csv", "none.csv"), "none.csv"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PLANS)
+def test_bad_plans_are_refused_before_any_work(reticent: CommandLine, folder: Path, name: str) -> None:
+    change, words = BAD_PLANS[name]
+    change(folder)
+    ran = reticent("delegate", "keys", folder / "firms.toml")
+    assert ran.code in (2, 3), ran.err
+    assert words in ran.sentence
+    assert ran.err.count("\n") == 1
+    assert not (folder / "request.bin").exists()
+    assert not (folder / "owner.keys").exists()
+
+
+def test_missing_values_are_refused(reticent: CommandLine, folder: Path) -> None:
+    data = folder / "firms.csv"
+    data.write_text(data.read_text() + "F999,,3,4.0\n")
+    ran = reticent("delegate", "keys", folder / "firms.toml")
+    assert ran.code == 3
+    assert "turnover is missing in 1 rows" in ran.sentence
+
+
+def test_bad_messages_give_one_sentence(reticent: CommandLine, folder: Path) -> None:
+    run_to(reticent, folder, "evaluate")
+    response, request = folder / "response.bin", folder / "request.bin"
+    for target, command, words in (
+        (request, ("evaluate", request, "-o", folder / "other.bin"), "damaged or cut off"),
+        (response, ("verify", folder / "firms.toml"), "damaged or cut off"),
+    ):
+        raw = target.read_bytes()
+        target.write_bytes(raw[:-100])
+        ran = reticent("delegate", *command)
+        assert ran.code == 3
+        assert words in ran.sentence
+        target.write_bytes(raw)
+    assert "needed here" in reticent("delegate", "evaluate", response, "-o", folder / "other.bin").sentence
+    assert (
+        "not a request" in reticent("delegate", "evaluate", folder / "firms.csv", "-o", folder / "other.bin").sentence
+    )
+    assert not (folder / "other.bin").exists()
+    assert "keys are there already" in reticent("delegate", "keys", folder / "firms.toml").sentence
