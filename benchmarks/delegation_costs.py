@@ -1,4 +1,4 @@
-"""`python -m benchmarks.delegation_costs`: 100,000 rows, Σx, Σxy, Σx²; what owner and handler need of processor time, and how it grows."""
+"""`python -m benchmarks.delegation_costs`: Σx, Σxy, Σx² of many rows; what owner and handler need, and how it grows."""
 
 import time
 
