@@ -155,7 +155,7 @@ def reopen_workload(n_answers: int = 10_000, n_records: int = 100_000) -> None:
     policy = replace(POLICY, filters=keys, responses=("x",))
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "long.ledger"
-        database = ProtectedDatabase(data, policy=policy, secret=1, ledger=place)
+        database = ProtectedDatabase(data, policy=policy, secret=1, test_secret=True, ledger=place)
         rng, answered = np.random.default_rng(2), 0
         before = time.perf_counter()
         while answered < n_answers:
@@ -168,7 +168,7 @@ def reopen_workload(n_answers: int = 10_000, n_records: int = 100_000) -> None:
             if name == "without" and state is not None:
                 state.unlink()
             before = time.perf_counter()
-            ProtectedDatabase(data, policy=policy, secret=1, ledger=place).close()
+            ProtectedDatabase(data, policy=policy, secret=1, test_secret=True, ledger=place).close()
             print(f"opened {name} in {time.perf_counter() - before:.1f} s{size}", flush=True)
 
 

@@ -25,7 +25,9 @@ def _database(n: int) -> ProtectedDatabase:
     )
     policy = Policy(mode="camouflage", filters=KEYS, responses=("pay",))
     ledger = tempfile.mkdtemp() + "/bench.ledger"
-    database = ProtectedDatabase(Microdata.of(pl.DataFrame(columns), schema), policy=policy, secret=1, ledger=ledger)
+    database = ProtectedDatabase(
+        Microdata.of(pl.DataFrame(columns), schema), policy=policy, secret=1, test_secret=True, ledger=ledger
+    )
     database.ask("SELECT SUM(pay) FROM data", user="warm")
     return database
 

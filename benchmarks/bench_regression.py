@@ -39,7 +39,7 @@ def _database(n: int, mode: str) -> ProtectedDatabase:
     )
     policy = Policy(mode=mode, filters=("region", "sex", "wave"), responses=("pay", "hours"))
     ledger = tempfile.mkdtemp() + "/bench.ledger"
-    return ProtectedDatabase(Microdata.of(table, schema), policy=policy, secret=1, ledger=ledger)
+    return ProtectedDatabase(Microdata.of(table, schema), policy=policy, secret=1, test_secret=True, ledger=ledger)
 
 
 def _ask(database: ProtectedDatabase) -> int:

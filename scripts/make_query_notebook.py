@@ -53,7 +53,9 @@ schema = Schema((
 ))
 policy = Policy(mode="exact", minimum=3, p_percent=10, filters=("dept", "grade"), responses=("salary",))
 folder = Path(tempfile.mkdtemp())
-database = ProtectedDatabase(Microdata.of(people, schema), policy=policy, secret=2026, ledger=folder / "salaries.ledger")
+database = ProtectedDatabase(
+    Microdata.of(people, schema), policy=policy, secret=2026, test_secret=True, ledger=folder / "salaries.ledger"
+)
 print(database)
 print(database.guarantee)""",
     ),
@@ -105,7 +107,9 @@ show("eve", "SELECT LINREG(salary, grade) FROM data")""",
     (
         "code",
         """open_policy = Policy(mode="open", filters=("dept", "grade"), responses=("salary",))
-unprotected = ProtectedDatabase(Microdata.of(people, schema), policy=open_policy, secret=1, ledger=folder / "open.ledger")
+unprotected = ProtectedDatabase(
+    Microdata.of(people, schema), policy=open_policy, secret=1, test_secret=True, ledger=folder / "open.ledger"
+)
 everybody = unprotected.ask("SELECT SUM(salary) FROM data", user="eve").value
 others = unprotected.ask("SELECT SUM(salary) FROM data WHERE grade <> 'director'", user="eve").value
 truth = people.filter(pl.col("grade") == "director")["salary"][0]
@@ -127,7 +131,9 @@ assert everybody - others == truth""",
     (
         "code",
         """database.close()
-database = ProtectedDatabase(Microdata.of(people, schema), policy=policy, secret=2026, ledger=folder / "salaries.ledger")
+database = ProtectedDatabase(
+    Microdata.of(people, schema), policy=policy, secret=2026, test_secret=True, ledger=folder / "salaries.ledger"
+)
 show("ann", "SELECT AVG(salary), COUNT(*) FROM data WHERE dept = 'sales'")
 show("eve", "SELECT SUM(salary) FROM data WHERE grade <> 'director'")""",
     ),

@@ -41,7 +41,9 @@ def policy_of(**options: Any) -> Policy:
 
 def database(table: pl.DataFrame, schema: Schema, policy: Policy, *, secret: int = 7) -> ProtectedDatabase:
     folder = Path(tempfile.mkdtemp())
-    return ProtectedDatabase(Microdata.of(table, schema), policy=policy, secret=secret, ledger=folder / "test.ledger")
+    return ProtectedDatabase(
+        Microdata.of(table, schema), policy=policy, secret=secret, test_secret=True, ledger=folder / "test.ledger"
+    )
 
 
 def asked(db: ProtectedDatabase, queries: Sequence[str], *, user: str = "u") -> Transcript:

@@ -53,7 +53,7 @@ def replies(values: tuple[np.ndarray, np.ndarray], folder: Path) -> list[str]:
     seen = []
     try:
         database = ProtectedDatabase(
-            Microdata.of(frame, SCHEMA), policy=policy, secret=1, ledger=folder / "twin.ledger"
+            Microdata.of(frame, SCHEMA), policy=policy, secret=1, test_secret=True, ledger=folder / "twin.ledger"
         )
         for question in QUESTIONS:
             reply = database.ask(question, user="u")
@@ -92,4 +92,6 @@ def test_infinite_values_are_refused_before_anybody_asks(mode: str, wrong: float
     frame = pl.DataFrame({"dep": DEPARTMENTS, "y": [1.0] * 15 + [wrong], "z": [float(i) for i in range(16)]})
     policy = Policy(mode=mode, filters=("dep",), responses=("y", "z"), bounds={"y": Bounds(0, 9), "z": Bounds(0, 16)})
     with pytest.raises(DataError, match="'y' has values that are infinite; correct them or declare them missing"):
-        ProtectedDatabase(Microdata.of(frame, SCHEMA), policy=policy, secret=1, ledger=tmp_path / "x.ledger")
+        ProtectedDatabase(
+            Microdata.of(frame, SCHEMA), policy=policy, secret=1, test_secret=True, ledger=tmp_path / "x.ledger"
+        )

@@ -59,7 +59,7 @@ def test_forty_spellings_select_the_target_only(tmp_path: Path) -> None:
 
 
 def opened(scenario: Scenario, ledger: Path) -> ProtectedDatabase:
-    return ProtectedDatabase(scenario.data, policy=scenario.policy, secret=3, ledger=ledger)
+    return ProtectedDatabase(scenario.data, policy=scenario.policy, secret=3, test_secret=True, ledger=ledger)
 
 
 def transcript(scenario: Scenario) -> list[str]:

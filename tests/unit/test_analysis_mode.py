@@ -48,7 +48,7 @@ def _open(folder: Path, **options) -> ProtectedDatabase:
         cutpoints={"age": (30.0, 40.0, 50.0)},
         options={"analysis": {"gamma": 20, "strata": ["region"], **options}},
     )
-    return ProtectedDatabase(_data(), policy=policy, secret=5, ledger=folder / "a.ledger")
+    return ProtectedDatabase(_data(), policy=policy, secret=5, test_secret=True, ledger=folder / "a.ledger")
 
 
 def test_spellings_share_one_subsample(tmp_path: Path) -> None:

@@ -43,7 +43,9 @@ def _open(folder: Path, insiders: int, data: Microdata | None = None, **more) ->
         bounds={"pay": Bounds(low=0)},
         options={"camouflage": {"insiders": insiders, "percent": 15}},
     )
-    return ProtectedDatabase(data or _data(), policy=policy, secret=3, ledger=folder / "x.ledger", **more)
+    return ProtectedDatabase(
+        data or _data(), policy=policy, secret=3, test_secret=True, ledger=folder / "x.ledger", **more
+    )
 
 
 @pytest.mark.parametrize("insiders", [0, 2])
@@ -116,7 +118,7 @@ def test_tied_responses_are_refused(tmp_path: Path) -> None:
     data = Microdata.of(pl.DataFrame({"dep": rng.choice(["a", "b"], 12), "pay": pay, "cents": 100 * pay}), schema)
     policy = Policy(mode="camouflage", filters=("dep",), responses=("pay", "cents"))
     with pytest.raises(PlanError, match="'pay' is tied to cents by an equation"):
-        ProtectedDatabase(data, policy=policy, secret=3, ledger=tmp_path / "x.ledger")
+        ProtectedDatabase(data, policy=policy, secret=3, test_secret=True, ledger=tmp_path / "x.ledger")
 
 
 STATISTICS = (

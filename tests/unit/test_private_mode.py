@@ -36,7 +36,7 @@ def _open(
         options={"private": {"total": total, "epsilon": epsilon, "contributions": 2}},
     )
     data = Microdata.of(pl.DataFrame(columns), SCHEMA)
-    return ProtectedDatabase(data, policy=policy, secret=1, ledger=folder / "p.ledger")
+    return ProtectedDatabase(data, policy=policy, secret=1, test_secret=True, ledger=folder / "p.ledger")
 
 
 def test_budget_is_spent_once_and_remembered(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Open a protected database that a TOML file describes, and ask it.
 
-    [data]      path, schema, secret (a key file), name, version, format, query
+    [data]      path, schema, secret (a key file), test_secret, name, version, format, query
     [[earlier]] path, schema, version …: versions of the data asked about before, oldest first
     [ledger]    path (a file, or a postgresql address), anchor, create
     [policy]    see `reticent.queries.policy.Policy`
@@ -38,6 +38,7 @@ class QueryData:
     version: str = "1"
     format: str | None = None
     query: str | None = None
+    test_secret: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def open_database(path: Path | str) -> ProtectedDatabase:
         earlier=[(item.version, read_version(file, item)) for item in file.earlier],
         anchor=None if file.ledger.anchor is None else file.find(file.ledger.anchor),
         create=file.ledger.create,
+        test_secret=file.data.test_secret,
     )
 
 

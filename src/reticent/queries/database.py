@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.base.errors import DataError
-from reticent.base.randomness import Secret, as_secret
+from reticent.base.randomness import Secret, release_secret, secret_note
 from reticent.data.microdata import Microdata
 from reticent.ledger.chain import LedgerError
 from reticent.ledger.ledger import Ledger, open_ledger
@@ -33,7 +33,7 @@ class ProtectedDatabase:
     >>> data = Microdata.of(pl.DataFrame({"dep": ["a", "a", "a", "b"], "pay": [3, 4, 5, 9]}), schema)
     >>> policy = Policy(filters=("dep",), responses=("pay",))
     >>> folder = tempfile.mkdtemp()
-    >>> db = ProtectedDatabase(data, policy=policy, secret=1, ledger=folder + "/pay.ledger")
+    >>> db = ProtectedDatabase(data, policy=policy, secret=1, test_secret=True, ledger=folder + "/pay.ledger")
     >>> db.ask("SELECT SUM(pay) FROM data WHERE dep = 'a'", user="ann").value
     12.0
     >>> db.ask("SELECT SUM(pay) FROM data", user="bob").code.value
@@ -52,8 +52,10 @@ class ProtectedDatabase:
         earlier: Sequence[tuple[str, Microdata]] = (),
         anchor: Path | None = None,
         create: bool = True,
+        test_secret: bool = False,
     ) -> None:
-        own = as_secret(secret)
+        own = release_secret(secret, test=test_secret, owner="ProtectedDatabase")
+        self._secret_note = secret_note(own)
         policy.check(data.schema)
         listed = [*earlier, (version, data)]
         names = [n for n, _ in listed]
@@ -76,7 +78,8 @@ class ProtectedDatabase:
     @property
     def guarantee(self) -> str:
         """What the mode promises, in words."""
-        return self._engine.mode.guarantee
+        promised = self._engine.mode.guarantee
+        return promised if self._secret_note is None else f"{self._secret_note} {promised}"
 
     @property
     def leakage(self) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def emp() -> Microdata:
 
 def database(folder: Path, **facts: object) -> ProtectedDatabase:
     policy = Policy(minimum=1, dominance=(2, 85), filters=("DEP",), responses=("SALARY",), **facts)  # type: ignore[arg-type]
-    return ProtectedDatabase(emp(), policy=policy, secret=1, ledger=folder / "emp.ledger", name="EMP")
+    return ProtectedDatabase(emp(), policy=policy, secret=1, test_secret=True, ledger=folder / "emp.ledger", name="EMP")
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,9 @@ def database(folder: Path, largest: float, *, dominance: tuple[float, ...] = (1,
     frame = pl.DataFrame({"region": ["n", "s"] * 60, "turnover": turnover, "staff": staff})
     policy = Policy(mode="analysis", filters=("region",), responses=("turnover", "staff"), dominance=dominance, **facts)
     folder.mkdir(exist_ok=True)
-    return ProtectedDatabase(Microdata.of(frame, SCHEMA), policy=policy, secret=3, ledger=folder / "d.ledger")
+    return ProtectedDatabase(
+        Microdata.of(frame, SCHEMA), policy=policy, secret=3, test_secret=True, ledger=folder / "d.ledger"
+    )
 
 
 @pytest.mark.parametrize("statistic", ["SUM", "AVG", "VARIANCE", "STDDEV"])
@@ -126,7 +128,9 @@ def test_a_dominated_category_is_no_predictor(tmp_path: Path) -> None:
     turnover = np.concatenate([[9000.0], rng.uniform(50, 150, 11), rng.uniform(400, 900, 388)]).round()
     frame = pl.DataFrame({"region": region, "turnover": turnover, "staff": rng.uniform(1, 9, 400).round(1)})
     policy = Policy(mode="analysis", filters=("region",), responses=("turnover", "staff"), dominance=(1, 40.0))
-    db = ProtectedDatabase(Microdata.of(frame, SCHEMA), policy=policy, secret=1, ledger=tmp_path / "d.ledger")
+    db = ProtectedDatabase(
+        Microdata.of(frame, SCHEMA), policy=policy, secret=1, test_secret=True, ledger=tmp_path / "d.ledger"
+    )
     assert isinstance(db.ask("SELECT LINREG(turnover, region, staff) FROM data", user="u"), Refusal)
     assert "cross product" in str(db.history()[-1]["staff"])
     assert isinstance(db.ask("SELECT LINREG(staff, region) FROM data", user="u"), Answer)

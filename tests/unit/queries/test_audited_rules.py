@@ -45,6 +45,7 @@ def make(
         Microdata.of(data, SCHEMA),
         policy=Policy(**options),  # type: ignore[arg-type]
         secret=3,
+        test_secret=True,
         ledger=folder / "d.ledger",
         version="1" if earlier is None else "2",
         earlier=() if earlier is None else [("1", Microdata.of(earlier, SCHEMA))],

@@ -89,7 +89,7 @@ def test_averaging_over_universes_comes_to_the_blurred_value() -> None:
 
 def test_totals_stay_near(tmp_path: Path) -> None:
     policy = Policy(mode="analysis", filters=("region",), responses=("turnover", "exports"))
-    db = ProtectedDatabase(data(), policy=policy, secret=4, ledger=tmp_path / "b.ledger")
+    db = ProtectedDatabase(data(), policy=policy, secret=4, test_secret=True, ledger=tmp_path / "b.ledger")
     truth = data().numbers(("turnover",))[:, 0]
     assert db.ask("SELECT AVG(turnover) FROM data", user="u").value == pytest.approx(truth.mean(), rel=0.03)
     kept = db.ask("SELECT SUM(exports), COUNT(exports) FROM data", user="u").rows[0].values
@@ -109,5 +109,7 @@ def test_a_universe_needs_respondents_not_records(firms: int, answered: bool, tm
         }
     )
     policy = Policy(mode="analysis", filters=("region",), responses=("turnover", "exports"))
-    db = ProtectedDatabase(Microdata.of(table, SCHEMA), policy=policy, secret=4, ledger=tmp_path / "r.ledger")
+    db = ProtectedDatabase(
+        Microdata.of(table, SCHEMA), policy=policy, secret=4, test_secret=True, ledger=tmp_path / "r.ledger"
+    )
     assert isinstance(db.ask("SELECT SUM(turnover) FROM data", user="u"), Answer) == answered

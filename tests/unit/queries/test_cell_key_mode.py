@@ -35,7 +35,7 @@ SUMS: dict[str, Any] = {"sums": {"small": 0.1}}
 def opened(ledger: Path, options: dict[str, Any] = SUMS, *, secret: int = 1, **changes: Any) -> ProtectedDatabase:
     policy = Policy(mode="cell-key", filters=("dep", "grade"), responses=("pay",), options={"cell-key": options})
     data = Microdata.of(pl.DataFrame({**COLUMNS, **changes.pop("columns", {})}), SCHEMA)
-    return ProtectedDatabase(data, policy=policy, secret=secret, ledger=ledger, **changes)
+    return ProtectedDatabase(data, policy=policy, secret=secret, test_secret=True, ledger=ledger, **changes)
 
 
 def value(db: ProtectedDatabase, text: str) -> Any:
@@ -142,7 +142,9 @@ def test_respondents_contribute_not_records(tmp_path: Path, magnifier: str) -> N
         mode="cell-key", filters=("dep",), responses=("pay",),
         options={"cell-key": {"sums": {"small": 0.1, "magnifier": magnifier}}},
     )  # fmt: skip
-    db = ProtectedDatabase(Microdata.of(frame, schema), policy=policy, secret=1, ledger=tmp_path / "f.ledger")
+    db = ProtectedDatabase(
+        Microdata.of(frame, schema), policy=policy, secret=1, test_secret=True, ledger=tmp_path / "f.ledger"
+    )
     mode = db._engine.mode
     records = db._engine.universe.record_set(np.ones(1, dtype=bool))
     sizes, n = mode._sizes("pay", records, 150)  # type: ignore[attr-defined]

@@ -52,7 +52,7 @@ def frame(n: int = 120, *, seed: int = 0) -> pl.DataFrame:
 
 def make(folder: Path, table: pl.DataFrame | None = None, policy: Policy = POLICY, **facts: Any) -> ProtectedDatabase:
     data = Microdata.of(frame() if table is None else table, SCHEMA)
-    return ProtectedDatabase(data, policy=policy, secret=5, ledger=folder / "d.ledger", **facts)
+    return ProtectedDatabase(data, policy=policy, secret=5, test_secret=True, ledger=folder / "d.ledger", **facts)
 
 
 SPELLINGS = [

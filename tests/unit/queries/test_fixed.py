@@ -62,7 +62,9 @@ def _database(folder: Path, values: list[float], policy: Policy) -> ProtectedDat
     schema = Schema((Variable("dep", codes=("a", "b")), Variable("y", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
     half = len(values) // 2
     frame = pl.DataFrame({"dep": ["a"] * half + ["b"] * (len(values) - half), "y": values})
-    return ProtectedDatabase(Microdata.of(frame, schema), policy=policy, secret=1, ledger=folder / "x.ledger")
+    return ProtectedDatabase(
+        Microdata.of(frame, schema), policy=policy, secret=1, test_secret=True, ledger=folder / "x.ledger"
+    )
 
 
 @pytest.mark.parametrize("size", [1.0, 7.1e7, 1e12, 1e100])

@@ -30,7 +30,7 @@ def opened(folder: Path, *, policy: Policy = POLICY, value: float | None = None)
     if value is not None:
         columns["x"][0] = value  # type: ignore[index]
     data = Microdata.of(pl.DataFrame(columns), SCHEMA)
-    return ProtectedDatabase(data, policy=policy, secret=4, ledger=folder / "d.ledger")
+    return ProtectedDatabase(data, policy=policy, secret=4, test_secret=True, ledger=folder / "d.ledger")
 
 
 def ask(db: ProtectedDatabase, first: int, last: int) -> list[dict[str, object]]:

@@ -47,7 +47,9 @@ def changed(what: str) -> pl.DataFrame:
 def database(folder: Path, mode: str, **facts) -> ProtectedDatabase:
     policy = Policy(mode=mode, filters=("dep",), responses=("pay",), minimum=3)
     table = facts.pop("table", frame())
-    return ProtectedDatabase(Microdata.of(table, SCHEMA), policy=policy, secret=2, ledger=folder / "v.ledger", **facts)
+    return ProtectedDatabase(
+        Microdata.of(table, SCHEMA), policy=policy, secret=2, test_secret=True, ledger=folder / "v.ledger", **facts
+    )
 
 
 def ask_twice(folder: Path, mode: str, what: str, where: str) -> tuple[Answer | Refusal, Answer | Refusal]:
@@ -108,7 +110,9 @@ def test_results_leave_at_ticks(
 ) -> None:
     """An answer, a refusal and a syntax error that took 0.01, 0.37 and 0.61 seconds; an error of the caller waits too."""
     policy = Policy(filters=("dep",), responses=("pay",), limits=Limits(tick=tick))
-    db = ProtectedDatabase(Microdata.of(frame(), SCHEMA), policy=policy, secret=2, ledger=tmp_path / "t.ledger")
+    db = ProtectedDatabase(
+        Microdata.of(frame(), SCHEMA), policy=policy, secret=2, test_secret=True, ledger=tmp_path / "t.ledger"
+    )
     clock = _Clock()
     monkeypatch.setattr(module, "time", clock)
     real, work = db._engine.ask, iter([0.01, 0.37, 0.61])

@@ -175,7 +175,9 @@ class _Copies:
 
     def _open(self, scenario: Scenario, ledger: Path, **facts: Any) -> ProtectedDatabase:
         self.opened.append(
-            ProtectedDatabase(scenario.data, policy=scenario.policy, secret=self.secret, ledger=ledger, **facts)
+            ProtectedDatabase(
+                scenario.data, policy=scenario.policy, secret=self.secret, test_secret=True, ledger=ledger, **facts
+            )
         )
         return self.opened[-1]
 
