@@ -67,14 +67,14 @@ def test_controlled_rounding_of_expsd(shared_data: Path) -> None:
 @pytest.mark.parametrize(("name", "optimum"), [("targus", 4.3938), ("table7", 20.3882), ("table8", 0.3410)])
 def test_adjustment_optima(shared_data: Path, name: str, optimum: float) -> None:
     problem = read_jj(shared_data / "csp" / f"{name}.jj")
-    adjusted = adjust(problem, weights=1 / np.maximum(problem.values, 1))
+    adjusted = adjust(problem, secret=None, weights=1 / np.maximum(problem.values, 1))
     assert adjusted.status == "optimal"
     assert adjusted.distance == pytest.approx(optimum, abs=6e-5)
 
 
 def test_quadratic_adjustment_all_up(shared_data: Path) -> None:
     problem = read_jj(shared_data / "csp" / "hier13.jj")
-    adjusted = adjust(problem, norm="l2", signs="up", weights=1 / np.maximum(problem.values, 1))
+    adjusted = adjust(problem, secret=None, norm="l2", signs="up", weights=1 / np.maximum(problem.values, 1))
     assert adjusted.distance == pytest.approx(1033.3396, abs=1e-3)
 
 
@@ -106,4 +106,4 @@ def test_three_dimensional_example_has_optimum_2420(shared_data: Path) -> None:
     problem = SuppressionProblem.from_values(
         full, relations, primary=needed > 0, empty=full == 0, lower_protection=needed, upper_protection=needed
     )
-    assert adjust(problem).distance == pytest.approx(2420)
+    assert adjust(problem, secret=None).distance == pytest.approx(2420)

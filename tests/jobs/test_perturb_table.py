@@ -17,8 +17,8 @@ from reticent.io.jj import read_jj
         ["round", "--base", "5"],
         ["round", "--base", "5", "--kind", "rapid"],
         ["round", "--base", "5", "--kind", "random", "--secret", "1"],
-        ["adjust"],
-        ["adjust", "--norm", "linf", "--weights", "unity"],
+        ["adjust", "--secret", "1"],
+        ["adjust", "--norm", "linf", "--weights", "unity", "--secret", "1"],
         ["adjust", "--norm", "l2", "--signs", "random", "--secret", "1"],
     ],
 )

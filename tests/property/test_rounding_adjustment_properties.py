@@ -87,12 +87,12 @@ def test_adjustment_moves_sensitive_cells_and_keeps_sums(inner, data) -> None:
     primary = np.isin(np.arange(len(values)), list(sensitive))
     problem = SuppressionProblem.from_values(values, relations, primary=primary, lower_protection=1, upper_protection=2)
     for norm in ("l1", "linf"):
-        adjusted = adjust(problem, norm=norm)
+        adjusted = adjust(problem, secret=None, norm=norm)
         move = adjusted.values - values
         assert np.abs(relations.residuals(adjusted.values)).max() < 1e-6
         assert np.all((move[primary] >= 2 - 1e-6) | (move[primary] <= -1 + 1e-6))
         assert np.all(adjusted.values >= -1e-6)
-    whole = adjust(problem, integers=True)
+    whole = adjust(problem, secret=None, integers=True)
     assert np.array_equal(whole.values, np.rint(whole.values))
 
 
@@ -122,7 +122,7 @@ def test_five_dimensions_are_rounded_and_adjusted() -> None:
     problem = SuppressionProblem.from_values(
         values, relations, primary=values == 1, lower_protection=1, upper_protection=2
     )
-    assert np.abs(relations.residuals(adjust(problem, time_limit=20).values)).max() < 1e-6
+    assert np.abs(relations.residuals(adjust(problem, secret=None, time_limit=20).values)).max() < 1e-6
 
 
 def test_levels_need_steps_and_the_number_is_told() -> None:
@@ -155,14 +155,14 @@ def test_block_descent_comes_near_the_optimum(monkeypatch) -> None:
     from reticent.tables.perturb import adjustment
 
     problem = _many_sensitive(9)
-    best = adjust(problem, time_limit=20)
+    best = adjust(problem, secret=None, time_limit=20)
     assert best.status == "optimal"
     monkeypatch.setattr(adjustment, "BLOCK", 3)
-    blocks = adjust(problem, time_limit=10)
+    blocks = adjust(problem, secret=None, time_limit=10)
     assert blocks.status == "stopped"
     assert blocks.bound <= best.distance + 1e-6 <= blocks.distance + 2e-6
     assert blocks.distance <= 1.25 * best.distance
-    whole = adjust(problem, time_limit=10, integers=True)
+    whole = adjust(problem, secret=None, time_limit=10, integers=True)
     assert np.array_equal(whole.values, np.rint(whole.values))
 
 
@@ -174,7 +174,7 @@ def test_random_directions_are_drawn_from_the_secret_alone() -> None:
     assert 0.3 < one[drawn].mean() < 0.7
     assert (one != other)[drawn].any()
     with pytest.raises(ParameterError, match="need a secret"):
-        adjust(problem, signs="random")
+        adjust(problem, secret=None, signs="random")
 
 
 def test_fixed_totals_stay() -> None:
@@ -183,13 +183,13 @@ def test_fixed_totals_stay() -> None:
     problem = _many_sensitive(5)
     fixed = largest_total(problem)
     assert fixed.sum() == 1
-    held = adjust(problem, fixed=fixed)
+    held = adjust(problem, secret=None, fixed=fixed)
     assert held.values[fixed] == pytest.approx(problem.values[fixed])
     everything = ~problem.primary
     inner = np.zeros(problem.n_cells, dtype=bool)
     inner[problem.relations.cells[problem.relations.coefs > 0]] = True
     margins = everything & ~inner
-    kept = adjust(problem, fixed=margins, integers=True)
+    kept = adjust(problem, secret=None, fixed=margins, integers=True)
     assert np.array_equal(kept.values[margins], problem.values[margins])
 
 
@@ -203,6 +203,6 @@ def test_bad_input_is_refused() -> None:
         values, relations, primary=values == 1, lower_protection=3, upper_protection=15, upper_bound=12
     )
     with pytest.raises(InfeasibleError):
-        adjust(problem, time_limit=5)
+        adjust(problem, secret=None, time_limit=5)
     with pytest.raises(ParameterError, match="whole numbers go with"):
-        adjust(problem, norm="l2", integers=True)
+        adjust(problem, secret=None, norm="l2", integers=True)

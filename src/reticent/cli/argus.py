@@ -20,12 +20,15 @@ def run(
     data: Path = typer.Option(None, "--data", help="Folder of the data (default: that of the batch file)."),
     output: Path = typer.Option(None, "--output", help="Folder to write to (default: that of the batch file)."),
     accept_exposed: bool = typer.Option(False, "--accept-exposed", help="Write tables that the attacker can open."),
+    secret: Path = typer.Option(None, "--secret", help="A key file; needed by CTA, which draws its movements from it."),
 ) -> None:
     """Run a batch file of tau-ARGUS: read, judge, protect, attack, write."""
     from reticent.jobs.argus import run_batch
 
     with progress_bar("argus") as progress:
-        result = run_batch(batch, data=data, output=output, accept_exposed=accept_exposed, progress=progress)
+        result = run_batch(
+            batch, data=data, output=output, accept_exposed=accept_exposed, secret=secret, progress=progress
+        )
     console = Console()
     for line in result.log:
         console.print(line, markup=False, highlight=False, soft_wrap=True)

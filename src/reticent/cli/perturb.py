@@ -52,9 +52,10 @@ def adjust_table(
     largest_change: float | None = typer.Option(
         None, "--largest-change", help="Other cells move by no larger share of their value, e.g. 0.1."
     ),
+    spread: float = typer.Option(1.0, "--spread", help="Mean movement beyond the level, in levels; it is drawn."),
     time_limit: float = typer.Option(60.0, "--time-limit", help="Seconds."),
     secret: str | None = typer.Option(
-        None, "--secret", help="A key file, or an integer for tests (random directions)."
+        None, "--secret", help="Needed: a key file, or an integer for tests; movements are drawn from it."
     ),
     json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
 ) -> None:
@@ -66,7 +67,8 @@ def adjust_table(
     with progress_bar("adjust") as progress:
         found = adjust_file(
             file, norm=norm, weights=weights, signs=signs, integers=integers, fix_total=fix_total,
-            largest_change=largest_change, time_limit=time_limit, secret=_secret(secret), progress=progress,
+            largest_change=largest_change, spread=spread, time_limit=time_limit, secret=_secret(secret),
+            progress=progress,
         )  # fmt: skip
     _show(found, json_out)
 

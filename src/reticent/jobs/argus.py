@@ -15,6 +15,7 @@ from reticent.base.errors import (
     ReticentError,
 )
 from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import Secret, as_secret
 from reticent.data.microdata import Microdata
 from reticent.data.table_plan import BoundsOptions
 from reticent.io.argus_batch import COST_CODES, Command, read_batch
@@ -62,15 +63,18 @@ class BatchResult:
 
 def run_batch(
     path: Path, *, data: Path | None = None, output: Path | None = None, accept_exposed: bool = False,
-    progress: Progress = silent,
+    secret: Secret | int | bytes | Path | str | None = None, progress: Progress = silent,
 ) -> BatchResult:  # fmt: skip
     """Run a batch file. Files are read from `data` and written to `output` (default: the batch file's folder).
 
-    A table that the attacker can open is not written in a publishable form, unless `accept_exposed`.
+    A table that the attacker can open is not written in a publishable form, unless `accept_exposed`. Methods that draw
+    (CTA) need a `secret` that is kept.
     """
     path = Path(path)
     commands = read_batch(path)
-    run = _Run(data or path.parent, output or path.parent, accept_exposed)
+    run = _Run(
+        data or path.parent, output or path.parent, accept_exposed, None if secret is None else as_secret(secret)
+    )
     for number, command in enumerate(commands):
         within = part(progress, number / len(commands), (number + 1) / len(commands))
         within(0.0, command.name)
@@ -91,8 +95,8 @@ def run_batch(
 class _Run:
     """The state of a batch run."""
 
-    def __init__(self, folder: Path, output: Path, accept_exposed: bool) -> None:
-        self.folder, self.output, self.accept_exposed = folder, output, accept_exposed
+    def __init__(self, folder: Path, output: Path, accept_exposed: bool, secret: Secret | None) -> None:
+        self.folder, self.output, self.accept_exposed, self.secret = folder, output, accept_exposed, secret
         self.notes = Notes()
         self.log: list[str] = []
         self.files: list[Path] = []
@@ -343,7 +347,7 @@ class _Run:
             self.notes.add(line)
         return run_tables(
             system, knowledge, method=choice.method, bounds=BoundsOptions(), cost="unity", time_limit=choice.time_limit,
-            secret=0, progress=progress,
+            secret=self.secret, progress=progress,
         )  # fmt: skip
 
     def _forget(self, job: TableJob) -> None:

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.io.jj import read_jj
 from reticent.jobs.suppress_jj import interval_rows
 from reticent.tables.attack.audit import Audit
 from reticent.tables.attack.exchanged import audit_exchanged
-from reticent.tables.methods import attainable_levels
-from reticent.tables.perturb.adjustment import adjust, adjustment_bounds, largest_total
+from reticent.tables.methods import Adjust, RandomRounding, adjusted, attack, attainable_levels
+from reticent.tables.perturb.adjustment import adjust, largest_total
 from reticent.tables.perturb.rounding import Rounded, round_controlled, round_randomly, round_rapidly, rounding_bounds
+from reticent.tables.perturb.secrets import secret_for
 from reticent.tables.problem import SuppressionProblem
 
 WEIGHTS = ("unity", "value", "root")
@@ -49,9 +49,7 @@ def round_file(
     answer: dict[str, Any]
     used = 0
     if kind == "random":
-        if secret is None:
-            raise PlanError("round: random rounding needs a secret; give --secret.")
-        values = round_randomly(problem.values, base, secret=secret)
+        values = round_randomly(problem.values, base, secret=secret_for(RandomRounding(base), secret))
         distance = float(np.abs(values - problem.values).sum())
         answer = {"values": values.tolist(), "base": base, "distance": distance, "status": "random"}
     else:
@@ -93,24 +91,26 @@ def adjust_file(
     integers: bool = False,
     fix_total: bool = False,
     largest_change: float | None = None,
+    spread: float = 1.0,
     time_limit: float = 60.0,
-    workers: int | None = None,
     secret: Secret | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Adjust the table of a JJ file so that its primary cells leave their protection intervals, and attack the result."""
+    """Adjust the table of a JJ file so that its primary cells leave their protection intervals, and attack the result.
+
+    How far they go beyond their levels is drawn from the secret; a cell is known by its id.
+    """
     problem = read_jj(path)
     fixed = largest_total(problem) if fix_total else None
-    adjusted = adjust(
+    drawn = secret_for(Adjust(), secret)
+    found = adjust(
         problem, norm=norm, weights=weights_for(problem, weights), signs=signs, fixed=fixed,  # type: ignore[arg-type]
-        largest_change=largest_change, integers=integers, time_limit=time_limit, secret=secret,
+        largest_change=largest_change, integers=integers, time_limit=time_limit, secret=drawn, spread=spread,
         progress=part(progress, 0.0, 0.6),
     )  # fmt: skip
-    low, high = adjustment_bounds(problem, adjusted.values, fixed=fixed, largest_change=largest_change)
-    found = audit_exchanged(
-        problem, low, high, published=adjusted.values, workers=workers, progress=part(progress, 0.6, 1.0)
-    )
-    return {"values": adjusted.values.tolist(), **adjusted.summary(), **_judged(found)}
+    outcome = adjusted(problem, found, fixed, largest_change)
+    audit = attack(problem, outcome, progress=part(progress, 0.6, 1.0))
+    return {"values": found.values.tolist(), **found.summary(), **_judged(audit)}
 
 
 def _judged(found: Audit) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reticent.base.checks import check_choice
 from reticent.base.errors import InfeasibleError, NotProtectedError, PlanError
 from reticent.base.progress import Progress, part, silent
-from reticent.base.randomness import Secret, as_secret
+from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
 from reticent.data.published_table import PublishedTable
@@ -41,14 +41,15 @@ from reticent.tables.joint import (
 )
 from reticent.tables.methods import (
     TABLE_METHODS,
+    CellDraws,
     CellKey,
     KeyedMethod,
     Outcome,
     PrimaryOnly,
-    RandomRounding,
     TableMethod,
     attack,
 )
+from reticent.tables.perturb.secrets import secret_for
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.rules import Rule
 from reticent.tables.suppression.method import SuppressionMethod
@@ -88,7 +89,7 @@ def protect_table(
     one, `inside` says how closely respondents who are alone in a cell come to others; this is for information. With
     `hide_empty` a suppression method may also hide cells without respondents, and nobody can tell them from the others.
     """
-    secret = _secret_for(method, secret)
+    secret = secret_for(method or PrimaryOnly(), secret)
     tables = _tables(data, spec, rules, zeros or hide_empty, method, secret, part(progress, 0.0, 0.3))
     system, knowledge = judge_linked(tables, a_priori)
     result = run_tables(
@@ -98,16 +99,6 @@ def protect_table(
     )  # fmt: skip
     refuse_exposed(result, accept_exposed=accept_exposed)
     return result
-
-
-def _secret_for(method: TableMethod | None, given: Secret | int | bytes | Path | str | None) -> Secret:
-    """The secret of a run; random rounding wants one that is kept, or repeated runs would average it out."""
-    if given is None and isinstance(method, RandomRounding):
-        raise PlanError(
-            f"{method.name}: needs a secret that is kept, so that a cell is rounded alike each time; give secret "
-            "(in a plan under [data]). `reticent new-secret` makes one."
-        )
-    return as_secret(given)
 
 
 def _tables(
@@ -210,7 +201,7 @@ def protect_judged(
 ) -> ProtectedTable:
     """Protect and attack what has been judged: the tables of one response, or the whole of a joint system."""
     system, knowledge, problem = judged.system, judged.knowledge, judged.problem
-    options = {"secret": as_secret(secret).child(method.name), "time_limit": time_limit}
+    options = {"secret": secret_for(method, secret).child(method.name), "time_limit": time_limit}
     more = _preferred(method, preferred)
     try:
         outcome = _protected(judged, joint, method, part(progress, 0.1, 0.7), {**options, **more})
@@ -236,6 +227,9 @@ def _protected(
     judged: Judged, joint: Joint | None, method: TableMethod, progress: Progress, options: Mapping[str, Any]
 ) -> Outcome:
     """The outcome of a method. Noise belongs to the cells of each response; what is not hidden has no differences."""
+    if joint is not None and isinstance(method, CellDraws):  # responses that add up still add up
+        bound = method.for_tables([one.system.table for one in joint.parts])
+        return with_differences(bound.protect(joint.exact.problem, progress=progress, **options), joint)
     if isinstance(method, KeyedMethod):
         parts = (judged,) if joint is None else joint.parts
         outcomes = [
@@ -354,7 +348,7 @@ def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
     """Everything a plan asks for but writing."""
     method = method_from_plan(plan)
     given = plan.data.secret
-    secret = _secret_for(method, plan.find(given) if isinstance(given, str) else given)
+    secret = secret_for(method, plan.find(given) if isinstance(given, str) else given)
     planned: PlannedTables = load_tables(plan, method=method, secret=secret, progress=part(progress, 0.0, 0.3))
     system, knowledge = judge_linked(planned.tables)
     return run_tables(

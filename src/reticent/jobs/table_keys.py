@@ -26,7 +26,7 @@ def with_cell_keys(
     """The table with the key of every cell, if the method needs it; the same records have the same key in every table."""
     if not isinstance(method, KeyedMethod):
         return table
-    if table.n_cells < table.n_possible <= MAX_LISTED:
+    if method.lists_empty and table.n_cells < table.n_possible <= MAX_LISTED:
         table = with_empty_cells(table)
     keys = method.record_keys(data, spec.response, secret.child(method.name))
     found = keys.fraction(key_sums(data, spec, table, keys.parts))

@@ -12,6 +12,7 @@ from reticent.tables.apriori import Knowledge
 from reticent.tables.attack import Audit
 from reticent.tables.attack.insiders import single_respondents
 from reticent.tables.outcome import Outcome
+from reticent.tables.perturb.movements import Candidates
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict
 from reticent.tabulation.joint import TieRows, joint_system, same_codes, starts_of
@@ -205,7 +206,16 @@ def with_differences(outcome: Outcome, joint: Joint) -> Outcome:
         values=grown(outcome.values, problem.values[n:]),
         low=grown(outcome.low, problem.lower_bound[n:]),
         high=grown(outcome.high, problem.upper_bound[n:]),
+        candidates=_with_more(outcome.candidates, problem.lower_bound[n:], problem.upper_bound[n:]),
     )
+
+
+def _with_more(candidates: Candidates | None, low: Floats, high: Floats) -> Candidates | None:
+    """The candidates with those of further cells, which have one range."""
+    if candidates is None:
+        return None
+    ends = ((candidates.low, low), (candidates.below, high), (candidates.above, low), (candidates.high, high))
+    return Candidates(*(np.concatenate(pair) for pair in ends))
 
 
 def stacked_outcomes(outcomes: Sequence[Outcome]) -> Outcome:

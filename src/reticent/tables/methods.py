@@ -3,7 +3,8 @@
 A method hides cells, or exchanges their values. Whatever it does, the outcome is attacked by code that did not make it.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -19,12 +20,14 @@ from reticent.data.microdata import Microdata
 from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.tables.attack import Audit, audit
+from reticent.tables.attack.candidates import too_few_candidates
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.adjustment import adjust, adjustment_bounds, largest_total
+from reticent.tables.perturb.adjustment import LEAST_SPREAD, Adjusted, adjust, largest_total
 from reticent.tables.perturb.keyed import CellKey
-from reticent.tables.perturb.random_rounding import RandomRounding
-from reticent.tables.perturb.record_keys import RecordKeys
+from reticent.tables.perturb.movements import adjustment_candidates
+from reticent.tables.perturb.random_rounding import RandomRounding, Words, places, response_cells
+from reticent.tables.perturb.record_keys import RecordKeys, contributing_keys
 from reticent.tables.perturb.rounding import Rounded, check_base, round_controlled, rounding_bounds
 from reticent.tables.perturb.small_counts import round_small_counts, small_count_bounds
 from reticent.tables.problem import SuppressionProblem
@@ -53,6 +56,7 @@ class KeyedMethod(Protocol):
     """A table method whose draws belong to the cell, so that the same cell gets the same value in every table."""
 
     name: ClassVar[str]
+    lists_empty: ClassVar[bool]
 
     def needs_top(self, response: str | None) -> int:
         """How many of the largest contributions it looks at."""
@@ -65,6 +69,61 @@ class KeyedMethod(Protocol):
     def for_table(self, table: Table) -> TableMethod:
         """The method bound to a table with its cell keys."""
         ...
+
+
+class CellDraws:
+    """Base of additive methods that draw: a draw belongs to the cell's records, wherever the cell appears."""
+
+    name: ClassVar[str]
+    lists_empty: ClassVar[bool] = False
+
+    @property
+    def draws(self) -> bool:
+        """What is published depends on the secret."""
+        return True
+
+    def needs_top(self, response: str | None) -> int:
+        """Contributions do not matter."""
+        return 0
+
+    def record_keys(self, data: Microdata, response: str | None, secret: Secret) -> RecordKeys:
+        """The keys of all records; for sums, records that contribute 0 stay out, because they change no value."""
+        return contributing_keys(data, "", response, secret, owner=self.name)
+
+    def for_table(self, table: Table) -> "OnTable":
+        """The method bound to a table, whose cells have an identity."""
+        return self.for_tables([table])
+
+    def for_tables(self, tables: Sequence[Table]) -> "OnTable":
+        """The method bound to the tables of several responses, one behind the other."""
+        return OnTable(self, np.concatenate([response_cells(table) for table in tables]))
+
+    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+        """Protect a table that has nothing but numbers: a cell is known by its place."""
+        return self.protect_cells(problem, places(problem.n_cells), secret, time_limit, progress)
+
+    def protect_cells(
+        self, problem: SuppressionProblem, cells: Words, secret: Secret, time_limit: float, progress: Progress
+    ) -> Outcome:
+        """Protect a table whose cells have these stable numbers."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class OnTable:
+    """A method that draws, and the numbers of the cells that its draws belong to."""
+
+    method: CellDraws
+    cells: Words
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return self.method.name
+
+    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+        """Protect with draws that belong to the secret, the response and the cell."""
+        return self.method.protect_cells(problem, self.cells, secret, time_limit, progress)
 
 
 @dataclass(frozen=True)
@@ -80,7 +139,7 @@ class PrimaryOnly:
 
 
 @dataclass(frozen=True)
-class Round:
+class Round(CellDraws):
     """Controlled rounding: every value goes to an adjacent multiple of `base`, and all totals still add up."""
 
     name: ClassVar[str] = "round"
@@ -94,13 +153,15 @@ class Round:
     def __post_init__(self) -> None:
         check_base(self.base)
 
-    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+    def protect_cells(
+        self, problem: SuppressionProblem, cells: Words, secret: Secret, time_limit: float, progress: Progress
+    ) -> Outcome:
         """Round, and state what anybody who knows base and steps can conclude."""
         lower, upper = attainable_levels(problem) if self.protect_levels else (None, None)
         found = round_controlled(
             problem.values, problem.relations, self.base, steps=self.steps, lower_protection=lower,
             upper_protection=upper, unit=problem.unit, time_limit=time_limit, rapid=self.rapid_fallback, secret=secret,
-            progress=progress,
+            cells=cells, progress=progress,
         )  # fmt: skip
         return rounded(problem, found, self.base)
 
@@ -162,8 +223,11 @@ def inner_cells(relations: Relations) -> tuple[NDArray[np.int64], sparse.csr_arr
 
 
 @dataclass(frozen=True)
-class Adjust:
-    """Controlled tabular adjustment: unsafe values leave their protection interval, the others move least."""
+class Adjust(CellDraws):
+    """Controlled tabular adjustment: unsafe values leave their protection interval, the others move least.
+
+    How far unsafe values go beyond their level is drawn from the secret, so that who knows the level does not know them.
+    """
 
     name: ClassVar[str] = "adjust"
     norm: Literal["l1", "l2", "linf"] = "l1"
@@ -172,26 +236,41 @@ class Adjust:
     largest_change: float | None = field(
         default=None, metadata={"min": 0, "max": 0.99, "help": "other cells move by no larger share of their value"}
     )
+    spread: float = field(
+        default=1.0,
+        metadata={"min": LEAST_SPREAD, "max": 100, "help": "mean movement beyond the level, in levels; drawn"},
+    )
 
-    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+    def protect_cells(
+        self, problem: SuppressionProblem, cells: Words, secret: Secret, time_limit: float, progress: Progress
+    ) -> Outcome:
         """Adjust, and state what anybody who knows which cells are fixed and the largest change can conclude."""
         fixed = largest_total(problem) if self.fix_total else None
         found = adjust(
             problem, norm=self.norm, signs=self.signs, fixed=fixed, largest_change=self.largest_change,
-            integers=problem.integral, time_limit=time_limit, secret=secret, progress=progress,
+            integers=problem.integral, time_limit=time_limit, secret=secret, cells=cells, spread=self.spread,
+            progress=progress,
         )  # fmt: skip
-        low, high = adjustment_bounds(problem, found.values, fixed=fixed, largest_change=self.largest_change)
-        return Outcome(
-            np.zeros(problem.n_cells, dtype=bool),
-            found.distance,
-            found.bound,
-            found.status,
-            found.values,
-            low,
-            high,
-            found.summary(),
-            keeps_distance=True,
-        )
+        return adjusted(problem, found, fixed, self.largest_change)
+
+
+def adjusted(problem: SuppressionProblem, found: Adjusted, fixed: Mask | None, largest_change: float | None) -> Outcome:
+    """An adjustment as an outcome: its values, and the candidates that are left to who knows the levels."""
+    left = adjustment_candidates(
+        problem, found.values, fixed=fixed, largest_change=largest_change, exactly=not found.drawn
+    )
+    return Outcome(
+        np.zeros(problem.n_cells, dtype=bool),
+        found.distance,
+        found.bound,
+        found.status,
+        found.values,
+        left.low,
+        left.high,
+        found.summary(),
+        keeps_distance=True,
+        candidates=left,
+    )
 
 
 TABLE_METHODS = Registry(
@@ -222,12 +301,24 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress)
     if outcome.low is None or outcome.high is None:
         raise ParameterError("attack: a method that exchanges values must say what can be concluded from them.")
     if not outcome.additive:
-        return audit_exchanged(problem, outcome.low, outcome.high, levels=outcome.levels, every=True, progress=progress)
+        found = audit_exchanged(
+            problem, outcome.low, outcome.high, levels=outcome.levels, every=True, progress=progress
+        )
+        return replace(found, exposed=found.exposed | _determined(problem, found))
     _check_additive(problem, outcome.values)
     published = outcome.values if outcome.keeps_distance else None
-    return audit_exchanged(
+    found = audit_exchanged(
         problem, outcome.low, outcome.high, published=published, levels=outcome.levels, progress=progress
     )
+    if outcome.candidates is None:
+        return found
+    return replace(found, exposed=found.exposed | too_few_candidates(problem, outcome.candidates)[found.cells])
+
+
+def _determined(problem: SuppressionProblem, found: Audit) -> Mask:
+    """Cells with somebody in them whose noise is undone exactly, unsafe or not; frozen ones are true as they stand."""
+    known = found.high - found.low <= problem.tolerance
+    return np.asarray(known & (problem.values[found.cells] != 0) & ~problem.frozen[found.cells])
 
 
 def _check_additive(problem: SuppressionProblem, values: Floats) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.tables.perturb.movements import Candidates
+
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -19,6 +21,7 @@ class Outcome:
     that publish other values, `low` and `high` are what the method says about each true value by itself; the attacker
     combines all of them by the relations, also where the published values do not add up (`additive` is False). With
     `keeps_distance` the method promises that unsafe cells are published as far from the truth as their levels.
+    With `candidates` the true value of an unsafe cell lies in one of two ranges, which are judged together.
     Without `levels` unsafe cells need no protection interval: they must only not be known exactly.
     """
 
@@ -33,3 +36,4 @@ class Outcome:
     additive: bool = True
     keeps_distance: bool = False
     levels: bool = True
+    candidates: Candidates | None = None

@@ -40,7 +40,7 @@ def test_adjustment_of_one_cell(signs: str) -> None:
     )
     totals = np.zeros((4, 4), dtype=bool)
     totals[0] = totals[:, 0] = True
-    found = adjust(problem, signs=signs, fixed=totals.ravel())
+    found = adjust(problem, secret=None, signs=signs, fixed=totals.ravel())
     assert found.distance == pytest.approx(20)
     assert found.values[10] == (45 if signs == "up" else 35)
     assert np.abs(relations.residuals(found.values)).max() < 1e-9

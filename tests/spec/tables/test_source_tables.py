@@ -95,7 +95,7 @@ def test_the_adjustment_of_the_textbook() -> None:
     )  # fmt: skip
     fixed = np.zeros(25, dtype=bool)
     fixed[ids[:4, :4].ravel()] = True
-    found = adjust(problem, signs=up, fixed=fixed & ~risky, integers=True)
+    found = adjust(problem, secret=None, signs=up, fixed=fixed & ~risky, integers=True)
     assert found.values[ids].tolist() == [
         [15, 0, 3, 3, 21], [20, 10, 10, 15, 55], [3, 10, 10, 0, 23], [12, 14, 7, 3, 36], [50, 34, 30, 21, 135],
     ]  # fmt: skip

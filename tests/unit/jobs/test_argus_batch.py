@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, text: str, **options: bool) -> object:
+def run(folder: Path, text: str, **options: bool | int) -> object:
     """Run a batch text."""
     (folder / "run.arb").write_text(text)
     return run_batch(folder / "run.arb", **options)
@@ -174,7 +174,9 @@ def test_options_without_meaning_here_are_told(folder: Path) -> None:
 def test_rounding_and_adjustment(folder: Path) -> None:
     text = HEAD + "<READMICRODATA>\n<SUPPRESS> RND(1,10,1,1)\n" + '<WRITETABLE> (1,2,AS+,"round.txt")\n'
     text += '<SUPPRESS> CTA(1)\n<WRITETABLE> (1,2,AS+,"cta.txt")\n'
-    run(folder, text)
+    with pytest.raises(PlanError, match="adjust: needs a secret that is kept"):
+        run(folder, text)
+    run(folder, text, secret=3)
     rounded = rows_of(folder / "round.txt")
     assert rounded[0] == ["Industry", "Region", "Value_Round", "Value_Orig"]
     assert all(int(row[2]) % 10 == 0 for row in rounded[1:])

@@ -16,8 +16,9 @@ from reticent.jobs.argus_methods import NearestRounding
 from reticent.jobs.perturb_table import adjust_file, round_file
 from reticent.tables.attack import exchanged
 from reticent.tables.attack.exchanged import audit_exchanged
-from reticent.tables.methods import Adjust, Round, attack
-from reticent.tables.perturb.adjustment import adjust, adjustment_bounds
+from reticent.tables.methods import Adjust, Round, adjusted, attack
+from reticent.tables.perturb.adjustment import adjust
+from reticent.tables.perturb.movements import adjustment_candidates
 from reticent.tables.perturb.rounding import round_controlled, round_rapidly, rounding_bounds
 from reticent.tables.problem import SuppressionProblem
 from table_makers import with_totals
@@ -145,17 +146,36 @@ def test_a_published_value_inside_the_protection_interval_is_exposed() -> None:
 def test_a_known_largest_change_can_undo_an_adjustment() -> None:
     """If everybody knows that other cells moved by 1 % at most, the sensitive one follows from its row."""
     problem = problem_of(np.array([[20, 300], [400, 500]]), [0], lower_protection=8, upper_protection=8)
-    free = adjust(problem)
-    assert audit_exchanged(problem, *adjustment_bounds(problem, free.values), published=free.values).n_exposed == 0
-    close = adjust(problem, largest_change=0.03)
+    secret = as_secret(1)
+    free = adjust(problem, secret=secret)
+    assert attack(problem, adjusted(problem, free, None, None), progress=silent).n_exposed == 0
+    close = adjust(problem, secret=secret, largest_change=0.03)
     moved = np.abs(close.values - problem.values)
     assert (moved[1:] <= 0.03 * problem.values[1:] + 1e-9).all()
-    low, high = adjustment_bounds(problem, close.values, largest_change=0.03)
-    assert ((low <= problem.values + 1e-9) & (problem.values <= high + 1e-9)).all()
-    narrow = audit_exchanged(problem, low, high, published=close.values)
+    left = adjustment_candidates(problem, close.values, largest_change=0.03)
+    assert ((left.low <= problem.values + 1e-9) & (problem.values <= left.high + 1e-9)).all()
+    narrow = audit_exchanged(problem, left.low, left.high, published=close.values)
     assert narrow.high[0] < audit_exchanged(problem, problem.lower_bound, problem.upper_bound).high[0]
-    outcome = Adjust(largest_change=0.03).protect(problem, secret=as_secret(1), time_limit=10, progress=silent)
+    outcome = Adjust(largest_change=0.03).protect(problem, secret=secret, time_limit=10, progress=silent)
     assert attack(problem, outcome, progress=silent).high[0] == pytest.approx(narrow.high[0])
+
+
+def test_two_single_candidates_are_exposed() -> None:
+    """Who knows the level of 20 % and that nothing moves further is left with v/1.2 and v/0.8."""
+    problem = problem_of(np.array([[20, 300], [400, 500]]), [0], lower_protection=4, upper_protection=4)
+    textbook = adjust(problem, secret=None)
+    assert textbook.values[0] in (16, 24)
+    assert attack(problem, adjusted(problem, textbook, None, None), progress=silent).exposed_cells.tolist() == [0]
+    drawn = [adjust(problem, secret=as_secret(seed)).values[0] for seed in range(20)]
+    assert len({round(value, 6) for value in drawn}) == 20
+    assert all(abs(value - 20) > 4 for value in drawn)
+
+
+def test_a_cell_at_its_bound_does_not_stay_where_it_is() -> None:
+    """Its lower level is cut to nothing by the bound: that must not mean that it moves down by nothing."""
+    problem = problem_of(np.array([[0, 300], [400, 500]]), [0], lower_protection=0, upper_protection=3)
+    for seed in range(10):
+        assert adjust(problem, secret=as_secret(seed), signs="random").values[0] >= 3
 
 
 def test_levels_are_judged_jointly_and_not_only_cell_by_cell() -> None:
@@ -178,9 +198,9 @@ def test_files_say_what_is_exposed(shared_data: Path) -> None:
     row = rounded["intervals"]["363"]
     assert (row["low"], row["high"]) == (31, 39)
     assert round_file(path, base=1)["exposed"] == [int(cell) for cell in rounded["intervals"]]
-    adjusted = adjust_file(path, fix_total=True, largest_change=0.1)
-    assert adjusted["exposed"] == []
-    assert adjusted["intervals"]["363"]["high"] < 1000
+    found = adjust_file(path, fix_total=True, largest_change=0.1, secret=as_secret(4))
+    assert found["exposed"] == []
+    assert found["intervals"]["363"]["high"] < 1000
 
 
 def test_a_table_that_may_be_scaled_needs_no_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """Controlled tabular adjustment: sensitive cells leave (a − lower, a + upper), everything else moves as little as it can.
 
-The table stays additive and within its bounds. L1 and L∞ are mixed-integer programs over the direction of each
-sensitive cell; L2 takes directions (found by L1, given, or drawn) and solves a quadratic program.
+How far beyond its level a sensitive cell moves is drawn (`movements.py`). The table stays additive and within its
+bounds. L1 and L∞ are mixed-integer programs over the direction of each sensitive cell; L2 takes directions (found by L1,
+given, or drawn) and solves a quadratic program.
 Sources: Castro (2006); Castro and González (2011) for the block descent; SESRIC 441–470; TORRA.
 """
 
@@ -17,25 +18,31 @@ from reticent.base.checks import check_between, check_choice
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
-from reticent.data.cells import CellStatus
-from reticent.kernels.draws import uniforms
 from reticent.solve.highs import solve
 from reticent.solve.model import LinearModel, Solution, Status
 from reticent.solve.quadratic import QuadraticModel, solve_quadratic
+from reticent.tables.perturb.movements import Movements, still_cells, with_movements
 from reticent.tables.problem import SuppressionProblem
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Words = NDArray[np.uint64]
 OWNER = "adjustment"
 NORMS = ("l1", "l2", "linf")
 SIGNS = ("free", "up", "down", "random")
+SHARES = (1.0, 0.5, 0.25)
+LEAST_SPREAD = 0.25
+"""Movements that hardly differ would again be known from the level."""
 BLOCK = 60
 """So many directions are decided together when the table is too large for one program."""
 
 
 @dataclass(frozen=True)
 class Adjusted:
-    """Adjusted values, the direction of each sensitive cell, the weighted distance, its bound, and how it ended."""
+    """Adjusted values, the direction of each sensitive cell, the weighted distance, its bound, and how it ended.
+
+    `drawn` says that movements beyond the levels came from a secret.
+    """
 
     values: Floats = field(repr=False)
     up: Mask = field(repr=False)
@@ -44,6 +51,7 @@ class Adjusted:
     bound: float | None
     status: str
     seconds: float
+    drawn: bool = True
 
     def summary(self) -> dict[str, float | str | None]:
         """Plain numbers."""
@@ -59,6 +67,9 @@ class Adjusted:
 def adjust(
     problem: SuppressionProblem,
     *,
+    secret: Secret | None,
+    cells: Words | None = None,
+    spread: float = 1.0,
     norm: Literal["l1", "l2", "linf"] = "l1",
     weights: Floats | None = None,
     signs: str | Mask = "free",
@@ -66,16 +77,47 @@ def adjust(
     largest_change: float | None = None,
     integers: bool = False,
     time_limit: float = 60.0,
-    secret: Secret | None = None,
     progress: Progress = silent,
 ) -> Adjusted:
-    """Move every primary cell out of its protection interval at the least distance.
+    """Move every primary cell out of its protection interval, at the least distance of the others.
 
-    `signs` is `free` (chosen for the least distance), `up`, `down`, `random` (drawn from the secret: an attacker who
-    knows the method gains nothing from the direction), or a truth value for each cell (True: up). `fixed` cells keep
-    their value (empty and frozen cells always do). No other cell moves by more than the share `largest_change` of its
-    value. With `integers` all values stay whole.
+    How far beyond its level a primary cell moves is drawn from the secret (exponentially, on average `spread` levels),
+    keyed by `cells`, a stable number of each cell (default: its position). Where no table fits that, a half and a
+    quarter of it are tried. Without a secret every primary cell moves by its level and no further, as in textbooks: who
+    knows the level is left with two candidates, and `attack` says so. `signs` is `free` (chosen for the least distance),
+    `up`, `down`, `random` (drawn from the secret: an attacker who knows the method gains nothing from the direction),
+    or a truth value for each cell (True: up). `fixed` cells keep their value (empty and frozen cells always do). No other
+    cell moves by more than the share `largest_change` of its value. With `integers` all values stay whole.
     """
+    check_between(spread, LEAST_SPREAD, 100.0, name="spread", owner=OWNER)
+    if secret is None and isinstance(signs, str) and signs == "random":
+        raise ParameterError(f"{OWNER}: random directions need a secret.")
+    movements = None if secret is None else Movements.drawn(secret, problem.n_cells, cells, spread)
+    options = _Options(norm, weights, signs, fixed, largest_change, integers, time_limit, progress)
+    for share in SHARES[:-1] if movements is not None else ():
+        try:
+            return _adjusted(problem, movements, share, options)
+        except InfeasibleError:
+            continue
+    return _adjusted(problem, movements, SHARES[-1], options)
+
+
+@dataclass(frozen=True, eq=False)
+class _Options:
+    norm: Literal["l1", "l2", "linf"]
+    weights: Floats | None
+    signs: str | Mask
+    fixed: Mask | None
+    largest_change: float | None
+    integers: bool
+    time_limit: float
+    progress: Progress
+
+
+def _adjusted(unmoved: SuppressionProblem, movements: Movements | None, share: float, options: _Options) -> Adjusted:
+    """Adjust with a share of what was drawn beyond the levels."""
+    norm, integers, time_limit, progress = options.norm, options.integers, options.time_limit, options.progress
+    largest_change = options.largest_change
     check_choice(norm, NORMS, name="norm", owner=OWNER)
     check_between(time_limit, 1e-3, float("inf"), name="time_limit", owner=OWNER)
     if integers and norm == "l2":
@@ -83,8 +125,11 @@ def adjust(
     if largest_change is not None:
         check_between(largest_change, 0.0, 0.99, name="largest_change", owner=OWNER)
     started = clock.now()
-    space = _Space(problem, np.ones(problem.n_cells) if weights is None else weights, fixed, largest_change)
-    directions = _directions(problem, space, signs, secret)
+    drawn = movements or Movements.least(unmoved.n_cells)
+    problem = with_movements(unmoved, drawn, share=share, integers=integers)
+    weights = np.ones(problem.n_cells) if options.weights is None else options.weights
+    space = _Space(problem, weights, options.fixed, largest_change)
+    directions = _directions(space, options.signs, drawn)
     if norm == "l2" and directions is None:
         progress(0.1, "directions")
         directions = _free_directions(problem, space, "l1", False, time_limit / 2, progress)[1]
@@ -105,8 +150,9 @@ def adjust(
         distance, bound = solution.objective, solution.bound
         status = "optimal" if solution.status is Status.OPTIMAL else "stopped"
     values = np.rint(problem.values + move) if integers else problem.values + move
-    _verify(problem, values, directions)
-    return Adjusted(values, directions, norm, distance, bound, status, clock.now() - started)
+    _verify(unmoved, values, directions)
+    seconds = clock.now() - started
+    return Adjusted(values, directions, norm, distance, bound, status, seconds, drawn=movements is not None)
 
 
 def largest_total(problem: SuppressionProblem) -> Mask:
@@ -117,40 +163,13 @@ def largest_total(problem: SuppressionProblem) -> Mask:
     return fixed
 
 
-def _still(problem: SuppressionProblem, fixed: Mask | None) -> Mask:
-    """Cells that keep their value: empty, frozen, and those asked for that are not sensitive."""
-    still = (problem.status == CellStatus.EMPTY) | (problem.status == CellStatus.FROZEN)
-    return np.asarray(still if fixed is None else still | (fixed & ~problem.primary))
-
-
-def adjustment_bounds(
-    problem: SuppressionProblem, published: Floats, *, fixed: Mask | None = None, largest_change: float | None = None
-) -> tuple[Floats, Floats]:
-    """What an adjusted value and the method say about the true one.
-
-    Fixed cells are true. A cell that moved at most by the share q of its true value a is published as z with
-    |z| / (1 + q) ≤ |a| ≤ |z| / (1 − q). Sensitive cells may be anywhere within the attacker's bounds. That the movements
-    are the least ones is not used.
-    """
-    low, high = problem.lower_bound.copy(), problem.upper_bound.copy()
-    if largest_change is not None:
-        size = np.abs(published)
-        near, far = size / (1.0 + largest_change), size / (1.0 - largest_change)
-        other = ~problem.primary
-        low[other] = np.maximum(low, np.where(published >= 0, near, -far))[other]
-        high[other] = np.minimum(high, np.where(published >= 0, far, -near))[other]
-    still = _still(problem, fixed)
-    low[still], high[still] = problem.values[still], problem.values[still]
-    return low, high
-
-
 class _Space:
     """How far each cell may move, and what a unit of movement costs."""
 
     def __init__(
         self, problem: SuppressionProblem, weights: Floats, fixed: Mask | None, largest_change: float | None
     ) -> None:
-        still = _still(problem, fixed)
+        still = still_cells(problem, fixed)
         self.weights = weights
         self.up = np.where(still, 0.0, problem.upper_bound - problem.values)
         self.down = np.where(still, 0.0, problem.values - problem.lower_bound)
@@ -172,19 +191,15 @@ class _Space:
             )
 
 
-def _directions(problem: SuppressionProblem, space: _Space, signs: str | Mask, secret: Secret | None) -> Mask | None:
+def _directions(space: _Space, signs: str | Mask, movements: Movements) -> Mask | None:
     if not isinstance(signs, str):
         return np.asarray(signs, dtype=bool)
     check_choice(signs, SIGNS, name="signs", owner=OWNER)
     if signs == "free":
         return None
     if signs == "random":
-        if secret is None:
-            raise ParameterError(f"{OWNER}: random directions need a secret.")
-        word0, word1 = secret.words("adjustment-signs")
-        drawn = uniforms(word0, word1, np.arange(problem.n_cells, dtype=np.uint64), 0) < 0.5
-        return np.where(space.can_up & space.can_down, drawn, space.can_up)
-    wanted = np.full(problem.n_cells, signs == "up")
+        return np.where(space.can_up & space.can_down, movements.up, space.can_up)
+    wanted = np.full(len(space.can_up), signs == "up")
     return np.where(wanted, space.can_up, ~space.can_down)
 
 

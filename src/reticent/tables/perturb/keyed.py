@@ -42,6 +42,7 @@ class CellKey:
     """
 
     name: ClassVar[str] = "cell-key"
+    lists_empty: ClassVar[bool] = True
     largest: int = field(default=5, metadata={"min": 1, "max": 100, "help": "largest change of a count"})
     variance: float = field(default=3.0, metadata={"min": 0, "help": "variance of the change"})
     skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never published"})
@@ -70,6 +71,11 @@ class CellKey:
         files = (self.ptable, self.small_ptable)
         ptable, small = (str(find(name)) if name else "" for name in files)
         return replace(self, ptable=ptable, small_ptable=small)
+
+    @property
+    def draws(self) -> bool:
+        """Record keys are drawn from the secret, unless the data have them."""
+        return not self.record_key
 
     def needs_top(self, response: str | None) -> int:
         """How many of the largest contributions the noise looks at."""

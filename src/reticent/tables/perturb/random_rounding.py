@@ -30,11 +30,17 @@ class RandomRounding:
     """
 
     name: ClassVar[str] = OWNER
+    lists_empty: ClassVar[bool] = True
     base: float = field(default=5.0, metadata={"min": 0, "help": "all published values are multiples of it"})
     record_key: str = field(default="", metadata={"help": "variable with the record keys; absent: drawn"})
 
     def __post_init__(self) -> None:
         check_base(self.base)
+
+    @property
+    def draws(self) -> bool:
+        """What is published depends on the secret."""
+        return True
 
     def needs_top(self, response: str | None) -> int:
         """Contributions do not matter."""
@@ -94,6 +100,11 @@ class RandomlyRoundedTable:
         )
 
 
+def places(n_cells: int) -> Words:
+    """Cells known by their place only."""
+    return np.arange(n_cells, dtype=np.uint64)
+
+
 def cell_numbers(table: Table) -> Words:
     """A number that belongs to each cell: from its cell key where there are records, else from its codes."""
     if table.cell_keys is not None:
@@ -106,6 +117,12 @@ def cell_numbers(table: Table) -> Words:
         text = b"".join(texts[at][nodes[at]] for at in order if nodes[at] != 0)
         numbers[cell] = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
     return numbers
+
+
+def response_cells(table: Table) -> Words:
+    """Numbers that belong to each cell and its response, for draws over the cells of several responses."""
+    name = hashlib.blake2b((table.response or "count").encode(), digest_size=8).digest()
+    return cell_numbers(table) ^ np.uint64(int.from_bytes(name, "little"))
 
 
 def _coded(name: str, code: str) -> bytes:

@@ -119,6 +119,7 @@ def round_controlled(
     time_limit: float = 60.0,
     rapid: bool = False,
     secret: Secret | None = None,
+    cells: NDArray[np.uint64] | None = None,
     progress: Progress = silent,
 ) -> Rounded:
     """Additive rounding with the least Σ w·|rounded − original| over all cells, totals included.
@@ -126,9 +127,9 @@ def round_controlled(
     Each cell goes to one of its two adjacent multiples (a multiple stays); if that is infeasible, or the levels demand
     it, up to `steps` further multiples are allowed and the number needed is reported. The attacker against whom levels
     are kept knows that true values are multiples of `unit` (1: counts). With a `secret` the objective
-    is random instead (each cell's preference drawn with probability remainder/base), so that the result is close to
-    unbiased. A time limit gives the best found with its bound; if nothing was found, that is an error, or with `rapid`
-    the rapidly rounded table (status "rapid").
+    is random instead (each cell's preference drawn with probability remainder/base, keyed by `cells` as in
+    `round_randomly`), so that the result is close to unbiased. A time limit gives the best found with its bound; if
+    nothing was found, that is an error, or with `rapid` the rapidly rounded table (status "rapid").
     """
     check_base(base)
     check_integer(steps, minimum=0, name="steps", owner=OWNER)
@@ -138,7 +139,8 @@ def round_controlled(
     started = clock.now()
     for step in range(steps + 1):
         progress(step / (steps + 1), f"{step} steps")
-        window = _Window(values, base, step, weights, lower_protection, upper_protection, unit, secret)
+        prefer = None if secret is None else round_randomly(values, base, secret=secret, cells=cells)
+        window = _Window(values, base, step, weights, lower_protection, upper_protection, unit, prefer)
         left = time_limit - (clock.now() - started)
         if left <= 0:
             break
@@ -160,7 +162,7 @@ class _Window:
 
     def __init__(
         self, values: Floats, base: float, steps: int, weights: Floats | None, lower: Floats | None, upper: Floats | None,
-        unit: float, secret: Secret | None,
+        unit: float, preferred: Floats | None,
     ) -> None:  # fmt: skip
         self.values, self.base, self.steps = values, base, steps
         nearest = np.rint(values / base)
@@ -179,7 +181,7 @@ class _Window:
             self.low = np.maximum(self.low, np.ceil((values + upper - reach) / base - self.floor - 1e-9))
         if lower is not None:
             self.high = np.minimum(self.high, np.floor((values - lower + reach) / base - self.floor + 1e-9))
-        self.prefer_up = None if secret is None else round_randomly(values, base, secret=secret) > self.floor * base
+        self.prefer_up = None if preferred is None else preferred > self.floor * base
 
     @property
     def possible(self) -> bool:
