@@ -108,15 +108,15 @@ def take_back(problem, state, by_cost, actors, clusters, n_actions):  # type: ig
 
 
 @njit(cache=True)
-def lend_last(published, truth, found, k, costs, frozen, cap, spent):  # type: ignore[no-untyped-def]
-    """For each record still in need, blank the records that cost least until it fits k; returns how many stay in need.
+def lend_last(published, truth, found, need, costs, frozen, cap, spent):  # type: ignore[no-untyped-def]
+    """For each record still in need, blank the records that cost least until it fits need[i]; returns how many fail.
 
-    O(needy · k · n · q): only what the clusters could not settle comes here.
+    O(needy · need · n · q): only what the clusters could not settle comes here.
     """
     n, q = truth.shape
     failed = 0
     for i in range(n):
-        while found[i] < k:
+        while found[i] < need[i]:
             best, best_cost = -1, np.inf
             for j in range(n):
                 price, blanks = 0.0, 0
@@ -150,8 +150,8 @@ def _fits(true, shown):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def trim_lent(published, truth, found, k, given_up, floor):  # type: ignore[no-untyped-def]
-    """Reverse delete on exact counts: show values again where every true record still fits k. O(blanks · n · q).
+def trim_lent(published, truth, found, need, given_up, floor):  # type: ignore[no-untyped-def]
+    """Reverse delete on exact counts: show values again where every true record still fits need[j]. O(blanks · n · q).
 
     `given_up` are the records to look at; variables in `floor[i]` stay blank.
     """
@@ -164,7 +164,7 @@ def trim_lent(published, truth, found, k, given_up, floor):  # type: ignore[no-u
             shown[v] = truth[i, v]
             free = True
             for j in range(n):
-                if found[j] <= k and _fits(truth[j], published[i]) and not _fits(truth[j], shown):
+                if found[j] <= need[j] and _fits(truth[j], published[i]) and not _fits(truth[j], shown):
                     free = False
                     break
             if free:

@@ -44,6 +44,37 @@ def cheapest_hits(bounds, sets, candidates, out):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
+def count_ties(bounds, sets, candidates, rank, out):  # type: ignore[no-untyped-def]
+    """For each pattern, how many candidates of the least cost meet all its sets; `rank` numbers equal costs alike."""
+    for i in range(bounds.size - 1):
+        begin, end = bounds[i], bounds[i + 1]
+        first = _first_hit(begin, end, sets, 0, candidates)
+        out[i] = 0
+        if first < 0:
+            continue
+        c = first
+        while c < candidates.size and rank[c] == rank[first]:
+            out[i] += _first_hit(begin, end, sets, 0, candidates[c : c + 1]) == 0
+            c += 1
+
+
+@njit(cache=True)
+def drawn_hits(bounds, sets, candidates, group, ties, chance, out):  # type: ignore[no-untyped-def]
+    """For each record one of the cheapest candidates of its pattern, each as likely; −1 where there is none."""
+    for i in range(group.size):
+        pattern = group[i]
+        begin, end = bounds[pattern], bounds[pattern + 1]
+        c = _first_hit(begin, end, sets, 0, candidates)
+        out[i] = candidates[c] if c >= 0 else -1
+        if ties[pattern] > 1:
+            skip = min(int(chance[i] * ties[pattern]), ties[pattern] - 1)
+            while skip > 0:
+                c += 1 + _first_hit(begin, end, sets, 0, candidates[c + 1 :])
+                skip -= 1
+            out[i] = candidates[c]
+
+
+@njit(cache=True)
 def _set_bits(mask):  # type: ignore[no-untyped-def]
     """Number of variables in a mask."""
     count = 0

@@ -11,29 +11,42 @@ from numpy.typing import NDArray
 from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress, part
-from reticent.base.randomness import Secret
-from reticent.data.draws import StepDraws
+from reticent.data.draws import StepDraws, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import DEFAULT_PRIORITY, Kind, Schema
+from reticent.kernels.draws import uniform_matrix
 from reticent.microdata.risk.combinations import KeyCombinations
 from reticent.microdata.risk.individual import MODELS, record_risk
+from reticent.microdata.risk.register import MOST_EDGES, RegisterAttack, attack_with_register
 from reticent.microdata.risk.semantics import Semantics, aligned_codes, compare_semantics, count_codes
 from reticent.microdata.suppress.demand import Demand, Prices, mask_of, refuse_frozen, variables_of
 from reticent.microdata.suppress.engine import Task, solve
+from reticent.microdata.suppress.inference import inferred_blanks
 
 COSTS = ("equal", "priority", "entropy")
 
 
 @dataclass(frozen=True)
 class LocalSuppression(Method):
-    """Blank as few (or as cheap) values as possible until the demand holds.
+    """Blank few (or cheap) values until the demand holds.
 
     The demand is one of: `k` (every combination of the keys fits at least k records), `combinations` (cells of these
-    combinations have more records than their threshold), `risk_threshold` (individual risk at or below it). Under the
-    default semantics, (k,1), and for the risk threshold the result is optimal; under `match-anything` and the others it
-    is a good solution, and the recount proves that it is safe.
+    combinations have more records than their threshold), `risk_threshold` (individual risk at or below it).
+
+    For whom it holds. *Arithmetic attacker*, under the default semantics (k,k): every published record fits at least k
+    true records, and every true record fits at least k published ones; so who knows the keys of a target, and that it
+    is in the file, is left with k candidates. (k,1) promises only the first, (1,k) only the second, the others less.
+    The attacker who knows the keys of all records at once may be left with fewer; the facts say how many (`register`).
+    *Transparent attacker*, who also knows this method: with `slack` above 0, (k,k) and (k,1) may publish any file that
+    is safe, so a blank is inferred only where every truth for which the file is safe has the same value there. The
+    facts say how often that is (`inferred`): exact up to 8 records, beyond that a lower bound. It is a statement about
+    certainty, not about odds. With `slack` = 0, and under the other semantics: not for the transparent attacker.
+
+    The cheapest blanks of (k,1) are found exactly, and `bound` is their cost; blanks are drawn by the secret among
+    equally cheap ones and may be dearer by `slack` (where that is less than one blank: one more, with the probability
+    that keeps the expected cost within it). (k,k) adds what its second half needs: a good solution, not an optimum.
 
     A blank costs the variable's `importance` where given, else its priority (or 1, or its entropy: `cost`). A household
     variable is blanked for the whole household. `linked` variables are blanked together with their key.
@@ -51,10 +64,18 @@ class LocalSuppression(Method):
         default="negative-binomial", metadata={"choices": tuple(MODELS), "help": "model of the individual risk"}
     )
     semantics: str = field(
-        default=Semantics.K1.value,
+        default=Semantics.KK.value,
         metadata={
             "choices": tuple(s.value for s in Semantics if s is not Semantics.NEVER_MATCH),
             "help": "what a missing value may stand for",
+        },
+    )
+    slack: float = field(
+        default=0.02,
+        metadata={
+            "min": 0.0,
+            "max": 1.0,
+            "help": "share of the cost for blanks drawn by the secret, against inference",
         },
     )
     cost: str = field(default="priority", metadata={"choices": COSTS, "help": "what a blank costs"})
@@ -79,12 +100,12 @@ class LocalSuppression(Method):
         if self.combinations is not None and self.semantics == Semantics.OWN_CATEGORY:
             raise ParameterError(
                 f"{self.name}: own-category takes k and keys only, because groups blanked alike for one combination "
-                "can break another. Use (k,1), (1,k), (k,k) or match-anything."
+                "can break another. Use (k,k), (k,1), (1,k) or match-anything."
             )
         if any(not value > 0 for value in self.importance.values()):
             raise ParameterError(f"{self.name}: every importance must be above 0.")
-        if self.risk_threshold is not None and self.semantics != Semantics.K1:
-            raise ParameterError(f"{self.name}: a risk threshold works under the semantics (k,1) only.")
+        if self.risk_threshold is not None and self.semantics not in (Semantics.K1, Semantics.KK):
+            raise ParameterError(f"{self.name}: a risk threshold works under the semantics (k,k) and (k,1) only.")
 
     def check(self, schema: Schema) -> None:
         """Keys, strata and linked variables are known; the roles that the demand needs are there."""
@@ -110,7 +131,7 @@ class LocalSuppression(Method):
         shared = [name for name in names if schema[name].is_household]
         if shared and self.semantics == Semantics.OWN_CATEGORY:
             raise DataError(
-                f"{self.name}: own-category is not possible with the household variable {shared[0]!r}; use (k,1).",
+                f"{self.name}: own-category is not possible with the household variable {shared[0]!r}; use (k,k).",
                 variables=tuple(shared),
             )
         self.demand(schema)
@@ -138,26 +159,39 @@ class LocalSuppression(Method):
         return Demand(len(names), tuple(made))
 
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
-        """Blank; the search path of the heuristics is drawn from the secret, safety never depends on it."""
+        """Blank; the secret draws among blanks that serve as well, safety never depends on it.
+
+        Between equally cheap blanks a record chooses by draws of its own, so that it chooses alike in the next release
+        of a file that changed elsewhere: two different blanks would add up to none.
+        """
         self.check(data.schema)
         names = self.names(data.schema)
         demand, codes = self.demand(data.schema), data.codes(names)
         self._check_sizes(data, demand)
         prices = self._prices(data, names, codes)
         published, stuck = codes.copy(), np.zeros(data.n_records, np.bool_)
+        bounds: list[float | None] = []
         strata = list(_strata(data, self.strata))
         weight = (data.schema.weight,) if data.schema.weight else ()
         secret = draws.of_file(data, (*names, *self.strata, *weight))
+        own = draws.of_records(step_input(data, names), scale=())
+        chance = uniform_matrix(*own.words, own.ids, 2)
         for number, rows in enumerate(strata):
             within = part(progress, number / len(strata), (number + 1) / len(strata))
             within(0.0, "local suppression")
-            task = self._task(data, names, codes, rows, demand, prices, secret)
-            published[rows], stuck[rows] = solve(task)
+            seed = secret.words(f"stratum {number}")[0]
+            task = self._task(data, names, codes, rows, demand, prices, chance[rows], seed)
+            solved = solve(task)
+            published[rows], stuck[rows] = solved.published, solved.stuck
+            bounds.append(solved.bound)
         if stuck.any():
             raise refuse_frozen(int(stuck.sum()), self.frozen, self.most_per_record)
         masked, changed = self._write(data, names, codes, published)
+        facts = suppression_facts(codes, published, prices, names, self.semantics)
+        facts["bound"] = None if None in bounds else sum(b for b in bounds if b is not None)
+        facts |= self._attacks(data, masked, names, codes, published)
         progress(1.0, "local suppression")
-        return Applied(masked, changed, self._facts(data, masked, names, codes, published, prices))
+        return Applied(masked, changed, facts)
 
     def _task(
         self,
@@ -167,7 +201,8 @@ class LocalSuppression(Method):
         rows: NDArray[np.int64],
         demand: Demand,
         prices: Prices,
-        secret: Secret,
+        chance: NDArray[np.float64],
+        seed: int,
     ) -> Task:
         household, weights = data.household(), data.weights()
         shared = mask_of([v for v, name in enumerate(names) if data.schema[name].is_household])
@@ -181,7 +216,9 @@ class LocalSuppression(Method):
             weights=None if weights is None else weights[rows],
             risk_threshold=self.risk_threshold,
             risk=partial(record_risk, model=self.risk_model),
-            seed=secret.words("search")[0],
+            seed=seed,
+            chance=chance,
+            slack=self.slack,
         )
 
     def _check_sizes(self, data: Microdata, demand: Demand) -> None:
@@ -226,31 +263,37 @@ class LocalSuppression(Method):
                 changed[other] = changed.get(other, 0) + int(gone.sum())
         return masked, changed
 
-    def _facts(
+    def _attacks(
         self,
         data: Microdata,
         masked: Microdata,
         names: tuple[str, ...],
         codes: NDArray[np.int32],
         published: NDArray[np.int32],
-        prices: Prices,
     ) -> dict[str, Any]:
-        blanked = (published < 0) & (codes >= 0)
-        per_record = np.bincount(blanked.sum(axis=1), minlength=1)
-        cost = float(sum(price * int(blanked[:, v].sum()) for v, price in enumerate(prices.costs)))
-        exact = self.semantics == Semantics.K1
+        """What attackers find: companions under every semantics, candidates given the register, inferred blanks."""
         table = compare_semantics(masked, names, k=self.k or 2, truth=data)
-        return {
-            "suppressed": int(blanked.sum()),
-            "records_touched": int(blanked.any(axis=1).sum()),
-            "blanks_per_record": {str(blanks): int(count) for blanks, count in enumerate(per_record)},
-            "by_variable": {name: int(blanked[:, v].sum()) for v, name in enumerate(names)},
-            "cost": cost,
-            "bound": cost if exact else None,
-            "semantics": self.semantics,
-            "records_below_k": {str(row.semantics): row.violating_records for row in table.rows},
+        facts: dict[str, Any] = {
             "k": table.k,
+            "records_below_k": {str(row.semantics): row.violating_records for row in table.rows},
+            "register": _register_facts(attack_with_register(codes, published), table.k),
         }
+        drawn = self.slack > 0 and self.semantics in (Semantics.KK, Semantics.K1)
+        facts["transparent_attacker"] = "every safe file is possible" if drawn else "not for the transparent attacker"
+        if self.risk_threshold is None:
+            cards = [len(data.categories(name)) for name in names]
+            blank = (published < 0) & (codes >= 0)
+            demand = self.demand(data.schema)
+            found = [
+                inferred_blanks(published[rows], blank[rows], cards, demand, Semantics(self.semantics))
+                for rows in _strata(data, self.strata)
+            ]
+            facts["inferred"] = {
+                "blanks": sum(one.blanks for one in found),
+                "inferred": sum(one.inferred for one in found),
+                "kind": "exact" if all(one.exact for one in found) else "lower bound",
+            }
+        return facts
 
     def promises(self) -> tuple[Promise, ...]:
         """The recount, and that nothing but the keys and what is linked to them was touched."""
@@ -270,6 +313,37 @@ def entropy(codes: NDArray[np.int32]) -> float:
     counts = counts[counts > 0]
     total = int(counts.sum())
     return float(np.log2(total) - (counts * np.log2(counts)).sum() / total) if total else 0.0
+
+
+def suppression_facts(
+    codes: NDArray[np.int32],
+    published: NDArray[np.int32],
+    prices: Prices,
+    names: tuple[str, ...],
+    semantics: str,
+) -> dict[str, Any]:
+    """How many values were blanked, where, and at what cost."""
+    blanked = (published < 0) & (codes >= 0)
+    per_record = np.bincount(blanked.sum(axis=1), minlength=1)
+    return {
+        "suppressed": int(blanked.sum()),
+        "records_touched": int(blanked.any(axis=1).sum()),
+        "blanks_per_record": {str(blanks): int(count) for blanks, count in enumerate(per_record)},
+        "by_variable": {name: int(blanked[:, v].sum()) for v, name in enumerate(names)},
+        "cost": float(sum(price * int(blanked[:, v].sum()) for v, price in enumerate(prices.costs))),
+        "semantics": semantics,
+    }
+
+
+def _register_facts(attack: RegisterAttack | None, k: int) -> dict[str, Any]:
+    if attack is None:
+        return {"computed": False, "why": f"more than {MOST_EDGES:,} pairs of patterns and sets of blanks"}
+    return {
+        "computed": True,
+        "smallest": attack.smallest,
+        "identified": attack.identified,
+        "below_k": attack.below(k),
+    }
 
 
 def _strata(data: Microdata, strata: tuple[str, ...]) -> Iterator[NDArray[np.int64]]:
@@ -298,9 +372,10 @@ def _unsafe_records(method: LocalSuppression, before: Microdata, after: Microdat
         if method.risk_threshold is not None:
             weights = before.weights()
             assert weights is not None
-            f = count_codes(published[rows], truth[rows], ones, Semantics.K1)
-            total = count_codes(published[rows], truth[rows], weights[rows], Semantics.K1)
-            unsafe[rows] = record_risk(f, total, model=method.risk_model) > method.risk_threshold + 1e-12
+            for way in (Semantics.K1, Semantics.ONE_K)[: 2 if method.semantics == Semantics.KK else 1]:
+                f = count_codes(published[rows], truth[rows], ones, way)
+                total = count_codes(published[rows], truth[rows], weights[rows], way)
+                unsafe[rows] |= record_risk(f, total, model=method.risk_model) > method.risk_threshold + 1e-12
             continue
         for mask, k in method.demand(before.schema).combinations:
             columns = list(variables_of(mask))

@@ -5,6 +5,8 @@ cost, then single records, then whatever turned out superfluous is shown again. 
 combinations are treated one after the other and all hold at the end.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,10 +14,12 @@ from reticent.kernels.grouping import group_rows, members_of_groups, pattern_tab
 from reticent.kernels.lending import greedy_lend, lend_last, take_back, trim_lent
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.suppress.cover import MAX_ENTRIES, SOFT_CAP, clusters
-from reticent.microdata.suppress.demand import Demand, Prices, variables_of
+from reticent.microdata.suppress.demand import ENUMERATED, Demand, Prices, variables_of
 
 Codes = NDArray[np.int32]
 LAST_EFFORT = 200_000_000
+WIDE_CAP = 6
+"""Blanks that a lending record gets at most where sets of `SOFT_CAP` variables do not serve everybody."""
 
 
 def lent_blanks(
@@ -36,13 +40,17 @@ def lent_blanks(
             prices.cap,
         )
         spent = ((out < 0) & (codes >= 0)).sum(axis=1)
-        part, left = _lend_one(
-            np.ascontiguousarray(codes[:, variables]), np.ascontiguousarray(out[:, variables]), k, inside, spent
+        part, left = lend(
+            np.ascontiguousarray(codes[:, variables]),
+            np.ascontiguousarray(out[:, variables]),
+            np.full(len(codes), k, np.int64),
+            inside,
+            spent,
         )
         out[:, variables] = part
         stuck |= left
     if demand.single and not stuck.any():
-        _show_again(codes, out, demand.k, floor)
+        _show_again(codes, out, np.full(len(codes), demand.k, np.int64), floor)
     return out, stuck
 
 
@@ -51,42 +59,65 @@ def _masks(published: Codes, codes: Codes) -> NDArray[np.int64]:
     return np.asarray(blank @ (1 << np.arange(codes.shape[1], dtype=np.int64)))
 
 
-def _fitting(truth: Codes, published: Codes) -> NDArray[np.int64]:
-    """How many published records fit each true one."""
+def fitting(truth: Codes, published: Codes, values: NDArray[Any] | None = None) -> NDArray[Any]:
+    """How many published records fit each true one, or the sum of their `values`."""
     cards = [int(c) + 1 for c in truth.max(axis=0)]
     first, _, _, group = pattern_table(truth, cards)
-    shown, counts, _, _ = pattern_table(published, cards)
-    found = compatible_sums(truth[first], published[shown], counts, asking_wild=False, answering_wild=True)
+    shown, counts, _, shown_as = pattern_table(published, cards)
+    amounts = counts if values is None else np.bincount(shown_as, weights=values, minlength=len(shown))
+    found = compatible_sums(truth[first], published[shown], amounts, asking_wild=False, answering_wild=True)
     return np.asarray(found[group])
 
 
-def _lend_one(
-    truth: Codes, published: Codes, k: int, prices: Prices, spent: NDArray[np.int64]
+def lend(
+    truth: Codes, published: Codes, need: NDArray[np.int64], prices: Prices, spent: NDArray[np.int64]
 ) -> tuple[Codes, NDArray[np.bool_]]:
-    for _ in range(3):  # a record that lends twice may serve someone it served already; then the rest is tried again
-        found = _fitting(truth, published)
-        if (found >= k).all():
-            return published, found < k
-        if not _lend_clusters(truth, published, found, k, prices, spent):
-            break
-    found = _fitting(truth, published)
-    needy = int((found < k).sum())
+    """Blank records until true record i fits need[i] published ones; also who still falls short."""
+    for cap in (SOFT_CAP, SOFT_CAP, WIDE_CAP):
+        # a record that lends twice may serve someone it served already; then the rest is tried again
+        found = fitting(truth, published)
+        if (found >= need).all():
+            return published, found < need
+        _lend_clusters(truth, published, found, need, prices, spent, cap)
+    found = fitting(truth, published)
+    needy = int((found < need).sum())
     if needy and needy * len(truth) <= LAST_EFFORT:
-        cap = -1 if prices.cap is None else prices.cap
-        lend_last(published, truth, found, k, np.array(prices.costs), prices.frozen, cap, spent)
-    return published, found < k
+        most = -1 if prices.cap is None else prices.cap
+        lend_last(published, truth, found, need, np.array(prices.costs), prices.frozen, most, spent)
+    elif needy and prices.cap is None:
+        _lend_whole(published, spent, int((need - found).max()), prices.frozen)
+        found = fitting(truth, published)
+    return published, found < need
+
+
+def _lend_whole(published: Codes, spent: NDArray[np.int64], wanted: int, frozen: int) -> None:
+    """Where too many are in need to serve them one by one: blank all that may be in records that show least already."""
+    free = [v for v in range(published.shape[1]) if not frozen >> v & 1]
+    shown = (published[:, free] >= 0).sum(axis=1)
+    chosen = np.argsort(np.where(shown > 0, shown, shown.max() + 1), kind="stable")[:wanted]
+    spent[chosen] += shown[chosen]
+    for v in free:
+        published[chosen, v] = -1
 
 
 def _lend_clusters(
-    truth: Codes, published: Codes, found: NDArray[np.int64], k: int, prices: Prices, spent: NDArray[np.int64]
-) -> int:
-    """Let records of shared clusters lend themselves; returns how many did."""
+    truth: Codes,
+    published: Codes,
+    found: NDArray[np.int64],
+    need: NDArray[np.int64],
+    prices: Prices,
+    spent: NDArray[np.int64],
+    widest: int,
+) -> None:
+    """Let records of shared clusters lend themselves."""
     first, counts, _, group = pattern_table(truth, [int(c) + 1 for c in truth.max(axis=0)])
-    needy = np.flatnonzero(found[first] < k)
-    cap = SOFT_CAP if prices.cap is None else prices.cap
+    short = np.zeros(len(first), np.int64)  # records of one pattern may need different numbers
+    np.maximum.at(short, group, need - found)
+    needy = np.flatnonzero(short > 0)
+    cap = min(widest, SOFT_CAP if len(prices.costs) > ENUMERATED else WIDE_CAP) if prices.cap is None else prices.cap
     masks = prices.candidates(cap=cap)[1:][: max(1, MAX_ENTRIES // max(len(needy), 1))]
-    if len(masks) == 0:
-        return 0
+    if len(masks) == 0 or len(needy) == 0:
+        return
     cost = prices.of_masks(masks)
     cluster_of, starts, members, mask_index, records = clusters(truth[first], counts, needy, masks, 2)
     left = counts[needy].astype(np.int32)
@@ -94,7 +125,7 @@ def _lend_clusters(
     for row in cluster_of:
         weight += np.bincount(row[row >= 0], weights=left[row >= 0], minlength=len(weight)).astype(np.int64)
     inside = weight.copy()
-    demand = (k - found[first[needy]]).astype(np.int32)
+    demand = short[needy].astype(np.int32)
     problem = (cluster_of, starts, members, demand)
     state = (left, np.zeros(len(needy), np.int32), weight)
     room = int(demand.sum()) + 16
@@ -105,7 +136,7 @@ def _lend_clusters(
     n = take_back(problem, state, dearest, actors, chosen, n)
     chosen = chosen[:n]
     examples = first[needy[members[starts[chosen]]]]
-    return _write(truth, published, group, needy, examples, masks[mask_index[chosen]], actors[:n], spent, prices.cap)
+    _write(truth, published, group, needy, examples, masks[mask_index[chosen]], actors[:n], spent, prices.cap)
 
 
 def _write(
@@ -118,14 +149,14 @@ def _write(
     actors: NDArray[np.int32],
     spent: NDArray[np.int64],
     cap: int | None,
-) -> int:
+) -> None:
     """Pick a record for each action: from the lender's pattern, or of the cluster from outside, untouched ones first.
 
     `examples` is a record of each action's cluster. The records of a cluster are found by grouping once for each mask.
     """
     is_needy = np.zeros(int(group.max()) + 1, np.bool_)
     is_needy[needy] = True
-    q, used = truth.shape[1], 0
+    q = truth.shape[1]
     for mask in np.unique(masks).tolist():
         kept = [v for v in range(q) if not mask >> v & 1]
         gone = [v for v in range(q) if mask >> v & 1]
@@ -142,13 +173,11 @@ def _write(
                 chosen = pool[int(np.argmin(spent[pool]))]
                 spent[chosen] += int((published[chosen, gone] >= 0).sum())
                 published[chosen, gone] = -1
-                used += 1
-    return used
 
 
-def _show_again(codes: Codes, published: Codes, k: int, floor: NDArray[np.int64]) -> None:
+def _show_again(codes: Codes, published: Codes, need: NDArray[np.int64], floor: NDArray[np.int64]) -> None:
     touched = np.flatnonzero((published != codes).any(axis=1))
     if len(touched) * len(codes) <= LAST_EFFORT // 10:
-        found = _fitting(codes, published)
+        found = fitting(codes, published)
         order = np.argsort(-(published[touched] < 0).sum(axis=1), kind="stable")
-        trim_lent(published, codes, found, k, touched[order], floor)
+        trim_lent(published, codes, found, need, touched[order], floor)
