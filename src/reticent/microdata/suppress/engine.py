@@ -12,8 +12,8 @@ from reticent.microdata.suppress.attacker import Families, cheapest_of, families
 from reticent.microdata.suppress.by_risk import lent_for_risk, risk_blanks
 from reticent.microdata.suppress.cover import cover_blanks
 from reticent.microdata.suppress.demand import ENUMERATED, Demand, Prices
-from reticent.microdata.suppress.inference import loosened
-from reticent.microdata.suppress.lend import lent_blanks
+from reticent.microdata.suppress.inference import Judge, loosened
+from reticent.microdata.suppress.lend import lent_blanks, masks_of
 from reticent.microdata.suppress.merge import merged_blanks
 from reticent.microdata.suppress.slack import Costs, with_slack
 
@@ -89,8 +89,9 @@ def _attacked(task: Task) -> Solved:
     costs = Costs(task.codes >= 0, task.prices, task.shared, sizes)
     bound = costs.of_file(masks)
     generator = np.random.Generator(np.random.Philox(key=task.seed))
-    masks = with_slack(masks, costs, task.slack, generator, rare=rare)
-    published = _spread(blanked(task.codes, masks), task)
+    # up to half of the slack for blanks that nobody needs, the rest for those that keep others from being inferred
+    wider = with_slack(masks, costs, task.slack / 2, generator, rare=rare)
+    published = _spread(blanked(task.codes, wider), task)
     if task.semantics is Semantics.KK:
         if task.risk_threshold is None:
             lent, left = lent_blanks(task.codes, published, task.demand, task.prices, keep_blanks=True)
@@ -99,8 +100,10 @@ def _attacked(task: Task) -> Solved:
             lent, left = lent_for_risk(task.codes, published, task.weights, task.risk_threshold, task.risk, task.prices)
         published, stuck = _spread(lent, task), stuck | left
     if task.slack > 0 and task.risk_threshold is None:
-        cards = [int(c) + 1 for c in task.codes.max(axis=0)]
-        more = loosened(task.codes, published, cards, task.demand, task.semantics, task.prices, generator)
+        judge = Judge([int(c) + 1 for c in task.codes.max(axis=0)], task.demand, task.semantics, task.prices)
+        unneeded = costs.of_file(wider) - bound
+        left_over = task.slack * (costs.of_file(masks_of(published, task.codes)) - unneeded) - unneeded
+        more = loosened(task.codes, published, judge, generator, budget=left_over)
         published = _spread(more, task)
     return Solved(published, stuck | _above_cap(published, task), None if stuck.any() else bound)
 

@@ -6,6 +6,7 @@ are enumerated. In larger ones two arguments give a lower bound: a value that to
 and where just enough records can fit a published one, all of them do.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -23,6 +24,8 @@ MOST_RECORDS = 8
 MOST_FILES = 20_000
 MOST_VALUES = 64
 """Ways to complete a record up to which it is looked at in a large file."""
+MOST_COMPLETED = 1_000_000
+"""Completed records that are looked at in a large file."""
 EFFORT = 40_000_000
 TRIES = 12
 JUDGED = (Semantics.K1, Semantics.ONE_K, Semantics.KK)
@@ -53,75 +56,97 @@ def inferred_blanks(
         if semantics is not Semantics.K1:
             found[:, variables] |= _only_fitting(part, inside, k)
         if semantics is not Semantics.ONE_K:
-            found[:, variables] |= _all_needed(part, inside, k)[0]
+            found[:, variables] |= _all_needed(part, inside, k)
     return Inferred(n_blanks, int((found & blank & (np.array(cards) > 1)).sum()), False)
 
 
-def loosened(
-    codes: Codes,
-    published: Codes,
-    cards: list[int],
-    demand: Demand,
-    semantics: Semantics,
-    prices: Prices,
-    generator: np.random.Generator,
-) -> Codes:
-    """More blanks, until none is inferred (in large files: none of those that the lower bound finds).
+@dataclass(frozen=True)
+class Judge:
+    """What a published file promises: the codes of each variable, the demand and its reading of missing values."""
 
-    Whether a file is good enough is seen from the published file alone. So for a file that is, no truth is ruled out by
-    the knowledge that it went through here.
+    cards: list[int]
+    demand: Demand
+    semantics: Semantics
+    prices: Prices
+
+
+def loosened(codes: Codes, published: Codes, judge: Judge, generator: np.random.Generator, *, budget: float) -> Codes:
+    """More blanks, until none is inferred; in large files none of those that the lower bound finds, within the budget.
+
+    Whether a small file is good enough is seen from the published file alone. So for a file that is, no truth is ruled
+    out by the knowledge that it went through here.
     """
     out = published.copy()
-    for effort in range(TRIES):
+    for effort in range(1, TRIES + 1):
         blank = (out < 0) & (codes >= 0)
-        if _is_small(out, blank, cards):
-            certain = enumerated(out, blank, cards, demand, semantics)
-            if not certain.any():
+        if _is_small(out, blank, judge.cards):
+            if not enumerated(out, blank, judge.cards, judge.demand, judge.semantics).any():
                 break
-            wanted = (out >= 0) & (generator.random(out.shape) < (effort + 1) / TRIES)
-        else:
-            wanted = _causes(out, blank, cards, demand, semantics, generator)
-        if not _blank_more(codes, out, wanted, prices) and not _is_small(out, blank, cards):
+            _blank_more(codes, out, (out >= 0) & (generator.random(out.shape) < effort / TRIES), judge.prices, np.inf)
+            continue
+        wanted = _causes(out, blank, judge, generator)
+        spent = _blank_more(codes, out, wanted, judge.prices, budget)
+        budget -= spent
+        if not spent:
             break
     return out
 
 
 def _causes(
-    published: Codes,
-    blank: NDArray[np.bool_],
-    cards: list[int],
-    demand: Demand,
-    semantics: Semantics,
-    generator: np.random.Generator,
+    published: Codes, blank: NDArray[np.bool_], judge: Judge, generator: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Values to blank: those that force a blank elsewhere, and one more in each record with one value left."""
+    """Values to blank: in a record that then may be what too few can be, and one more where one value is left."""
     wanted = np.zeros(published.shape, np.bool_)
-    several = np.array(cards) > 1
-    for mask, k in demand.combinations:
+    several = np.array(judge.cards) > 1
+    for mask, k in judge.demand.combinations:
         variables = list(variables_of(mask))
-        part, inside = np.ascontiguousarray(published[:, variables]), [cards[v] for v in variables]
-        if semantics is not Semantics.ONE_K:
-            forced, cause = _all_needed(part, inside, k)
-            if (forced & blank[:, variables] & several[variables]).any():
-                wanted[:, variables] |= cause & several[variables]
-        if semantics is not Semantics.K1:
-            sure = (_only_fitting(part, inside, k) & blank[:, variables] & several[variables]).any(axis=1)
+        part, inside = np.ascontiguousarray(published[:, variables]), [judge.cards[v] for v in variables]
+        certain = blank[:, variables] & several[variables]
+        if judge.semantics is not Semantics.ONE_K:
+            wanted[:, variables] |= _help_for_tight(part, inside, k, certain, generator)
+        if judge.semantics is not Semantics.K1:
+            sure = (_only_fitting(part, inside, k) & certain).any(axis=1)
             draw = np.where((part >= 0) & several[variables], generator.random(part.shape), -1.0)
-            at = draw.argmax(axis=1)
             rows = np.flatnonzero(sure & (draw.max(axis=1) >= 0))
-            wanted[rows, np.array(variables)[at[rows]]] = True
+            wanted[rows, np.array(variables)[draw.argmax(axis=1)[rows]]] = True
     return wanted
 
 
-def _blank_more(codes: Codes, published: Codes, wanted: NDArray[np.bool_], prices: Prices) -> int:
-    """Blank what is wanted and allowed, in place; returns how many values that were."""
+def _help_for_tight(
+    published: Codes, cards: list[int], k: int, certain: NDArray[np.bool_], generator: np.random.Generator
+) -> NDArray[np.bool_]:
+    """For each published record that forces a blank elsewhere, what must go in the nearest other one for it to fit too."""
+    first, counts, _, group = pattern_table(published, cards)
+    patterns = published[first]
+    mine_too = np.zeros(len(first), np.bool_)
+    mine_too[group[certain.any(axis=1)]] = True
+    wanted = np.zeros(published.shape, np.bool_)
+    order = np.argsort(generator.random(len(first)))
+    for row, fit in _tight(patterns, counts, k):
+        mine = patterns[row]
+        if not (mine_too[fit] & ((patterns[fit] < 0) & (mine >= 0)).any(axis=1)).any():
+            continue
+        apart = (patterns != mine) & (patterns >= 0) & (mine >= 0)
+        far = apart.sum(axis=1)
+        far[fit] = far.max() + 1
+        nearest = int(order[np.argmin(far[order])])
+        records = np.flatnonzero(group == nearest)
+        wanted[records[generator.integers(len(records))]] |= apart[nearest]
+    return wanted
+
+
+def _blank_more(codes: Codes, published: Codes, wanted: NDArray[np.bool_], prices: Prices, budget: float) -> float:
+    """Blank what is wanted, allowed and within the budget, in place; returns what it costs."""
     frozen = np.array([prices.frozen >> v & 1 == 1 for v in range(codes.shape[1])])
     wanted = wanted & (published >= 0) & ~frozen
     if prices.cap is not None:
-        spent = ((published < 0) & (codes >= 0)).sum(axis=1)
-        wanted &= (wanted.cumsum(axis=1) + spent[:, None]) <= prices.cap
-    published[wanted] = -1
-    return int(wanted.sum())
+        taken = ((published < 0) & (codes >= 0)).sum(axis=1)
+        wanted &= (wanted.cumsum(axis=1) + taken[:, None]) <= prices.cap
+    places = np.argwhere(wanted)
+    price = np.cumsum(np.array(prices.costs)[places[:, 1]]) if len(places) else np.zeros(0)
+    places = places[price <= budget]
+    published[places[:, 0], places[:, 1]] = -1
+    return float(price[len(places) - 1]) if len(places) else 0.0
 
 
 def _is_small(published: Codes, blank: NDArray[np.bool_], cards: list[int]) -> bool:
@@ -165,35 +190,57 @@ def _only_fitting(published: Codes, cards: list[int], k: int) -> NDArray[np.bool
     """Blanks with one value left, when a record must fit k published ones whatever its value is."""
     first, counts, _, group = pattern_table(published, cards)
     patterns = published[first]
+    tried = list(_completions(patterns, cards))
     out = np.zeros(patterns.shape, np.bool_)
-    masks = (patterns < 0) @ (np.int64(1) << np.arange(patterns.shape[1], dtype=np.int64))
-    for mask in np.unique(masks[masks > 0]).tolist():
-        gone = list(variables_of(mask))
-        if prod(cards[v] for v in gone) > MOST_VALUES:
-            continue
-        tries = np.array(list(product(*(range(cards[v]) for v in gone))), np.int32)
-        rows = np.flatnonzero(masks == mask)[: EFFORT // (20 * len(tries))]
-        whole = np.repeat(patterns[rows], len(tries), axis=0)
-        whole[:, gone] = np.tile(tries, (len(rows), 1))
-        fits = compatible_sums(whole, patterns, counts, asking_wild=False, answering_wild=True)
-        possible = (fits >= k).reshape(len(rows), len(tries))
+    if not tried:
+        return np.asarray(out[group])
+    asked = np.concatenate([whole for _, _, _, whole in tried])
+    fits = compatible_sums(asked, patterns, counts, asking_wild=False, answering_wild=True) >= k
+    begin = 0
+    for rows, gone, values, whole in tried:
+        possible = fits[begin : begin + len(whole)].reshape(len(rows), len(values))
+        begin += len(whole)
         for at, v in enumerate(gone):
-            values = np.column_stack([possible[:, tries[:, at] == c].any(axis=1) for c in range(cards[v])])
-            out[rows, v] = values.sum(axis=1) == 1
+            left = np.column_stack([possible[:, values[:, at] == c].any(axis=1) for c in range(cards[v])])
+            out[rows, v] = left.sum(axis=1) == 1
     return np.asarray(out[group])
 
 
-def _all_needed(published: Codes, cards: list[int], k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Blanks that must be what another published record shows, because no more than k can be; and what forces them."""
+def _completions(
+    patterns: Codes, cards: list[int]
+) -> Iterator[tuple[NDArray[np.int64], list[int], NDArray[np.int32], Codes]]:
+    """For each set of blanks: the patterns with it, its variables, their values, and the patterns so completed.
+
+    Sets with few ways to complete them come first, as long as the room lasts.
+    """
+    masks = (patterns < 0) @ (np.int64(1) << np.arange(patterns.shape[1], dtype=np.int64))
+    ways = {mask: prod(cards[v] for v in variables_of(mask)) for mask in np.unique(masks[masks > 0]).tolist()}
+    room = MOST_COMPLETED
+    for mask in sorted((mask for mask in ways if ways[mask] <= MOST_VALUES), key=lambda mask: ways[mask]):
+        rows = np.flatnonzero(masks == mask)[: room // ways[mask]]
+        if not len(rows):
+            return
+        room -= len(rows) * ways[mask]
+        gone = list(variables_of(mask))
+        values = np.array(list(product(*(range(cards[v]) for v in gone))), np.int32)
+        whole = np.repeat(patterns[rows], len(values), axis=0)
+        whole[:, gone] = np.tile(values, (len(rows), 1))
+        yield rows, gone, values, whole
+
+
+def _all_needed(published: Codes, cards: list[int], k: int) -> NDArray[np.bool_]:
+    """Blanks that must be what another published record shows, because no more than k records can be."""
     first, counts, _, group = pattern_table(published, cards)
     patterns = published[first]
+    forced = np.zeros(patterns.shape, np.bool_)
+    for row, fit in _tight(patterns, counts, k):
+        forced[fit] |= (patterns[fit] < 0) & (patterns[row] >= 0)
+    return np.asarray(forced[group])
+
+
+def _tight(patterns: Codes, counts: NDArray[np.int64], k: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Published patterns that only k records can be, with the patterns of these records."""
     able = compatible_sums(patterns, patterns, counts, asking_wild=True, answering_wild=True)
-    forced, cause = np.zeros(patterns.shape, np.bool_), np.zeros(patterns.shape, np.bool_)
-    tight = np.flatnonzero(able <= k)
-    for row in tight[: max(1, EFFORT // max(1, patterns.size))].tolist():
+    for row in np.flatnonzero(able <= k)[: max(1, EFFORT // max(1, patterns.size))].tolist():
         mine = patterns[row]
-        fit = ((patterns == mine) | (patterns < 0) | (mine < 0)).all(axis=1)
-        certain = (patterns[fit] < 0) & (mine >= 0)
-        forced[fit] |= certain
-        cause[row] |= certain.any(axis=0)
-    return np.asarray(forced[group]), np.asarray(cause[group])
+        yield row, np.flatnonzero(((patterns == mine) | (patterns < 0) | (mine < 0)).all(axis=1))

@@ -31,7 +31,7 @@ def lent_blanks(
     """
     out = published.copy()
     stuck = np.zeros(len(codes), np.bool_)
-    floor = _masks(out, codes) if keep_blanks else np.zeros(len(codes), np.int64)
+    floor = masks_of(out, codes) if keep_blanks else np.zeros(len(codes), np.int64)
     for mask, k in sorted(demand.combinations, key=lambda item: -item[0].bit_count()):
         variables = list(variables_of(mask))
         inside = Prices(
@@ -54,7 +54,8 @@ def lent_blanks(
     return out, stuck
 
 
-def _masks(published: Codes, codes: Codes) -> NDArray[np.int64]:
+def masks_of(published: Codes, codes: Codes) -> NDArray[np.int64]:
+    """The variables that were blanked in each record, as bit masks."""
     blank = (published < 0) & (codes >= 0)
     return np.asarray(blank @ (1 << np.arange(codes.shape[1], dtype=np.int64)))
 
