@@ -126,7 +126,7 @@ def test_cover_of_several_combinations_is_safe_for_all_of_them(codes: np.ndarray
 
 
 @pytest.mark.parametrize("semantics", ["(1,k)", "(k,k)"])
-@given(codes=FILES, data=st.data())
+@given(codes=WITH_MISSING, data=st.data())
 def test_lending_is_safe_for_all_combinations(semantics: str, codes: np.ndarray, data: st.DataObject) -> None:
     n, q = codes.shape
     demand, prices = _demand(data, q, n), Prices((1.0,) * q)

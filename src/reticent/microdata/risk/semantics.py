@@ -14,7 +14,7 @@ Let x be the true codes of n records and y the published ones, some of them miss
 The last three are Gionis, Mazza and Tassa, "k-Anonymization revisited" (ICDE 2008). A value that is missing in the truth
 is not known to fit any code: it is compatible only with a published missing value, which keeps the counts conservative.
 `match-anything` has a degenerate optimum (k − 1 wholly blank records make any file k-anonymous), so protection uses
-`(k,1)` unless told otherwise. For comparison with sdcMicro's `freqCalc`, `sdcmicro_counts` has its alpha.
+`(k,k)` by default. For comparison with sdcMicro's `freqCalc`, `sdcmicro_counts` has its alpha.
 """
 
 from collections.abc import Sequence
