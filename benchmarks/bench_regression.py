@@ -37,7 +37,7 @@ def _database(n: int, mode: str) -> ProtectedDatabase:
             "hours": rng.normal(50, 10, n).round(1),
         }
     )
-    policy = Policy(mode=mode, filters=("region", "sex", "wave"), responses=("pay", "hours"))
+    policy = Policy(mode=mode, test=mode == "open", filters=("region", "sex", "wave"), responses=("pay", "hours"))
     ledger = tempfile.mkdtemp() + "/bench.ledger"
     return ProtectedDatabase(Microdata.of(table, schema), policy=policy, secret=1, test_secret=True, ledger=ledger)
 

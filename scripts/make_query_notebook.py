@@ -106,7 +106,7 @@ show("eve", "SELECT LINREG(salary, grade) FROM data")""",
     ),
     (
         "code",
-        """open_policy = Policy(mode="open", filters=("dept", "grade"), responses=("salary",))
+        """open_policy = Policy(mode="open", test=True, filters=("dept", "grade"), responses=("salary",))
 unprotected = ProtectedDatabase(
     Microdata.of(people, schema), policy=open_policy, secret=1, test_secret=True, ledger=folder / "open.ledger"
 )

@@ -102,6 +102,110 @@ def near_shares() -> dict[str, Any]:
     return {"transcript": asked(db, [*queries, "SELECT COUNT(*) FROM data GROUP BY serial"])}
 
 
+ODD_COUNTS = (-1, -100, float("inf"), 10**6, 2**80, 1.5, 1e300, "3", True, None, [], {"a": 1})
+ODD_POLICIES = {
+    "options a number": "options = 5",
+    "options of a mode a list": "[policy.options]\nexact = []",
+    "options of no mode": "[policy.options.cel-key]\nlargest = 5",
+    "unknown option": "[policy.options.cell-key]\nlargst = 5",
+    "bounds a number": "bounds = 3",
+    "bounds of a response a text": "[policy.bounds]\npay = 'x'",
+    "bounds not a number": "[policy.bounds.pay]\nlow = nan",
+    "limits a text": "limits = 'many'",
+    "cutpoints a number": "cutpoints = 4",
+    "cutpoints of texts": "[policy.cutpoints]\ndep = ['a']",
+    "known nobody": "known = ['nobody']",
+    "open": "mode = 'open'",
+    "filters a text": "filters = 'dep'",
+    "deep": "known = " + "[" * 3000 + "]" * 3000,
+    "long number": "minimum = " + "9" * 5000,
+}
+
+
+def database_file(folder: Path, more: str = "") -> Path:
+    """A small database as a file describes it: twelve persons, of whom one is alone in `b`, with a pay of 221."""
+    rows = "\n".join(f"p{i},{'ab'[i == 11]},{100 + i * i}" for i in range(12))
+    (folder / "pay.csv").write_text(f"id,dep,pay\n{rows}\n")
+    (folder / "schema.toml").write_text(
+        '[[variable]]\nname = "id"\nrole = "identifier"\n[[variable]]\nname = "dep"\nrole = "key"\n'
+        'codes = ["a", "b"]\n[[variable]]\nname = "pay"\nrole = "sensitive"\nkind = "numeric"\n'
+    )
+    (folder / "pay.secret").write_text("0123456789abcdef" * 4 + "\n")
+    known = 'filters = ["dep"]\n' if "filters" not in more else ""
+    (folder / "pay.toml").write_text(
+        '[data]\npath = "pay.csv"\nschema = "schema.toml"\nsecret = "pay.secret"\n[ledger]\npath = "pay.ledger"\n'
+        f'[policy]\nresponses = ["pay"]\n{known}{more}\n'
+    )
+    return folder / "pay.toml"
+
+
+def outcome_of(work: Callable[[], Any]) -> str:
+    """`done`, `sentence` for an error that the program raises on purpose, else the name of the error."""
+    from reticent.base.errors import ReticentError
+
+    try:
+        work()
+    except ReticentError:
+        return "sentence"
+    except Exception as err:
+        return type(err).__name__
+    return "done"
+
+
+@scenario
+def odd_inputs() -> dict[str, Any]:
+    """What opening and asking do with odd anchors, option tables and users."""
+    from reticent.jobs.answer_query import answer_query, open_database
+
+    found = {}
+    question = "SELECT COUNT(*) FROM data"
+    for count in ODD_COUNTS:
+        path = database_file(Path(tempfile.mkdtemp()))
+        answer_query(path, question, user="u")
+        anchor = path.parent / "pay.ledger.anchor"
+        anchor.write_text(json.dumps({**json.loads(anchor.read_text()), "count": count}))
+        found[f"anchor count {count!r}"] = outcome_of(lambda path=path: open_database(path))
+    for name, more in ODD_POLICIES.items():
+        path = database_file(Path(tempfile.mkdtemp()), more)
+        found[f"policy {name}"] = outcome_of(lambda path=path: open_database(path))
+    for user in (None, 7, b"u", "", "x" * 10_000, "a\x00b", "a\u200bb", "\ud800"):
+        path = database_file(Path(tempfile.mkdtemp()))
+        found[f"user {str(user)[:20]!a}"] = outcome_of(
+            lambda path=path, user=user: answer_query(path, question, user=user)
+        )
+    return {"outcomes": found}
+
+
+@scenario
+def forged_anchor() -> dict[str, Any]:
+    """Who may write the files, but lacks the secret, puts back an older ledger with an anchor made for it."""
+    import shutil
+    import sqlite3
+
+    from reticent.jobs.answer_query import answer_query, result_to_json
+
+    path = database_file(Path(tempfile.mkdtemp()))
+    folder, transcript = path.parent, []
+
+    def ask(query: str) -> None:
+        try:
+            entry = dict(result_to_json(answer_query(path, query, user="u")))
+        except Exception as err:
+            entry = {"answered": False, "code": type(err).__name__}
+        transcript.append({"query": query, **entry})
+
+    ask("SELECT COUNT(*) FROM data")
+    shutil.copy(folder / "pay.ledger", folder / "old")
+    ask("SELECT SUM(pay) FROM data")
+    shutil.copy(folder / "old", folder / "pay.ledger")
+    with sqlite3.connect(folder / "old") as connection:
+        number, digest = connection.execute("SELECT number, hash FROM entries ORDER BY number DESC").fetchone()
+    mark = {**json.loads((folder / "pay.ledger.anchor").read_text()), "count": number, "hash": digest.hex()}
+    (folder / "pay.ledger.anchor").write_text(json.dumps(mark))
+    ask("SELECT SUM(pay) FROM data WHERE dep = 'a'")
+    return {"transcript": transcript}
+
+
 def main(folder: Path) -> None:
     """Write the scenarios, or those named, as this version answers them."""
     chosen = sys.argv[2:] or list(SCENARIOS)

@@ -49,7 +49,9 @@ def database(folder: Path, mode: str) -> ProtectedDatabase:
         )
     )
     bounds = {"pay": Bounds(-1000, 1000), "hours": Bounds(-1000, 1000)}
-    policy = Policy(mode=mode, filters=("dept", "grade"), responses=("pay", "hours"), bounds=bounds)
+    policy = Policy(
+        mode=mode, test=mode == "open", filters=("dept", "grade"), responses=("pay", "hours"), bounds=bounds
+    )
     return ProtectedDatabase(
         Microdata.of(table, schema), policy=policy, secret=9, test_secret=True, ledger=folder / "d.ledger"
     )

@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 def build(cls: type[T], values: Mapping[str, Any], *, owner: str) -> T:
     """Make a `cls` of a mapping; field names may be written with hyphens."""
+    if not isinstance(values, Mapping):
+        raise PlanError(f"{owner} must be a table of options, got {_kind(values)}.")
     fields = {field.name: field for field in dataclasses.fields(cls) if field.init}  # type: ignore[arg-type]
     hints = typing.get_type_hints(cls)
     given: dict[str, Any] = {}

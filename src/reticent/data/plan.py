@@ -80,6 +80,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise PlanError(f"{path.name}: the file is not UTF-8 text; save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as err:
         raise PlanError(f"{path.name}: this is not valid TOML: {err}.") from err
+    except (ValueError, RecursionError) as err:  # a number of thousands of digits, tables nested without end
+        raise PlanError(f"{path.name}: the file is nested too deeply, or a number in it is too long.") from err
+    except OSError as err:
+        raise PlanError(f"{path.name}: the file cannot be read.") from err
 
 
 def check_sections(table: Mapping[str, Any], allowed: tuple[str, ...], *, owner: str) -> None:

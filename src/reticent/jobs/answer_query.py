@@ -2,7 +2,7 @@
 
     [data]      path, schema, secret (a key file), test_secret, name, version, format, query
     [[earlier]] path, schema, version …: versions of the data asked about before, oldest first
-    [ledger]    path (a file, or a postgresql address), anchor, create
+    [ledger]    path (a file, or a postgresql address), anchor, create, adopt_anchor
     [policy]    see `reticent.queries.policy.Policy`
 
 Paths are relative to the file's own folder.
@@ -59,6 +59,7 @@ class LedgerPlace:
     path: str
     anchor: str | None = None
     create: bool = True
+    adopt_anchor: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ def open_database(path: Path | str) -> ProtectedDatabase:
         anchor=None if file.ledger.anchor is None else file.find(file.ledger.anchor),
         create=file.ledger.create,
         test_secret=file.data.test_secret,
+        adopt_anchor=file.ledger.adopt_anchor,
     )
 
 

@@ -6,7 +6,7 @@ who lacks the secret can neither change, drop, insert nor reorder entries unnoti
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,14 @@ class StoredEntry:
     number: int
     body: bytes
     digest: bytes
+
+
+def as_stored(row: Sequence[Any]) -> StoredEntry:
+    """A row of a store as an entry; what is not a number and two byte strings is damage."""
+    number, body, digest = row
+    if type(number) is not int or not isinstance(body, bytes) or not isinstance(digest, bytes):
+        raise LedgerError("ledger: it holds something that is no entry; the data set stays closed. Restore it.")
+    return StoredEntry(number, body, digest)
 
 
 class Chain:
@@ -87,5 +95,11 @@ def encode(kind: str, payload: Mapping[str, Any]) -> bytes:
 
 def decode(stored: StoredEntry) -> Entry:
     """The entry of stored bytes that the chain has verified."""
-    payload = json.loads(stored.body)
-    return Entry(stored.number, str(payload.pop("kind")), payload, stored.digest)
+    try:
+        payload = json.loads(stored.body)
+        return Entry(stored.number, str(payload.pop("kind")), payload, stored.digest)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as err:
+        raise LedgerError(
+            f"ledger: entry {stored.number} was written by another version of the program that this one cannot read.",
+            entry=stored.number,
+        ) from err

@@ -2,8 +2,9 @@
 
 Guarantee. When `Turn.append` returns, the entry is on disk and the anchor says so; only then may an answer leave. A
 crash at any instant leaves the ledger equal to its anchor or ahead of it (a decision that was logged but not sent stays
-in force). Opening refuses, in one sentence, a ledger with a changed, missing, added or reordered entry, and one that
-ends before its anchor. Not noticed: ledger and anchor rolled back together; keep the anchor elsewhere against that.
+in force). Opening refuses, in one sentence, a ledger with a changed, missing, added or reordered entry, one that ends
+before its anchor, and an anchor that was not signed with the secret. Not noticed: ledger and anchor rolled back together
+to an earlier pair; keep the anchor elsewhere against that.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,7 @@ from typing import Any
 
 from reticent.base.randomness import Secret
 from reticent.ledger.anchor import Anchor, Mark
-from reticent.ledger.chain import Chain, Entry, LedgerError, StoredEntry, decode, encode
+from reticent.ledger.chain import START, Chain, Entry, LedgerError, StoredEntry, decode, encode
 from reticent.ledger.snapshot import Snapshots
 from reticent.ledger.store import SqliteStore, Store
 
@@ -38,8 +39,12 @@ class Ledger:
         self._store, self._anchor, self._chain = store, anchor, Chain(secret)
         self.snapshots = Snapshots(anchor.path.with_name(anchor.path.name + ".state"), secret)
         self._mark = Mark()
-        with store.turn():
-            self._verify(dataset, create=create)
+        try:
+            with store.turn():
+                self._verify(dataset, create=create)
+        except BaseException:
+            store.close()
+            raise
 
     def __repr__(self) -> str:
         return f"<Ledger {self._mark.count} entries>"
@@ -54,7 +59,10 @@ class Ledger:
 
     def entries(self) -> list[Entry]:
         """Every entry, verified, in order."""
-        return [decode(stored) for stored in self._store.read(0)[: self._mark.count]]
+        stored = self._store.read(0)[: self._mark.count]
+        if self._chain.verify(START, 0, stored) != self._mark.digest:
+            raise LedgerError("ledger: its last entries are gone since it was opened; the data set stays closed.")
+        return [decode(entry) for entry in stored]
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
@@ -96,13 +104,18 @@ class Ledger:
                 entry=last + 1,
             )
         self._advance(stored)
+        if remembered < last:
+            raise LedgerError(
+                f"ledger: it says that {remembered} entries were written, but holds {last}; the data set stays closed. "
+                "Restore an intact copy."
+            )
         if anchored.count and stored[anchored.count - 1].digest != anchored.digest:
             raise LedgerError(
                 f"ledger: entry {anchored.count} is not the one its anchor remembers; the data set stays closed. "
                 "Restore ledger and anchor that belong together.",
                 entry=anchored.count,
             )
-        if anchored.count < len(stored):
+        if anchored.count < len(stored) or not self._anchor.signed:
             self._anchor.write(self._mark)  # a crash came between the entry and its anchor; the entry holds
         if not stored:
             self._append([("ledger", {"format": FORMAT, "dataset": dataset})])
@@ -134,11 +147,18 @@ class Ledger:
 
 
 def open_ledger(
-    place: str | Path, *, secret: Secret, dataset: str, anchor: Path | None = None, create: bool = True
+    place: str | Path,
+    *,
+    secret: Secret,
+    dataset: str,
+    anchor: Path | None = None,
+    create: bool = True,
+    adopt_anchor: bool = False,
 ) -> Ledger:
     """Open (or begin) the ledger of a data set: a file for SQLite, or a `postgresql…://` address.
 
-    The anchor lies beside the file unless `anchor` says where; a PostgreSQL ledger needs one named.
+    The anchor lies beside the file unless `anchor` says where; a PostgreSQL ledger needs one named. `adopt_anchor` takes
+    over an anchor of version 0.1.0, which is not signed.
     """
     text = str(place)
     if "://" in text:
@@ -148,9 +168,10 @@ def open_ledger(
             )
         from reticent.ledger.server_store import ServerStore
 
-        return Ledger(ServerStore(text, dataset), Anchor(anchor), secret=secret, dataset=dataset, create=create)
+        mark = Anchor(anchor, secret, adopt=adopt_anchor)
+        return Ledger(ServerStore(text, dataset), mark, secret=secret, dataset=dataset, create=create)
     path = Path(place)
-    mark = Anchor(anchor or path.with_name(path.name + ".anchor"))
+    mark = Anchor(anchor or path.with_name(path.name + ".anchor"), secret, adopt=adopt_anchor)
     if not path.exists() and mark.read() is not None:
         raise LedgerError(
             f"ledger: {path.name!r} is gone although its anchor is there; the data set stays closed. Restore the ledger."

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from reticent.base.optional import need
-from reticent.ledger.chain import LedgerError, StoredEntry
+from reticent.ledger.chain import LedgerError, StoredEntry, as_stored
 
 STATEMENTS = (
     "CREATE TABLE IF NOT EXISTS reticent_entries (dataset text NOT NULL, number bigint NOT NULL, body bytea NOT NULL, "
@@ -87,7 +87,7 @@ class ServerStore:
                 after=after,
             ).fetchall()
             self._connection.commit()
-        return [StoredEntry(int(number), bytes(body), bytes(digest)) for number, body, digest in rows]
+        return [as_stored((number, bytes(body), bytes(digest))) for number, body, digest in rows]
 
     def append(self, entries: list[StoredEntry]) -> None:
         """Add entries in one transaction with synchronous commit."""

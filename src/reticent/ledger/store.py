@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from reticent.ledger.chain import LedgerError, StoredEntry
+from reticent.ledger.chain import LedgerError, StoredEntry, as_stored
 
 LOCK_WAIT = 120.0
 SCHEMA = {
@@ -60,12 +60,17 @@ class SqliteStore:
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
         except OSError as err:
             raise LedgerError(f"ledger: {path.name!r} cannot be opened or made; its folder must be writable.") from err
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=LOCK_WAIT)
-        with self.turn(), self._damage():
-            self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            self._connection.execute("PRAGMA synchronous = FULL")
-            self._connection.execute("PRAGMA trusted_schema = OFF")
-            self._prepare()
+        with self._damage():
+            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=LOCK_WAIT)
+        try:
+            with self.turn(), self._damage():
+                self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._connection.execute("PRAGMA trusted_schema = OFF")
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def _prepare(self) -> None:
         found = dict(self._connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
@@ -85,7 +90,12 @@ class SqliteStore:
     def _damage(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as err:
+        except (
+            sqlite3.Error,
+            MemoryError,
+            ValueError,
+            OverflowError,
+        ) as err:  # damaged lengths and texts come as these
             raise LedgerError(
                 f"ledger: the file {self.path.name!r} is damaged or cannot be written; the data set stays closed. "
                 "Restore an intact copy."
@@ -103,7 +113,7 @@ class SqliteStore:
             rows = self._connection.execute(
                 "SELECT number, body, hash FROM entries WHERE number > ? ORDER BY number", (after,)
             ).fetchall()
-        return [StoredEntry(int(number), bytes(body), bytes(digest)) for number, body, digest in rows]
+        return [as_stored(row) for row in rows]
 
     def append(self, entries: list[StoredEntry]) -> None:
         """Add entries in one transaction, synced to disk."""
@@ -123,7 +133,9 @@ class SqliteStore:
         """How many entries the file remembers to have taken."""
         with self._thread, self._damage():
             row = self._connection.execute("SELECT count FROM progress").fetchone()
-        return int(row[0]) if row else 0
+        if row is None or type(row[0]) is not int:
+            raise LedgerError("ledger: it does not say how many entries it has taken; the data set stays closed.")
+        return int(row[0])
 
     def close(self) -> None:
         """Close the file."""

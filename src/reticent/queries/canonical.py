@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import DataError
+from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
@@ -227,18 +227,27 @@ class Universe:
 
     def known_entities(self) -> frozenset[int]:
         """The respondents whose values the policy calls public knowledge."""
-        wanted = set(self.policy.known)
-        if not wanted:
-            return frozenset()
-        found: set[int] = set()
-        for number, version in enumerate(self.versions):
+        return frozenset().union(*self._known.values())
+
+    def check_known(self) -> None:
+        """Refuse names of known respondents that nobody has: they would protect nobody."""
+        lacking = [name for name, found in self._known.items() if not found]
+        if lacking:
+            raise PlanError(f"policy: known lists {lacking[0]!r}, but no respondent of the data has this name.")
+
+    @cached_property
+    def _known(self) -> dict[str, frozenset[int]]:
+        """The respondents (or records) that each known name stands for, in any version."""
+        found: dict[str, set[int]] = {name: set() for name in self.policy.known}
+        for number, version in enumerate(self.versions if found else ()):
             schema = version.data.schema
-            name = schema.entity or next(iter(schema.identifiers), None)
-            if name is None:
-                raise DataError("policy: known respondents need an entity or identifier variable in the schema.")
-            here = [i for i, text in enumerate(version.data.texts(name)) if text in wanted]
-            found |= set(self._entities[number][here].tolist())
-        return frozenset(found)
+            variable = schema.entity or next(iter(schema.identifiers), None)
+            if variable is None:
+                raise PlanError("policy: known respondents need an entity or identifier variable in the schema.")
+            for place, text in enumerate(version.data.texts(variable)):
+                if text in found:
+                    found[text].add(int(self._entities[number][place]))
+        return {name: frozenset(own) for name, own in found.items()}
 
     def cells(self, names: tuple[str, ...], *, version: int | None = None) -> list[RecordSet]:
         """The record sets of all combinations of some filters that occur."""

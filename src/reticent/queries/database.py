@@ -14,6 +14,7 @@ from reticent.ledger.ledger import Ledger, open_ledger
 from reticent.queries.canonical import Universe, Version
 from reticent.queries.engine import DECISION, Engine
 from reticent.queries.language import Query, ask_for
+from reticent.queries.modes import check_mode
 from reticent.queries.policy import Policy
 from reticent.queries.refusals import Answer, Refusal, StaffReason
 
@@ -53,24 +54,33 @@ class ProtectedDatabase:
         anchor: Path | None = None,
         create: bool = True,
         test_secret: bool = False,
+        adopt_anchor: bool = False,
     ) -> None:
         own = release_secret(secret, test=test_secret, owner="ProtectedDatabase")
         self._secret_note = secret_note(own)
+        check_mode(policy)
         policy.check(data.schema)
         listed = [*earlier, (version, data)]
         names = [n for n, _ in listed]
         if len(set(names)) != len(names):
             raise DataError("ProtectedDatabase: two versions have the same name; each needs its own.")
         versions = tuple(Version(n, d, policy) for n, d in listed)
+        universe = Universe(versions, policy, own.child("universe"))
+        universe.check_known()
         self.name, self.policy = name, policy
         if isinstance(ledger, Ledger):
             self._ledger = ledger
         else:
-            self._ledger = open_ledger(ledger, secret=own.child("ledger"), dataset=name, anchor=anchor, create=create)
+            self._ledger = open_ledger(
+                ledger,
+                secret=own.child("ledger"),
+                dataset=name,
+                anchor=anchor,
+                create=create,
+                adopt_anchor=adopt_anchor,
+            )
         self._check_versions(versions)
-        self._engine = Engine(
-            Universe(versions, policy, own.child("universe")), policy, own.child("queries"), self._ledger
-        )
+        self._engine = Engine(universe, policy, own.child("queries"), self._ledger)
 
     def __repr__(self) -> str:
         return f"<ProtectedDatabase {self.name!r} version {self._engine.universe.current.name!r}, mode {self.policy.mode!r}>"

@@ -6,6 +6,7 @@ with what the others have released. A value that was once released is given agai
 
 import hashlib
 import itertools
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from reticent.base.checks import did_you_mean
-from reticent.base.errors import ParameterError, SolverError
+from reticent.base.errors import ParameterError, ReticentError, SolverError
 from reticent.base.randomness import Secret
 from reticent.ledger.chain import Entry, LedgerError
 from reticent.ledger.ledger import Ledger, Turn
@@ -24,6 +25,7 @@ from reticent.queries.modes import Cell, Decision, Mode, Request, Restorable, Se
 from reticent.queries.parse import parse
 from reticent.queries.policy import Policy
 from reticent.queries.refusals import RISK, Answer, Code, Refusal, Row, StaffReason
+from reticent.queries.users import normal_user
 from reticent.queries.wire import query_from_json, query_to_json, value_from_json, value_to_json
 
 EVERYBODY = "*"
@@ -55,8 +57,9 @@ class Engine:
 
     def ask(self, question: str | Query, *, user: str) -> Answer | Refusal:
         """Answer a query or refuse it; when this returns an answer, its decision is on disk."""
-        if not user.strip():
-            raise ParameterError("ask: user must name who asks, got an empty name.")
+        user = normal_user(user)
+        if not isinstance(question, str | Query):
+            raise ParameterError("ask: the question must be a query, as text or built with ask_for.")
         query = parse(question, self.policy.limits) if isinstance(question, str) else question
         if isinstance(query, Refusal):
             return query
@@ -194,11 +197,24 @@ class Engine:
         entries = self.ledger.entries()
         known = self._take_snapshot(entries)
         for entry in entries:
+            self._take(entry, known=known)
+        self._stale = False
+
+    def _take(self, entry: Entry, *, known: int = 0) -> None:
+        """Take an entry into memory; one that this version cannot understand closes the data set."""
+        try:
             if entry.number <= known:
                 self._recall(entry)
             else:
                 self._replay(entry)
-        self._stale = False
+        except LedgerError:
+            raise
+        except (ReticentError, KeyError, TypeError, ValueError, IndexError, AttributeError) as err:
+            raise LedgerError(
+                f"ledger: entry {entry.number} cannot be worked through again with these data and this version of the "
+                "program; the data set stays closed.",
+                entry=entry.number,
+            ) from err
 
     def _take_snapshot(self, entries: list[Entry]) -> int:
         """The number of the last entry that a snapshot of this database covers; 0 without one."""
@@ -239,7 +255,7 @@ class Engine:
             self._read()
             return
         for entry in turn.unseen:
-            self._replay(entry)
+            self._take(entry)
 
     def _decide(self, request: Request, turn: Turn) -> Answer | Refusal:
         self._stale = True  # until the decision is on disk, the mode knows more than the ledger
@@ -299,7 +315,7 @@ class Engine:
         if entry.kind != DECISION:
             return
         payload = entry.payload
-        user = str(payload["user"])
+        user = self._user_of(payload)
         self._asked[user] = self._asked.get(user, 0) + 1
         names = [str(statistic) for statistic in query_from_json(payload["query"]).statistics]
         for key, row in zip(payload["sets"], payload["values"]):
@@ -312,7 +328,7 @@ class Engine:
         if entry.kind != DECISION:
             return
         payload = entry.payload
-        user, remember = str(payload["user"]), payload["remember"]
+        user, remember = self._user_of(payload), payload["remember"]
         if payload["mode"] != self.policy.mode and payload["answered"]:
             raise LedgerError(
                 f"ledger: entry {entry.number} was answered in another mode; a data set keeps one mode, because only "
@@ -327,6 +343,14 @@ class Engine:
         values = [tuple(value_from_json(v) for v in row) for row in payload["values"]]
         self._note(request, Answer(columns, tuple(Row(cell.group, row) for cell, row in zip(request.cells, values))))
         self._mode_of(user).replay(request, remember)
+
+    def _user_of(self, payload: Mapping[str, Any]) -> str:
+        """Who asked; names in ledgers of version 0.1.0 are as they were typed, of any length."""
+        name = str(payload["user"])
+        try:
+            return normal_user(name)
+        except ParameterError:
+            return name
 
     def _request_of(self, entry: Entry) -> Request:
         payload = entry.payload
@@ -344,7 +368,7 @@ class Engine:
             except (ParameterError, KeyError) as err:
                 raise _policy_changed(entry) from err
             if not isinstance(cells, Refusal) and [cell.records.key for cell in cells] == list(payload["sets"]):
-                return Request(query, cells, str(payload["user"]), entry.number)
+                return Request(query, cells, self._user_of(payload), entry.number)
         raise _policy_changed(entry)
 
     def _note(self, request: Request, result: Answer | Refusal) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import PlanError
 from reticent.base.randomness import Secret
+from reticent.data.parameters import build
 from reticent.queries.language import Query
 from reticent.queries.refusals import Answer, Refusal, StaffReason
 
@@ -112,6 +113,33 @@ MODES: dict[str, str] = {
     "private": "reticent.queries.noise.private:private",
     "simulatable": "reticent.queries.audit.mode:simulatable",
 }
+
+
+# mode name -> "module:class" of the options that `[policy.options.<mode>]` takes
+OPTIONS: dict[str, str] = {
+    "analysis": "reticent.queries.analysis.mode:AnalysisOptions",
+    "camouflage": "reticent.queries.camouflage.mode:CamouflageOptions",
+    "cell-key": "reticent.queries.noise.cell_key:CellKeyOptions",
+    "private": "reticent.queries.noise.private:PrivateOptions",
+    "simulatable": "reticent.queries.policy:SimulatableOptions",
+}
+
+
+def check_mode(policy: "Policy") -> None:
+    """Refuse a mode that does not exist or protects nothing by mistake, and options that no mode knows."""
+    mode_factory(policy.mode)
+    if policy.mode == "open" and not policy.test:
+        raise PlanError(
+            "policy: the mode open protects nothing; it is for tests on made-up data, which `test = true` must say."
+        )
+    if policy.test and policy.mode != "open":
+        raise PlanError("policy: test = true goes with the mode open only; leave it out.")
+    for name, options in policy.options.items():
+        if name not in OPTIONS:
+            known = did_you_mean(name, OPTIONS) or f" Modes with options: {', '.join(sorted(OPTIONS))}."
+            raise PlanError(f"policy: there are no options for {name!r}.{known}")
+        module, _, kind = OPTIONS[name].partition(":")
+        build(getattr(importlib.import_module(module), kind), options, owner=f"policy: options {name}")
 
 
 def mode_factory(name: str) -> ModeFactory:

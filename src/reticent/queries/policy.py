@@ -4,6 +4,7 @@ The policy is read from the `[policy]` section of a database file. Thresholds an
 message repeats them; names of variables and cutpoints are public.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_choice
+from reticent.base.checks import check_choice, check_unique
 from reticent.base.errors import ParameterError, PlanError
-from reticent.data.parameters import build
+from reticent.data.parameters import build, check_fields
 from reticent.data.schema import Kind, Schema
 from reticent.queries.terms import MAX_PREDICTORS, MOST_FACTORS, TRANSFORMS
 
@@ -32,6 +33,8 @@ class Bounds:
     integer: bool = False
 
     def __post_init__(self) -> None:
+        if any(end is not None and not math.isfinite(end) for end in (self.low, self.high)):
+            raise ParameterError(f"{OWNER}: bounds must be finite numbers; leave an end out that nobody knows.")
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise ParameterError(f"{OWNER}: bounds need low < high.")
 
@@ -73,6 +76,9 @@ class Limits:
         default=100, metadata={"min": 1, "help": "most columns of a regression, one for each code and product"}
     )
 
+    def __post_init__(self) -> None:
+        check_fields(self, owner=f"{OWNER}: limits")
+
 
 @dataclass(frozen=True)
 class SimulatableOptions:
@@ -95,7 +101,8 @@ class Policy:
     largest respondents hold strictly more than k percent, or by the p percent rule with a coalition of `coalition`
     respondents. `interval` is the distance, in percent of the true value, that an attacker with the known `bounds` must
     be left from below and from above for every unsafe set. `known` lists respondents whose values are public knowledge.
-    `tied` lists responses that are tied by an equation (a total and its parts): who sums one sums the others.
+    `tied` lists responses that are tied by an equation (a total and its parts): who sums one sums the others. `test` says
+    that the data are made up, without which the mode `open` is refused.
     """
 
     mode: str = "exact"
@@ -118,8 +125,11 @@ class Policy:
     tied: tuple[tuple[str, ...], ...] = ()
     limits: Limits = Limits()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    test: bool = False
 
     def __post_init__(self) -> None:
+        self._check_lists()
+        check_fields(self, owner=OWNER)
         if self.dominance and (len(self.dominance) != 2 or self.dominance[0] < 1 or self.dominance[0] % 1):
             raise ParameterError(f"{OWNER}: dominance must be two numbers [n, k]: the n largest above k percent.")
         if self.dominance and not 0 < self.dominance[1] <= 100:
@@ -127,7 +137,7 @@ class Policy:
         for name in self.transforms:
             check_choice(name, TRANSFORMS, name="transforms", owner=OWNER)
         for name, points in self.cutpoints.items():
-            if list(points) != sorted(set(points)) or not points:
+            if list(points) != sorted(set(points)) or not points or not all(map(math.isfinite, points)):
                 raise ParameterError(f"{OWNER}: cutpoints of {name!r} must be increasing numbers.")
 
     @property
@@ -135,6 +145,17 @@ class Policy:
         """The ties of the mode `simulatable`: found ones would depend on values, so none means all responses."""
         options = build(SimulatableOptions, self.options.get("simulatable", {}), owner=f"{OWNER}: options simulatable")
         return self.tied if options.ties == "declared" else (*self.tied, self.responses)
+
+    def _check_lists(self) -> None:
+        """A text where a list of names is meant would be taken for its letters."""
+        for name in ("filters", "responses", "known", "transforms", "families", "tied"):
+            if isinstance(getattr(self, name), str) or any(isinstance(part, bytes) for part in getattr(self, name)):
+                raise ParameterError(f"{OWNER}: {name} must be a list of names.")
+        for name in ("families", "tied"):
+            if any(isinstance(part, str) for part in getattr(self, name)):
+                raise ParameterError(f"{OWNER}: {name} must be a list of lists of names.")
+        for name in ("filters", "responses", "known"):
+            check_unique(getattr(self, name), name=name, owner=OWNER)
 
     def check(self, schema: Schema) -> None:
         """Refuse a policy that does not fit the schema."""
@@ -146,6 +167,9 @@ class Policy:
         for name in (*self.responses, *self.cutpoints):
             if schema[name].kind is not Kind.NUMERIC:
                 raise PlanError(f"{OWNER}: {name!r} must be numeric to be a response or to have cutpoints.")
+        for name in self.cutpoints:
+            if name not in self.filters:
+                raise PlanError(f"{OWNER}: {name!r} has cutpoints but is not one of the filters.")
         for tied in self.tied:
             if len(set(tied)) < 2 or not set(tied) <= set(self.responses):
                 raise PlanError(f"{OWNER}: tied must list two or more of the responses each time.")
@@ -157,19 +181,33 @@ class Policy:
 
 def read_policy(table: Mapping[str, Any], *, owner: str) -> Policy:
     """Build a policy from the `[policy]` table of a database file."""
-    plain = dict(table)
+    plain = dict(_table(table, owner))
     parts: dict[str, Any] = {}
-    bounds = plain.pop("bounds", {})
+    bounds = _table(plain.pop("bounds", {}), f"{owner}: bounds")
     parts["bounds"] = {name: build(Bounds, value, owner=f"{owner}: bounds {name}") for name, value in bounds.items()}
     parts["limits"] = build(Limits, plain.pop("limits", {}), owner=f"{owner}: limits")
-    cutpoints = plain.pop("cutpoints", {})
+    cutpoints = _table(plain.pop("cutpoints", {}), f"{owner}: cutpoints")
     try:
-        parts["cutpoints"] = {name: tuple(float(p) for p in points) for name, points in cutpoints.items()}
-    except (TypeError, ValueError) as err:
+        parts["cutpoints"] = {name: tuple(map(_number, points)) for name, points in cutpoints.items()}
+    except (TypeError, ValueError, OverflowError) as err:
         raise PlanError(f"{owner}: cutpoints must be lists of numbers.") from err
-    options = plain.pop("options", {})
-    made = build(Policy, plain, owner=owner)
+    options = _table(plain.pop("options", {}), f"{owner}: options")
+    for name, own in options.items():
+        _table(own, f"{owner}: options {name}")
     try:
+        made = build(Policy, plain, owner=owner)
         return Policy(**{**made.__dict__, **parts, "options": options})
     except ParameterError as err:
         raise PlanError(f"{owner}: {err}") from err
+
+
+def _table(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise PlanError(f"{where} must be a table of names and values.")
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return float(value)

@@ -99,7 +99,7 @@ def _asked(folder: Path, mode: str, z: np.ndarray, turnover: np.ndarray, model: 
     """The coefficients of a model in a database whose owner was so careless as to hold the attacker's variable."""
     trade = np.where(np.arange(len(z)) % 2 == 0, "a", "b")
     data = Microdata.of(pl.DataFrame({"trade": trade, "z": z, "turnover": turnover, "w": z}), SCHEMA)
-    policy = Policy(mode=mode, filters=("trade", "z"), responses=("turnover", "w"))
+    policy = Policy(mode=mode, test=mode == "open", filters=("trade", "z"), responses=("turnover", "w"))
     folder.mkdir()
     db = ProtectedDatabase(data, policy=policy, secret=6, test_secret=True, ledger=folder / "s.ledger")
     result = db.ask(f"SELECT LINREG(turnover, {model}) FROM data", user="eve")
@@ -148,7 +148,7 @@ def test_the_attackers_transform_cannot_be_asked_at_all(tmp_path: Path) -> None:
     data = Microdata.of(
         pl.DataFrame({"trade": ["a", "b"] * 100, "z": firms.size, "turnover": firms.turnover, "w": firms.size}), SCHEMA
     )
-    policy = Policy(mode="open", filters=("trade", "z"), responses=("turnover", "w"))
+    policy = Policy(mode="open", test=True, filters=("trade", "z"), responses=("turnover", "w"))
     db = ProtectedDatabase(data, policy=policy, secret=6, test_secret=True, ledger=tmp_path / "s.ledger")
     for term in ("1 / (ABS(z - 55) + 0.0001)", "POWER(z, 9)", "EXP(z)", "z = 55", "CASE WHEN z = 55 THEN 1 END"):
         refused = db.ask(f"SELECT LINREG(turnover, {term}) FROM data", user="eve")

@@ -57,9 +57,8 @@ def database(folder: Path, mode: str, columns: dict[str, np.ndarray] | None = No
     }
     data = Microdata.of(pl.DataFrame(columns or records()), SCHEMA)
     folder.mkdir(exist_ok=True)
-    return ProtectedDatabase(
-        data, policy=Policy(mode=mode, **facts), secret=5, test_secret=True, ledger=folder / f"{mode}.ledger"
-    )
+    policy = Policy(mode=mode, test=mode == "open", **facts)
+    return ProtectedDatabase(data, policy=policy, secret=5, test_secret=True, ledger=folder / f"{mode}.ledger")
 
 
 def ask(db: ProtectedDatabase, item: str) -> Answer | Refusal:

@@ -45,7 +45,7 @@ def changed(what: str) -> pl.DataFrame:
 
 
 def database(folder: Path, mode: str, **facts) -> ProtectedDatabase:
-    policy = Policy(mode=mode, filters=("dep",), responses=("pay",), minimum=3)
+    policy = Policy(mode=mode, test=mode == "open", filters=("dep",), responses=("pay",), minimum=3)
     table = facts.pop("table", frame())
     return ProtectedDatabase(
         Microdata.of(table, SCHEMA), policy=policy, secret=2, test_secret=True, ledger=folder / "v.ledger", **facts

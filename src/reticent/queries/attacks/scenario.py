@@ -59,7 +59,7 @@ class Scenario:
 
     def with_mode(self, mode: str) -> "Scenario":
         """The same data in another mode."""
-        return replace(self, policy=replace(self.policy, mode=mode))
+        return replace(self, policy=replace(self.policy, mode=mode, test=mode == "open"))
 
     def twin(self) -> "Scenario":
         """The same data but for the target's value."""
@@ -128,6 +128,7 @@ def _schema() -> Schema:
 def _policy(mode: str, largest: float) -> Policy:
     return Policy(
         mode=mode,
+        test=mode == "open",
         filters=("region", "industry", "size", "licence", "permit", "employees", "floor_area", "weight"),
         responses=("turnover",),
         minimum=3,
