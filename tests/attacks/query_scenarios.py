@@ -130,7 +130,7 @@ def database_file(folder: Path, more: str = "") -> Path:
         '[[variable]]\nname = "id"\nrole = "identifier"\n[[variable]]\nname = "dep"\nrole = "key"\n'
         'codes = ["a", "b"]\n[[variable]]\nname = "pay"\nrole = "sensitive"\nkind = "numeric"\n'
     )
-    (folder / "pay.secret").write_text("0123456789abcdef" * 4 + "\n")
+    (folder / "pay.secret").write_text("9f0c7d2ab4e86135c17f5e02d98a6b3471fce0952a8d46b3e7150c9f82d4a6be\n")
     known = 'filters = ["dep"]\n' if "filters" not in more else ""
     (folder / "pay.toml").write_text(
         '[data]\npath = "pay.csv"\nschema = "schema.toml"\nsecret = "pay.secret"\n[ledger]\npath = "pay.ledger"\n'
