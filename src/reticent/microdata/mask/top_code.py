@@ -1,18 +1,22 @@
 """Top and bottom coding of a numeric variable, and its multivariate form (records pulled back to an ellipse)."""
 
+import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from reticent.base.errors import DataError, ParameterError
+from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import check_fields
 from reticent.data.schema import Kind, Role, Schema
+from reticent.microdata.mask.tails import check_tail, tail_of
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +33,16 @@ def _check_numeric(schema: Schema, names: tuple[str, ...], owner: str) -> None:
 
 @dataclass(frozen=True)
 class LimitCode(Method):
-    """What top and bottom coding share; `sign` +1 codes values above the limit, −1 values below."""
+    """What top and bottom coding share; `sign` +1 codes values above the limit, −1 values below.
+
+    A limit that is computed from the file (`quantile`, `deviations`) is moved inward to the next value that stays in the
+    file: the computed number itself would tell something about the values that are hidden. The mean of the values
+    beyond the limit is published only if they belong to at least `k` respondents (entities where the schema has them)
+    and none of them dominates: not even the second largest, who knows its own, can place the largest within `p`
+    percent. This holds for the arithmetic attacker, and for the transparent one too, since nothing here is drawn: the
+    published file tells of the values beyond the limit that they are beyond it, how many they are and, with `mean`,
+    their sum. That somebody lies beyond the limit is always published.
+    """
 
     sign: ClassVar[float]
 
@@ -44,9 +57,15 @@ class LimitCode(Method):
     replacement: float | str = field(
         default="limit", metadata={"help": "'limit', 'mean' (of the values beyond the limit) or a number"}
     )
+    k: int = field(default=3, metadata={"min": 2, "help": "with 'mean': fewest respondents beyond the limit"})
+    p: float = field(
+        default=10.0,
+        metadata={"min": 0.0, "help": "with 'mean': percent within which the largest must not be placed by the second"},
+    )
     label: str | None = field(default=None, metadata={"help": "a text such as '90+'; the variable becomes a code"})
 
     def __post_init__(self) -> None:
+        check_fields(self, owner=self.name)
         given = [way for way in ("value", "quantile", "deviations") if getattr(self, way) is not None]
         if len(given) != 1:
             came = " and ".join(given) or "none"
@@ -76,13 +95,18 @@ class LimitCode(Method):
         limit = self._limit(present)
         beyond = np.nan_to_num(self.sign * (values - limit), nan=0.0) > 0
         n_beyond = int(beyond.sum())
-        facts = {"records_beyond": n_beyond, "limit": limit}
+        entity = data.entity()
+        tail = tail_of(values[beyond], limit, None if entity is None else entity[beyond])
+        facts = {"records_beyond": n_beyond, "respondents_beyond": tail.respondents, "limit": limit}
         if self.label is not None:
             return Applied(self._labelled(data, beyond), {self.variable: n_beyond}, facts)
         if not n_beyond:
             return Applied(data, {self.variable: 0}, facts)
-        new = limit if self.replacement == "limit" else float(values[beyond].mean())
-        if not isinstance(self.replacement, str):
+        new = limit
+        if self.replacement == "mean":
+            check_tail(tail, k=self.k, p=self.p, owner=self.name, variable=self.variable)
+            new = math.fsum(values[beyond].tolist()) / n_beyond
+        elif not isinstance(self.replacement, str):
             new = float(self.replacement)
         masked = data.with_numbers(self.variable, np.where(beyond, new, values))
         return Applied(masked, {self.variable: n_beyond}, facts | {"replacement": new})
@@ -91,8 +115,11 @@ class LimitCode(Method):
         if self.value is not None:
             return float(self.value)
         if self.quantile is not None:
-            return float(np.quantile(present, self.quantile))
-        return float(present.mean() + self.sign * float(self.deviations or 0.0) * present.std())
+            computed = float(np.quantile(present, self.quantile))
+        else:
+            computed = float(present.mean() + self.sign * float(self.deviations or 0.0) * present.std())
+        inside = present[self.sign * (present - computed) <= 0]
+        return self.sign * float((self.sign * inside).max()) if inside.size else computed
 
     def _labelled(self, data: Microdata, beyond: NDArray[np.bool_]) -> Microdata:
         """The variable as codes, with one text for everything beyond the limit."""
@@ -112,16 +139,29 @@ class LimitCode(Method):
         return changed.with_schema(changed.schema.replace(replace(after, codes=tuple(names))))
 
     def promises(self) -> tuple[Promise, ...]:
-        """Nothing beyond a limit given as a value is left."""
-        if self.value is None or self.label is not None or self.replacement != "limit":
+        """Nothing beyond a limit given as a value is left; a mean stands for enough respondents."""
+        if self.label is not None:
             return ()
-        limit = float(self.value)
+        if self.replacement == "mean":
+            return (Promise(f"a mean of {self.variable} stands for enough respondents", partial(_few, self)),)
+        if self.value is None or self.replacement != "limit":
+            return ()
+        return (Promise(f"no value of {self.variable} is beyond the limit", partial(_beyond, self)),)
 
-        def broken(before: Microdata, after: Microdata) -> int:
-            values = after.numbers((self.variable,))[:, 0]
-            return int(np.count_nonzero(self.sign * (values - limit) > 0))
 
-        return (Promise(f"no value of {self.variable} is beyond the limit", broken),)
+def _beyond(method: LimitCode, before: Microdata, after: Microdata) -> int:
+    """Values still beyond the limit."""
+    values = after.numbers((method.variable,))[:, 0]
+    return int(np.count_nonzero(method.sign * (values - float(method.value or 0.0)) > 0))
+
+
+def _few(method: LimitCode, before: Microdata, after: Microdata) -> int:
+    """Values put in by the step that fewer than k respondents share."""
+    old, new = before.numbers((method.variable,))[:, 0], after.numbers((method.variable,))[:, 0]
+    entity = before.entity()
+    who = np.arange(len(new)) if entity is None else entity
+    put_in = set(new[(old != new) & ~np.isnan(old)].tolist())
+    return sum(len(np.unique(who[new == value])) < method.k for value in put_in)
 
 
 @dataclass(frozen=True)
@@ -145,7 +185,9 @@ class MultivariateTopCode(Method):
     """Pull records that lie outside an ellipse back onto it, along the line to its center (winsorizing).
 
     A record is outside when its squared Mahalanobis distance is above the 1 − `share` quantile of χ² with d degrees of
-    freedom. Center and covariance are robust by default, so that the outliers do not hide themselves.
+    freedom. Center and covariance are robust by default, so that the outliers do not hide themselves, and do not depend
+    on how far out they lie. The classical ones do; with fewer than `k` respondents outside, they would give them away,
+    and are refused. What stays published of a record outside is its direction from the center.
     """
 
     name: ClassVar[str] = "multivariate-top-code"
@@ -153,8 +195,10 @@ class MultivariateTopCode(Method):
     variables: tuple[str, ...] = field(metadata={"help": "numeric variables, at least two"})
     share: float = field(default=0.025, metadata={"min": 0.0, "max": 0.5, "help": "share of normal data outside"})
     estimate: Literal["robust", "classical"] = field(default="robust", metadata={"help": "center and covariance"})
+    k: int = field(default=3, metadata={"min": 2, "help": "with 'classical': fewest respondents outside"})
 
     def __post_init__(self) -> None:
+        check_fields(self, owner=self.name)
         if len(self.variables) < 2:
             raise ParameterError("multivariate-top-code: give at least two variables; for one use top-code.")
 
@@ -168,13 +212,23 @@ class MultivariateTopCode(Method):
         values = data.numbers(self.variables)
         complete = ~np.isnan(values).any(axis=1)
         pulled, outside = winsorize(values[complete], share=self.share, robust=self.estimate == "robust")
+        entity = data.entity()
+        who = np.flatnonzero(complete)[outside] if entity is None else entity[complete][outside]
+        respondents = len(np.unique(who))
+        if self.estimate == "classical" and 0 < respondents < self.k:
+            raise NotProtectedError(
+                f"{self.name}: fewer than {self.k} respondents lie outside, and the classical covariance, which they enter, "
+                "would give them away. Use estimate = 'robust', or a larger share.",
+                exposed=respondents,
+            )
         result = values.copy()
         result[complete] = pulled
         for position, name in enumerate(self.variables):
             if outside.any():
                 data = data.with_numbers(name, result[:, position])
         n_outside = int(outside.sum())
-        return Applied(data, dict.fromkeys(self.variables, n_outside), {"records_beyond": n_outside})
+        return Applied(data, dict.fromkeys(self.variables, n_outside),
+                       {"records_beyond": n_outside, "respondents_beyond": respondents})  # fmt: skip
 
 
 def winsorize(values: Floats, *, share: float, robust: bool) -> tuple[Floats, NDArray[np.bool_]]:

@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent.base.errors import DataError, ParameterError
+from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import silent
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
-from reticent.data.schema import Kind, Schema, Variable
+from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.microdata.mask.top_code import BottomCode, MultivariateTopCode, TopCode, winsorize
 
 X = [17.63611, 80.94412, 39.10929, 33.44570, 60.60797, 60.83501, 13.33871, 30.16549, 58.18338, 63.46695]
@@ -36,17 +36,53 @@ def test_sdcmicro_example() -> None:
 
 def test_limit_mean_and_missing() -> None:
     assert run(TopCode("x", value=10.0), [1, 10, 11, None, 21]).data.frame.table["x"].to_list() == [1, 10, 10, None, 10]
-    mean = run(TopCode("x", value=10.0, replacement="mean"), [1, 10, 11, None, 21])
-    assert mean.data.frame.table["x"].to_list() == [1, 10, 16, None, 16]
-    low = run(BottomCode("x", value=10.0, replacement="mean"), [1, 3, 10, 40])
-    assert low.data.frame.table["x"].to_list() == [2, 2, 10, 40]
+    mean = run(TopCode("x", value=10.0, replacement="mean"), [1, 10, 15, None, 16, 17])
+    assert mean.data.frame.table["x"].to_list() == [1, 10, 16, None, 16, 16]
+    low = run(BottomCode("x", value=10.0, replacement="mean"), [1, 2, 3, 10, 40])
+    assert low.data.frame.table["x"].to_list() == [2, 2, 2, 10, 40]
 
 
-def test_quantile_and_deviations() -> None:
+def test_a_computed_limit_is_a_value_that_stays() -> None:
+    """The computed number is a function of what is hidden: an interpolated quantile gives the next value away."""
     values = [float(i) for i in range(101)]
     assert run(TopCode("x", quantile=0.95), values).data.numbers(("x",)).max() == 95.0
+    assert run(TopCode("x", quantile=0.955), values).data.numbers(("x",)).max() == 95.0
+    assert run(BottomCode("x", quantile=0.045), values).data.numbers(("x",)).min() == 5.0
     two = run(BottomCode("x", deviations=1.0), values)
-    assert two.data.numbers(("x",)).min() == pytest.approx(50 - np.std(values))
+    assert two.data.numbers(("x",)).min() == np.ceil(50 - np.std(values))
+    assert run(TopCode("x", quantile=0.0), [3.0, 3.0, 5.0]).data.numbers(("x",)).max() == 3.0
+
+
+@pytest.mark.parametrize("step", [TopCode, BottomCode])
+def test_a_mean_stands_for_enough_respondents_and_nobody_dominates_it(step) -> None:  # type: ignore[no-untyped-def]
+    flip = 1.0 if step is TopCode else -1.0
+    few, dominated = [flip * x for x in (1, 2, 30, 40)], [flip * x for x in (1, 2, 11, 11.5, 12, 9000)]
+    for values, message in ((few, "fewer than 3 respondents"), (dominated, "one respondent dominates")):
+        with pytest.raises(NotProtectedError, match=message):
+            run(step("x", value=flip * 10, replacement="mean"), values)
+        run(step("x", value=flip * 10), values)
+    assert run(step("x", value=flip * 10, replacement="mean", k=2, p=0.0), few).facts["replacement"] == flip * 35
+    assert run(step("x", value=flip * 10, replacement="mean"), [flip] * 4).facts["respondents_beyond"] == 0
+
+
+def test_respondents_are_entities_not_rows() -> None:
+    schema = Schema((Variable("x", kind=Kind.NUMERIC), Variable("firm", role=Role.ENTITY)))
+    frame = pl.DataFrame({"x": [1.0, 30.0, 31.0, 32.0, 33.0], "firm": ["a", "b", "b", "b", "c"]})
+    with pytest.raises(NotProtectedError, match="fewer than 3 respondents"):
+        TopCode("x", value=10.0, replacement="mean").apply(
+            Microdata.of(frame, schema), secret=as_secret(1), progress=silent
+        )
+
+
+def test_classical_ellipse_needs_enough_outside() -> None:
+    rng = np.random.default_rng(1)
+    values = np.vstack([rng.normal(size=(200, 2)).clip(-2, 2), [[30.0, 30.0]]])
+    schema = Schema((Variable("a", kind=Kind.NUMERIC), Variable("b", kind=Kind.NUMERIC)))
+    data = Microdata.of(pl.DataFrame({"a": values[:, 0], "b": values[:, 1]}), schema)
+    with pytest.raises(NotProtectedError, match="fewer than 3 respondents lie outside"):
+        MultivariateTopCode(("a", "b"), estimate="classical", share=0.0001).apply(
+            data, secret=as_secret(1), progress=silent
+        )
 
 
 def test_label_removes_the_coded_values_from_the_code_list() -> None:

@@ -1,0 +1,117 @@
+"""Attacks on top coding, with nothing but the published column and the parameters of the step.
+
+Fixtures: `tops.<name>.csv` is what 0.1.0 made of `tops.true.csv` with `TopCode("income", …)` and the parameters of `STEPS`.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import brentq
+
+from reticent.base.errors import NotProtectedError
+from reticent.base.progress import silent
+from reticent.base.randomness import as_secret
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Schema, Variable
+from reticent.microdata.mask.top_code import TopCode
+
+FOLDER = Path(__file__).parent / "fixtures" / "v010" / "files"
+STEPS: dict[str, dict[str, Any]] = {
+    "mean": {"value": 70000.0, "replacement": "mean"},
+    "dominated": {"value": 35000.0, "replacement": "mean"},
+    "quantile": {"quantile": 0.98},
+    "deviations": {"deviations": 3.0},
+}
+
+
+def _column(name: str) -> np.ndarray:
+    return pl.read_csv(FOLDER / f"tops.{name}.csv")["income"].to_numpy()
+
+
+def _protected(values: np.ndarray, **parameters: Any) -> np.ndarray:
+    data = Microdata.of(pl.DataFrame({"income": values}), Schema((Variable("income", kind=Kind.NUMERIC),)))
+    done = TopCode("income", **parameters).apply(data, secret=as_secret(1), progress=silent)
+    return done.data.numbers(("income",))[:, 0]
+
+
+def from_mean(published: np.ndarray) -> float:
+    """A mean of one is the value."""
+    beyond = published[published > STEPS["mean"]["value"]]
+    return float(beyond[0]) if len(beyond) == 1 else np.nan
+
+
+def from_dominated_mean(published: np.ndarray) -> float:
+    """The sum of the tail, less the limit for everybody else: what the largest is at most, and nearly is."""
+    limit = STEPS["dominated"]["value"]
+    beyond = published[published > limit]
+    return float(beyond.sum() - (len(beyond) - 1) * limit) if len(beyond) else np.nan
+
+
+def from_quantile(published: np.ndarray) -> float:
+    """The limit lies a known share of the way between the last value that is shown and the first that is not."""
+    rank = STEPS["quantile"]["quantile"] * (len(published) - 1)
+    share = rank - np.floor(rank)
+    limit = published.max()
+    last = published[published < limit].max()
+    return float(last + (limit - last) / share)
+
+
+def from_deviations(published: np.ndarray) -> float:
+    """All values but one are shown; the limit is mean + 3 deviations of all of them: one equation, one unknown."""
+    limit = published.max()
+    others = published[published < limit]
+
+    def gap(x: float) -> float:
+        everyone = np.append(others, x)
+        return float(everyone.mean() + 3.0 * everyone.std() - limit)
+
+    return float(brentq(gap, limit, 1e7)) if gap(limit) * gap(1e7) < 0 else np.nan
+
+
+ATTACKS: dict[str, tuple[Callable[[np.ndarray], float], float]] = {
+    "mean": (from_mean, 412_617.0),
+    "dominated": (from_dominated_mean, 412_617.0),
+    "quantile": (from_quantile, 65_000.0),
+    "deviations": (from_deviations, 412_617.0),
+}
+
+
+@pytest.mark.parametrize("name", list(ATTACKS))
+def test_the_hidden_value_is_no_longer_found(name: str) -> None:
+    attack, true = ATTACKS[name]
+    near = 0.1 if name == "dominated" else 1e-6
+    assert attack(_column(name)) == pytest.approx(true, rel=near)
+    values = _column("true")
+    if STEPS[name].get("replacement") == "mean":
+        with pytest.raises(NotProtectedError):
+            _protected(values, **STEPS[name])
+        published = _protected(values, **{**STEPS[name], "replacement": "limit"})
+    else:
+        published = _protected(values, **STEPS[name])
+    found = attack(published)
+    assert np.isnan(found) or abs(found - true) > 0.05 * true
+
+
+def test_over_generated_files() -> None:
+    """200 files: whatever mean is published, the second largest of the tail cannot place the largest within 10 %."""
+    generator = np.random.default_rng(3)
+    written, refused = 0, 0
+    for _ in range(200):
+        values = np.round(np.exp(generator.normal(10, generator.uniform(0.2, 1.2), 80)))
+        limit = float(np.sort(values)[-int(generator.integers(2, 20))])
+        try:
+            published = _protected(values, value=limit, replacement="mean")
+        except NotProtectedError:
+            refused += 1
+            continue
+        written += 1
+        beyond = np.sort(values[values > limit])
+        total = float(published[published > limit].sum())
+        at_most = total - beyond[-2] - (len(beyond) - 2) * limit
+        assert len(beyond) >= 3
+        assert at_most >= 1.1 * beyond[-1] * (1 - 1e-9)
+    assert min(written, refused) > 20
