@@ -23,6 +23,7 @@ from reticent.microdata.grouping.aggregate import (
 )
 from reticent.microdata.mask import METHODS
 from reticent.microdata.mask.microaggregation import AGGREGATIONS, Microaggregate
+from reticent.microdata.mask.microaggregation_checks import dominated_groups
 
 NUMERIC = (
     "first-component",
@@ -255,3 +256,11 @@ def test_medoids_are_members_with_the_least_sum() -> None:
     columns = np.array([[0.0, 1], [0.1, 1], [np.nan, 1], [1.0, 0], [0.9, 0], [0.8, 0]])
     medoids = mixed_medoids(columns, np.array([False, True]), np.array([0, 0, 0, 1, 1, 1]), square=False)
     assert medoids.tolist() == [0, 4] or medoids.tolist() == [1, 4]
+
+
+def test_dominated_means_are_counted_by_respondent() -> None:
+    """Group 0: only 1 + 2 hide 100 from the second; group 1 is even; group 2 belongs to two firms."""
+    values = np.array([100.0, 1.0, 2.0, 3.0, 10.0, 10.0, 10.0, 5.0, 5.0, 5.0])
+    labels = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
+    assert dominated_groups(values, labels, None) == 1
+    assert dominated_groups(values, labels, np.array([0, 1, 2, 3, 4, 5, 6, 7, 7, 8])) == 2

@@ -1,6 +1,7 @@
 """What microaggregation promises, counted again from the masked file alone: no grouping is looked at."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.data.microdata import Microdata
 
@@ -42,3 +43,21 @@ def means_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> 
         scale = max(float(np.abs(old).max()), float(old.std()))
         moved += abs(float(new.mean() - old.mean())) > MEAN_TOLERANCE * scale
     return moved
+
+
+def dominated_groups(
+    values: NDArray[np.float64], labels: NDArray[np.int64], entity: NDArray[np.int64] | None, *, p: float = 10.0
+) -> int:
+    """Groups of known size whose mean lets the second largest respondent place the largest within p percent."""
+    size = np.nan_to_num(np.abs(values))
+    who = np.arange(len(labels)) if entity is None else entity
+    _, pair = np.unique(np.column_stack((labels, who)), axis=0, return_inverse=True)
+    group = np.zeros(int(pair.max()) + 1, np.int64)
+    group[pair.ravel()] = labels
+    held = np.bincount(pair.ravel(), weights=size)
+    order = np.lexsort((-held, group))
+    first = np.flatnonzero(np.diff(group[order], prepend=-1))
+    rank = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
+    total = np.bincount(group[order], weights=np.where(rank > 1, held[order], 0.0))
+    largest = held[order][first]
+    return int((total[group[order][first]] < p / 100 * largest).sum())
