@@ -160,7 +160,7 @@ def write_inputs(records: Records, folder: Path, protect: Mapping[str, object]) 
     lines = [",".join(columns), *(",".join(str(item) for item in row) for row in zip(*columns.values(), strict=True))]
     (folder / "data.csv").write_text("\n".join(lines) + "\n")
     (folder / "schema.toml").write_text(_schema(records))
-    (folder / "secret.key").write_text("5a" * 32 + "\n")
+    (folder / "secret.key").write_text("8f3a61d20c5be94717aa90e4c86f2b53d1097e3cb8254f60a97d1ce2305b84f6\n")
     (folder / "plan.toml").write_text(_plan(records, protect))
     return folder / "plan.toml"
 

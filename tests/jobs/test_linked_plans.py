@@ -259,7 +259,7 @@ def test_the_python_call_knows_the_same_records_too() -> None:
     keys = tuple(Variable(name, role=Role.KEY) for name in ("Size", "Region", "Year"))
     data = Microdata.of(frame, Schema((*keys, Variable("Value", kind=Kind.NUMERIC))))
     specs = [TableSpec((DimensionSpec("Size"), DimensionSpec(n)), response="Value") for n in ("Region", "Year")]
-    found = protect_table(data, specs, rules=[PPercent(p=15)], method=Modular(), secret=1)
+    found = protect_table(data, specs, rules=[PPercent(p=15)], method=Modular(), secret=1, test_secret=True)
     assert found.problem.relations.n_rows == 7 + 7 + 2
     assert {"a × N × Total", "a × Total × 1"} <= named(found)["hidden"]
     assert found.exposed == ()

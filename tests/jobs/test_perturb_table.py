@@ -16,10 +16,10 @@ from reticent.io.jj import read_jj
     [
         ["round", "--base", "5"],
         ["round", "--base", "5", "--kind", "rapid"],
-        ["round", "--base", "5", "--kind", "random", "--secret", "1"],
-        ["adjust", "--secret", "1"],
-        ["adjust", "--norm", "linf", "--weights", "unity", "--secret", "1"],
-        ["adjust", "--norm", "l2", "--signs", "random", "--secret", "1"],
+        ["round", "--base", "5", "--kind", "random", "--secret", "1", "--test-secret"],
+        ["adjust", "--secret", "1", "--test-secret"],
+        ["adjust", "--norm", "linf", "--weights", "unity", "--secret", "1", "--test-secret"],
+        ["adjust", "--norm", "l2", "--signs", "random", "--secret", "1", "--test-secret"],
     ],
 )
 def test_jj_file(shared_data: Path, tmp_path: Path, options: list[str]) -> None:

@@ -9,6 +9,8 @@ from rich.console import Console
 
 from reticent.cli.progress_bar import progress_bar
 
+TEST_SECRET = typer.Option(False, "--test-secret", help="Allow a secret that can be guessed; the result is a test.")
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -27,6 +29,7 @@ def round_table(
     fallback: bool = typer.Option(False, "--fallback", help="Round rapidly where controlled rounding finds nothing."),
     time_limit: float = typer.Option(60.0, "--time-limit", help="Seconds."),
     secret: str | None = typer.Option(None, "--secret", help="A key file, or an integer for tests (random rounding)."),
+    test_secret: bool = TEST_SECRET,
     json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
 ) -> None:
     """Round a table so that it stays additive (controlled), or cell by cell (random)."""
@@ -37,7 +40,7 @@ def round_table(
     with progress_bar("round") as progress:
         found = round_file(
             file, base=base, kind=kind, steps=steps, protect=protect, fallback=fallback, time_limit=time_limit,
-            secret=_secret(secret), progress=progress,
+            secret=_secret(secret), test_secret=test_secret, progress=progress,
         )  # fmt: skip
     _show(found, json_out)
 
@@ -57,6 +60,7 @@ def adjust_table(
     secret: str | None = typer.Option(
         None, "--secret", help="Needed: a key file, or an integer for tests; movements are drawn from it."
     ),
+    test_secret: bool = TEST_SECRET,
     json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
 ) -> None:
     """Move sensitive cells out of their protection intervals and everything else as little as possible."""
@@ -68,17 +72,16 @@ def adjust_table(
         found = adjust_file(
             file, norm=norm, weights=weights, signs=signs, integers=integers, fix_total=fix_total,
             largest_change=largest_change, spread=spread, time_limit=time_limit, secret=_secret(secret),
-            progress=progress,
+            test_secret=test_secret, progress=progress,
         )  # fmt: skip
     _show(found, json_out)
 
 
-def _secret(text: str | None) -> Any:
-    from reticent.base.randomness import as_secret
-
+def _secret(text: str | None) -> int | Path | None:
+    """A whole number or a key file; the job judges it."""
     if text is None:
         return None
-    return as_secret(int(text) if text.lstrip("-").isdigit() else Path(text))
+    return int(text) if text.removeprefix("-").isdecimal() else Path(text)
 
 
 def _show(found: dict[str, Any], json_out: Path | None) -> None:

@@ -16,7 +16,10 @@ from reticent.data.parameters import build, to_plain
 
 @dataclass(frozen=True)
 class DataSection:
-    """`[data]`: which file, described by which schema (TOML, or an ARGUS `.rda`), with which secret."""
+    """`[data]`: which file, described by which schema (TOML, or an ARGUS `.rda`), with which secret.
+
+    `test_secret` allows a secret that can be guessed, for results that are never released.
+    """
 
     path: str
     schema: str | None = None
@@ -25,6 +28,7 @@ class DataSection:
     query: str | None = None
     separator: str | None = None
     encoding: str = "utf-8"
+    test_secret: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from reticent.base.errors import (
     ReticentError,
 )
 from reticent.base.progress import Progress, part, silent
-from reticent.base.randomness import Secret, as_secret
+from reticent.base.randomness import Secret, release_secret
 from reticent.data.microdata import Microdata
 from reticent.data.table_plan import BoundsOptions
 from reticent.io.argus_batch import COST_CODES, Command, read_batch
@@ -44,6 +44,7 @@ from reticent.jobs.protect_table import MAX_LISTED, run_tables
 from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.apriori import EntryGroup
 from reticent.tables.methods import PrimaryOnly
+from reticent.tables.perturb.secrets import secret_notes
 from reticent.tabulation.finished import finished_table
 
 __all__ = ["BatchResult", "rules_of_calls", "run_batch"]
@@ -63,7 +64,7 @@ class BatchResult:
 
 def run_batch(
     path: Path, *, data: Path | None = None, output: Path | None = None, accept_exposed: bool = False,
-    secret: Secret | int | bytes | Path | str | None = None, progress: Progress = silent,
+    secret: Secret | int | bytes | Path | str | None = None, test_secret: bool = False, progress: Progress = silent,
 ) -> BatchResult:  # fmt: skip
     """Run a batch file. Files are read from `data` and written to `output` (default: the batch file's folder).
 
@@ -72,9 +73,10 @@ def run_batch(
     """
     path = Path(path)
     commands = read_batch(path)
-    run = _Run(
-        data or path.parent, output or path.parent, accept_exposed, None if secret is None else as_secret(secret)
-    )
+    kept = None if secret is None else release_secret(secret, test=test_secret, owner=path.name)
+    run = _Run(data or path.parent, output or path.parent, accept_exposed, kept)
+    for note in () if kept is None else secret_notes(kept):
+        run.notes.add(note)
     for number, command in enumerate(commands):
         within = part(progress, number / len(commands), (number + 1) / len(commands))
         within(0.0, command.name)

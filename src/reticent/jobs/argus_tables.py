@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import PlanError
-from reticent.base.randomness import as_secret
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.table import DimensionSpec, Table, TableSpec
@@ -20,6 +19,7 @@ from reticent.tables.apriori import EntryGroup, Knowledge
 from reticent.tables.inputs import cost_of
 from reticent.tables.methods import TableMethod
 from reticent.tables.nearness import distance_cost
+from reticent.tables.perturb.secrets import NOTHING_DRAWN
 from reticent.tables.rules import PQ, Dominance, Manual, PPercent, Request, Rule, Threshold, Unit, Zero
 from reticent.tabulation.linked import System
 from reticent.tabulation.same_records import Words, record_marks
@@ -148,7 +148,7 @@ def _tabulated(job: TableJob, needs: _Needs, method: TableMethod | None) -> Tabl
         by_record=needs.by_record,
     )
     spec = fit_to_method(spec, method)
-    return with_cell_keys(tabulate(data, spec), data, spec, method, as_secret(0))
+    return with_cell_keys(tabulate(data, spec), data, spec, method, NOTHING_DRAWN)
 
 
 def _dimensions(job: TableJob, names: Sequence[str]) -> tuple[DimensionSpec, ...]:

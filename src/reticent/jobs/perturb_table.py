@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from reticent.base.progress import Progress, part, silent
-from reticent.base.randomness import Secret
+from reticent.base.randomness import Secret, Source
 from reticent.io.jj import read_jj
 from reticent.jobs.suppress_jj import interval_rows
 from reticent.tables.attack.audit import Audit
@@ -14,7 +14,7 @@ from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.methods import Adjust, RandomRounding, adjusted, attack, attainable_levels
 from reticent.tables.perturb.adjustment import adjust, largest_total
 from reticent.tables.perturb.rounding import Rounded, round_controlled, round_randomly, round_rapidly, rounding_bounds
-from reticent.tables.perturb.secrets import secret_for
+from reticent.tables.perturb.secrets import secret_for, secret_notes
 from reticent.tables.problem import SuppressionProblem
 
 WEIGHTS = ("unity", "value", "root")
@@ -37,7 +37,8 @@ def round_file(
     fallback: bool = False,
     time_limit: float = 60.0,
     workers: int | None = None,
-    secret: Secret | None = None,
+    secret: Source = None,
+    test_secret: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Round the table of a JJ file and attack the result jointly.
@@ -49,9 +50,11 @@ def round_file(
     answer: dict[str, Any]
     used = 0
     if kind == "random":
-        values = round_randomly(problem.values, base, secret=secret_for(RandomRounding(base), secret))
+        drawn = secret_for(RandomRounding(base), secret, test=test_secret)
+        values = round_randomly(problem.values, base, secret=drawn)
         distance = float(np.abs(values - problem.values).sum())
         answer = {"values": values.tolist(), "base": base, "distance": distance, "status": "random"}
+        answer |= _said(drawn)
     else:
         rounded = _rounded(problem, base, kind, steps, protect, fallback, time_limit, part(progress, 0.0, 0.6))
         values, used = rounded.values, rounded.steps
@@ -93,7 +96,8 @@ def adjust_file(
     largest_change: float | None = None,
     spread: float = 1.0,
     time_limit: float = 60.0,
-    secret: Secret | None = None,
+    secret: Source = None,
+    test_secret: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Adjust the table of a JJ file so that its primary cells leave their protection intervals, and attack the result.
@@ -102,7 +106,7 @@ def adjust_file(
     """
     problem = read_jj(path)
     fixed = largest_total(problem) if fix_total else None
-    drawn = secret_for(Adjust(), secret)
+    drawn = secret_for(Adjust(), secret, test=test_secret)
     found = adjust(
         problem, norm=norm, weights=weights_for(problem, weights), signs=signs, fixed=fixed,  # type: ignore[arg-type]
         largest_change=largest_change, integers=integers, time_limit=time_limit, secret=drawn, spread=spread,
@@ -110,7 +114,13 @@ def adjust_file(
     )  # fmt: skip
     outcome = adjusted(problem, found, fixed, largest_change)
     audit = attack(problem, outcome, progress=part(progress, 0.6, 1.0))
-    return {"values": found.values.tolist(), **found.summary(), **_judged(audit)}
+    return {"values": found.values.tolist(), **found.summary(), **_said(drawn), **_judged(audit)}
+
+
+def _said(secret: Secret) -> dict[str, str]:
+    """What the result must say of its secret."""
+    notes = secret_notes(secret)
+    return {"secret": " ".join(notes)} if notes else {}
 
 
 def _judged(found: Audit) -> dict[str, Any]:

@@ -49,7 +49,7 @@ from reticent.tables.methods import (
     TableMethod,
     attack,
 )
-from reticent.tables.perturb.secrets import secret_for
+from reticent.tables.perturb.secrets import secret_for, secret_notes
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.rules import Rule
 from reticent.tables.suppression.method import SuppressionMethod
@@ -78,6 +78,7 @@ def protect_table(
     insiders: str = "exact",
     coalition: int = 1,
     secret: Secret | int | bytes | Path | str | None = None,
+    test_secret: bool = False,
     progress: Progress = silent,
 ) -> ProtectedTable:
     """Protect a table, or several linked ones, and attack the result.
@@ -88,14 +89,15 @@ def protect_table(
     period: what was hidden then is preferred now. With `insiders="levels"`, or a `coalition` of more than
     one, `inside` says how closely respondents who are alone in a cell come to others; this is for information. With
     `hide_empty` a suppression method may also hide cells without respondents, and nobody can tell them from the others.
+    A `secret` that can be guessed is refused, unless `test_secret` says that the result is never released.
     """
-    secret = secret_for(method or PrimaryOnly(), secret)
+    secret = secret_for(method or PrimaryOnly(), secret, test=test_secret)
     tables = _tables(data, spec, rules, zeros or hide_empty, method, secret, part(progress, 0.0, 0.3))
     system, knowledge = judge_linked(tables, a_priori)
     result = run_tables(
         system, knowledge, method=method or PrimaryOnly(), bounds=bounds or BoundsOptions(), cost=cost, earlier=earlier,
         previous=previous, time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret,
-        hide_empty=hide_empty, progress=part(progress, 0.3, 1.0),
+        hide_empty=hide_empty, notes=secret_notes(secret), progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
     refuse_exposed(result, accept_exposed=accept_exposed)
     return result
@@ -201,7 +203,7 @@ def protect_judged(
 ) -> ProtectedTable:
     """Protect and attack what has been judged: the tables of one response, or the whole of a joint system."""
     system, knowledge, problem = judged.system, judged.knowledge, judged.problem
-    options = {"secret": secret_for(method, secret).child(method.name), "time_limit": time_limit}
+    options = {"secret": secret_for(method, secret, test=True).child(method.name), "time_limit": time_limit}
     more = _preferred(method, preferred)
     try:
         outcome = _protected(judged, joint, method, part(progress, 0.1, 0.7), {**options, **more})
@@ -348,14 +350,14 @@ def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
     """Everything a plan asks for but writing."""
     method = method_from_plan(plan)
     given = plan.data.secret
-    secret = secret_for(method, plan.find(given) if isinstance(given, str) else given)
+    secret = secret_for(method, plan.find(given) if isinstance(given, str) else given, test=plan.data.test_secret)
     planned: PlannedTables = load_tables(plan, method=method, secret=secret, progress=part(progress, 0.0, 0.3))
     system, knowledge = judge_linked(planned.tables)
     return run_tables(
         system, knowledge, method=method, bounds=plan.tables[0].bounds, cost=plan.protect.cost, earlier=planned.earlier,
         previous=planned.previous, time_limit=plan.protect.time_limit, insiders=plan.protect.insiders,
         coalition=plan.protect.coalition, hide_empty=plan.protect.hide_empty,
-        secret=secret, notes=planned.notes, progress=part(progress, 0.3, 1.0),
+        secret=secret, notes=(*secret_notes(secret), *planned.notes), progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
 
 

@@ -115,6 +115,7 @@ def test_demodata_protected_with_its_own_recoding(shared_data: Path, tmp_path: P
 path = "{folder}/demodata.asc"
 schema = "{folder}/demodata.rda"
 secret = 1
+test_secret = true
 [risk]
 dimension = 1
 [[step]]

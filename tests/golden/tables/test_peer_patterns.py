@@ -167,7 +167,9 @@ def _spec(*names: str) -> TableSpec:
 
 
 def _protect(data: Microdata, specs: list[TableSpec], minimum: int) -> ProtectedTable:
-    return protect_table(data, specs, rules=[Threshold(minimum=minimum, protection=0)], method=Optimal(), secret=1)
+    return protect_table(
+        data, specs, rules=[Threshold(minimum=minimum, protection=0)], method=Optimal(), secret=1, test_secret=True
+    )
 
 
 def test_few_contributors_of_magnitude1(companies: Microdata) -> None:
@@ -344,7 +346,9 @@ def test_industry_by_size_and_by_region(shared_data: Path, other: str, most: flo
     folder = shared_data / "argus_tau"
     data = load_microdata("tau_testW.asc", folder / "Tau_TestW.rda", folder=folder).data
     spec = TableSpec((DimensionSpec("IndustryCode"), DimensionSpec(other)), response="Var2")
-    result = protect_table(data, spec, rules=[PPercent(p=15)], method=Heuristic(), time_limit=600, secret=1)
+    result = protect_table(
+        data, spec, rules=[PPercent(p=15)], method=Heuristic(), time_limit=600, secret=1, test_secret=True
+    )
     assert result.exposed == ()
     assert result.insiders == ()
     assert result.outcome.cost <= most

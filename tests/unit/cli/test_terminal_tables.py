@@ -52,7 +52,9 @@ def test_audit_shows_whole_intervals(jj: Path, width: int) -> None:
     assert f"{18.0 * UNIT:,}" in " ".join(shown.split())
 
 
-@pytest.mark.parametrize("command", [["round", "--base", "5", "--kind", "rapid"], ["adjust", "--secret", "1"]])
+@pytest.mark.parametrize(
+    "command", [["round", "--base", "5", "--kind", "rapid"], ["adjust", "--secret", "1", "--test-secret"]]
+)
 def test_changed_tables_show_the_whole_distance(jj: Path, tmp_path: Path, command: list[str]) -> None:
     out = tmp_path / "out.json"
     shown = printed(command[0], str(jj), *command[1:], "--json", str(out), width=12)

@@ -176,7 +176,7 @@ def test_rounding_and_adjustment(folder: Path) -> None:
     text += '<SUPPRESS> CTA(1)\n<WRITETABLE> (1,2,AS+,"cta.txt")\n'
     with pytest.raises(PlanError, match="adjust: needs a secret that is kept"):
         run(folder, text)
-    run(folder, text, secret=3)
+    run(folder, text, secret=3, test_secret=True)
     rounded = rows_of(folder / "round.txt")
     assert rounded[0] == ["Industry", "Region", "Value_Round", "Value_Orig"]
     assert all(int(row[2]) % 10 == 0 for row in rounded[1:])

@@ -42,7 +42,9 @@ def spec(*names: str, response: str | None = None, weighted: bool = False) -> Ta
 
 
 def test_counts_stay_within_the_design_and_zeros_look_alike() -> None:
-    result = protect_table(DATA, spec("age", "town"), rules=[Threshold(minimum=2)], method=CellKey(), secret=3)
+    result = protect_table(
+        DATA, spec("age", "town"), rules=[Threshold(minimum=2)], method=CellKey(), secret=3, test_secret=True
+    )
     values, true = result.outcome.values, result.table.values
     assert values is not None
     assert np.abs(values - true).max() <= 5
@@ -54,8 +56,12 @@ def test_counts_stay_within_the_design_and_zeros_look_alike() -> None:
     assert published.method == "cell-key"
     assert result.outcome.facts["additive"] is False
     assert any("do not add up" in note for note in result.notes)
-    again = protect_table(DATA, spec("age", "town"), rules=[Threshold(minimum=2)], method=CellKey(), secret=3)
-    other = protect_table(DATA, spec("age", "town"), rules=[Threshold(minimum=2)], method=CellKey(), secret=4)
+    again = protect_table(
+        DATA, spec("age", "town"), rules=[Threshold(minimum=2)], method=CellKey(), secret=3, test_secret=True
+    )
+    other = protect_table(
+        DATA, spec("age", "town"), rules=[Threshold(minimum=2)], method=CellKey(), secret=4, test_secret=True
+    )
     assert np.array_equal(values, again.outcome.values)
     assert not np.array_equal(values, other.outcome.values)
 
@@ -64,7 +70,7 @@ def test_a_table_too_large_to_list_shows_no_zeros(monkeypatch: pytest.MonkeyPatc
     """Else a 0 that noise made would tell that somebody is there."""
     monkeypatch.setattr("reticent.jobs.table_keys.MAX_LISTED", 5)
     monkeypatch.setattr("reticent.jobs.release_table.MAX_LISTED", 5)
-    result = protect_table(DATA, spec("age", "town", "sex"), method=CellKey(), secret=3)
+    result = protect_table(DATA, spec("age", "town", "sex"), method=CellKey(), secret=3, test_secret=True)
     assert result.outcome.values is not None
     assert (result.outcome.values == 0).any()
     published = result.published[0]
@@ -73,8 +79,10 @@ def test_a_table_too_large_to_list_shows_no_zeros(monkeypatch: pytest.MonkeyPatc
 
 
 def test_linked_tables_give_common_cells_the_same_value() -> None:
-    result = protect_table(DATA, [spec("age", "town"), spec("sex", "town")], method=CellKey(), secret=3)
-    alone = protect_table(DATA, spec("sex", "town"), method=CellKey(), secret=3)
+    result = protect_table(
+        DATA, [spec("age", "town"), spec("sex", "town")], method=CellKey(), secret=3, test_secret=True
+    )
+    alone = protect_table(DATA, spec("sex", "town"), method=CellKey(), secret=3, test_secret=True)
     first, second = result.published
     towns = {codes[1]: value for codes, value in zip(first.codes, first.values, strict=True) if codes[0] == "Total"}
     for codes, value in zip(second.codes, second.values, strict=True):
@@ -85,8 +93,10 @@ def test_linked_tables_give_common_cells_the_same_value() -> None:
 
 def test_the_attack_combines_the_intervals_of_all_cells() -> None:
     """Intervals of the attack lie within those of each cell alone and contain the truth; small noise is seen through."""
-    wide = protect_table(DATA, spec("age", "sex"), method=CellKey(largest=5, variance=3), secret=3)
-    narrow = protect_table(DATA, spec("age", "sex"), method=CellKey(largest=1, variance=0.5, skip=0), secret=3)
+    wide = protect_table(DATA, spec("age", "sex"), method=CellKey(largest=5, variance=3), secret=3, test_secret=True)
+    narrow = protect_table(
+        DATA, spec("age", "sex"), method=CellKey(largest=1, variance=0.5, skip=0), secret=3, test_secret=True
+    )
     for result in (wide, narrow):
         low, high = result.outcome.low, result.outcome.high
         assert low is not None
@@ -123,8 +133,8 @@ def test_a_margin_can_give_a_count_away() -> None:
 
 def test_weighted_counts_move_by_the_mean_weight() -> None:
     method = CellKey(record_key="key")
-    plain = protect_table(DATA, spec("age"), method=method, secret=0)
-    weighted = protect_table(DATA, spec("age", weighted=True), method=method, secret=0)
+    plain = protect_table(DATA, spec("age"), method=method, secret=0, test_secret=True)
+    weighted = protect_table(DATA, spec("age", weighted=True), method=method, secret=0, test_secret=True)
     assert plain.outcome.values is not None
     expected = plain.outcome.values * weighted.table.values / plain.table.values
     assert weighted.outcome.values == pytest.approx(expected)
@@ -134,7 +144,12 @@ def test_weighted_counts_move_by_the_mean_weight() -> None:
 def test_sums_get_noise_in_proportion(magnifier: str) -> None:
     noise = MagnitudeNoise(magnifier=magnifier, small=0.2)  # type: ignore[arg-type]
     result = protect_table(
-        DATA, spec("town", "age", response="pay"), method=CellKey(noise=noise), secret=3, accept_exposed=True
+        DATA,
+        spec("town", "age", response="pay"),
+        method=CellKey(noise=noise),
+        secret=3,
+        test_secret=True,
+        accept_exposed=True,
     )
     # one respondent has no range, hence no noise: such a cell is published as it is, and the run says so
     assert bool(result.exposed) == (magnifier == "range")
@@ -153,7 +168,9 @@ def test_sums_get_noise_in_proportion(magnifier: str) -> None:
 def test_frozen_cells_keep_their_value() -> None:
     from reticent.tables.apriori import Entry
 
-    result = protect_table(DATA, spec("age"), method=CellKey(), a_priori=[Entry(("Total",), "P")], secret=3)
+    result = protect_table(
+        DATA, spec("age"), method=CellKey(), a_priori=[Entry(("Total",), "P")], secret=3, test_secret=True
+    )
     assert result.outcome.values is not None
     assert result.outcome.values[0] == N
 
@@ -176,6 +193,7 @@ PLAN = """
 path = "people.csv"
 schema = "people.toml"
 secret = 11
+test_secret = true
 [table]
 dimensions = ["age", "town"]
 {response}
@@ -252,7 +270,7 @@ def test_wrong_plans(folder: Path, response: str, options: str, words: str) -> N
 def test_finished_tables_have_no_keys() -> None:
     table = tabulate(DATA, spec("age"))
     with pytest.raises(DataError, match="cell keys come from records"):
-        protect_table(table, method=CellKey(), secret=3)
+        protect_table(table, method=CellKey(), secret=3, test_secret=True)
 
 
 def test_record_keys_that_are_none() -> None:
@@ -365,7 +383,7 @@ def test_method_needs_its_table() -> None:
     from reticent.base.progress import silent
     from reticent.base.randomness import as_secret
 
-    result = protect_table(DATA, spec("age"), method=CellKey(), secret=1)
+    result = protect_table(DATA, spec("age"), method=CellKey(), secret=1, test_secret=True)
     with pytest.raises(DataError, match="start from microdata"):
         CellKey().protect(result.problem, secret=as_secret(1), time_limit=1.0, progress=silent)
     with pytest.raises(PlanError):

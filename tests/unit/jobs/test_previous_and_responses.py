@@ -32,7 +32,7 @@ def reticent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 def write(folder: Path, table: str, protect: str = 'method = "optimal"\ncost = "value"\ntime_limit = 10') -> Path:
     (folder / "d.csv").write_text(CSV)
     (folder / "s.toml").write_text(SCHEMA)
-    (folder / "office.key").write_text("5a" * 32)
+    (folder / "office.key").write_text("8f3a61d20c5be94717aa90e4c86f2b53d1097e3cb8254f60a97d1ce2305b84f6")
     (folder / "plan.toml").write_text(
         f'[data]\npath = "d.csv"\nschema = "s.toml"\nsecret = "office.key"\n[table]\ndimensions = ["a", "b"]\n{RULE}\n{table}\n'
         f'[protect]\n{protect}\n[output]\npath = "out.csv"\nsummary = "out.json"\n'

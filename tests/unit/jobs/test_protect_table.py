@@ -180,11 +180,13 @@ def test_hierarchy_from_a_file_in_the_plan(folder: Path) -> None:
 
 def test_rounding_and_adjustment_through_the_same_door() -> None:
     rules = [PPercent(p=15)]
-    rounded = protect_table(firms(), SPEC, rules=rules, method=Round(base=50), accept_exposed=True, secret=1)
+    rounded = protect_table(
+        firms(), SPEC, rules=rules, method=Round(base=50), accept_exposed=True, secret=1, test_secret=True
+    )
     values = rounded.published[0].values
     assert np.all(values % 50 == 0)
     assert set(rounded.published[0].status) == {"published"}
-    adjusted = protect_table(firms(), SPEC, rules=rules, method=Adjust(), secret=1)
+    adjusted = protect_table(firms(), SPEC, rules=rules, method=Adjust(), secret=1, test_secret=True)
     cell = adjusted.table.find(("A", "N"))
     level = adjusted.verdict.upper_protection[cell]
     assert abs(adjusted.outcome.values[cell] - 105) >= level - 1e-6

@@ -45,7 +45,9 @@ def cells(table: PublishedTable) -> Cells:
 
 
 def rounded(*names: str, data: Microdata = DATA, secret: int = 5, base: float = 5, key: str = "") -> ProtectedTable:
-    return protect_table(data, spec(*names), method=RandomRounding(base=base, record_key=key), secret=secret)
+    return protect_table(
+        data, spec(*names), method=RandomRounding(base=base, record_key=key), secret=secret, test_secret=True
+    )
 
 
 @pytest.mark.parametrize("key", ["", "key"])
@@ -79,8 +81,10 @@ def test_rounding_is_unbiased_and_never_a_base_away() -> None:
 
 def test_finished_tables_are_keyed_by_their_codes() -> None:
     method = RandomRounding(base=7)
-    wide = protect_table(tabulate(DATA, spec("age", "town", "sex")), method=method, secret=5).published[0]
-    other = protect_table(tabulate(DATA, spec("sex", "age")), method=method, secret=5).published[0]
+    wide = protect_table(
+        tabulate(DATA, spec("age", "town", "sex")), method=method, secret=5, test_secret=True
+    ).published[0]
+    other = protect_table(tabulate(DATA, spec("sex", "age")), method=method, secret=5, test_secret=True).published[0]
     assert wide.method == "random-rounding"
     assert all(cells(wide)[cell] == value for cell, value in cells(other).items())
 
@@ -91,7 +95,8 @@ def test_responses_have_draws_of_their_own() -> None:
         *SCHEMA.variables, Variable("twice", kind=Kind.NUMERIC),
     )))  # fmt: skip
     one, other = (
-        protect_table(doubled, spec("age", "town", response=name), method=method, secret=5) for name in ("pay", "twice")
+        protect_table(doubled, spec("age", "town", response=name), method=method, secret=5, test_secret=True)
+        for name in ("pay", "twice")
     )
     assert one.table.values.tolist() == other.table.values.tolist()
     assert one.published[0].values.tolist() != other.published[0].values.tolist()
@@ -102,14 +107,20 @@ def test_the_result_is_attacked() -> None:
     rules = [Threshold(minimum=40)]
     found = [
         protect_table(
-            DATA, spec("age", "sex"), rules=rules, method=RandomRounding(base=2), secret=s, accept_exposed=True
+            DATA,
+            spec("age", "sex"),
+            rules=rules,
+            method=RandomRounding(base=2),
+            secret=s,
+            test_secret=True,
+            accept_exposed=True,
         )
         for s in range(8)
     ]
     for result in found:
         assert ((result.audit.low <= result.table.values) & (result.table.values <= result.audit.high)).all()
         assert any("do not add up" in note for note in result.notes)
-    sums = {"rules": [Threshold(minimum=40)], "method": RandomRounding(base=2), "secret": 5}
+    sums = {"rules": [Threshold(minimum=40)], "method": RandomRounding(base=2), "secret": 5, "test_secret": True}
     with pytest.raises(NotProtectedError):
         protect_table(DATA, spec("age", "town", response="pay"), **sums)  # type: ignore[arg-type]
 
@@ -127,7 +138,7 @@ def test_a_plan(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(names + '[[variable]]\nname = "id"\nrole = "identifier"\n')
     plan = tmp_path / "plan.toml"
     text = (
-        '[data]\npath = "d.csv"\nschema = "s.toml"\nsecret = 5\n[[table]]\ndimensions = ["sex", "town"]\n'
+        '[data]\npath = "d.csv"\nschema = "s.toml"\nsecret = 5\ntest_secret = true\n[[table]]\ndimensions = ["sex", "town"]\n'
         '[[table]]\ndimensions = ["age", "town"]\n[protect]\nmethod = "random-rounding"\nbase = 5\n[output]\npath = "out.csv"\n'
     )
     plan.write_text(text)

@@ -25,7 +25,7 @@ def write(folder: Path, table: str, protect: str) -> Path:
     (folder / "d.csv").write_text("v,w,n\n" + "\n".join(rows) + "\n")
     names = "".join(f'[[variable]]\nname = "{name}"\nrole = "key"\n' for name in "vw")
     (folder / "s.toml").write_text(names + '[[variable]]\nname = "n"\nkind = "numeric"\n')
-    (folder / "office.key").write_text("5a" * 32)
+    (folder / "office.key").write_text("8f3a61d20c5be94717aa90e4c86f2b53d1097e3cb8254f60a97d1ce2305b84f6")
     (folder / "plan.toml").write_text(
         f'[data]\npath = "d.csv"\nschema = "s.toml"\nsecret = "office.key"\n[table]\ndimensions = ["v", "w"]\n{RULE}\n{table}\n'
         f'[protect]\n{protect}\n[output]\npath = "out.csv"\n'

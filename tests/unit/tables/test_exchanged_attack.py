@@ -198,7 +198,7 @@ def test_files_say_what_is_exposed(shared_data: Path) -> None:
     row = rounded["intervals"]["363"]
     assert (row["low"], row["high"]) == (31, 39)
     assert round_file(path, base=1)["exposed"] == [int(cell) for cell in rounded["intervals"]]
-    found = adjust_file(path, fix_total=True, largest_change=0.1, secret=as_secret(4))
+    found = adjust_file(path, fix_total=True, largest_change=0.1, secret=as_secret(4), test_secret=True)
     assert found["exposed"] == []
     assert found["intervals"]["363"]["high"] < 1000
 
