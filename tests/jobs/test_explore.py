@@ -50,7 +50,7 @@ def test_the_front_is_what_nothing_beats() -> None:
 
 
 def test_more_protection_is_less_risk_and_more_loss() -> None:
-    found = explore(people(), candidates(), settings=ExploreSettings(draws=2, fresh=1), secret=1)
+    found = explore(people(), candidates(), settings=ExploreSettings(attacks=("linkage",), draws=2, fresh=1), secret=1)
     rows = {row["candidate"]: row for row in found.rows()}
     assert rows["little noise"]["risk"] > rows["much noise"]["risk"]
     assert rows["little noise"]["loss"] < rows["much noise"]["loss"]
@@ -64,17 +64,21 @@ def test_more_protection_is_less_risk_and_more_loss() -> None:
 
 
 def test_a_risk_limit_decides_and_fresh_draws_are_other_draws() -> None:
-    settings = ExploreSettings(draws=2, fresh=2, most_risk=0.35)
+    settings = ExploreSettings(attacks=("linkage",), draws=2, fresh=2, most_risk=0.35)
     found = explore(people(), candidates(), settings=settings, secret=1)
     assert found.chosen is not None
     assert found.fresh is not None
     allowed = [p for p in found.points if not p.failed and p.risk <= 0.35]
     chosen = next(p for p in allowed if p.name == found.chosen.name)
     assert chosen.loss == min(p.loss for p in allowed)
-    noisy = explore(people(), candidates()[:1], settings=ExploreSettings(draws=2, fresh=2), secret=1)
+    noisy = explore(
+        people(), candidates()[:1], settings=ExploreSettings(attacks=("linkage",), draws=2, fresh=2), secret=1
+    )
     assert noisy.fresh is not None
     assert noisy.fresh.loss != noisy.points[0].loss
-    nothing = explore(people(), candidates(), settings=ExploreSettings(draws=1, most_risk=0.0), secret=1)
+    nothing = explore(
+        people(), candidates(), settings=ExploreSettings(attacks=("linkage",), draws=1, most_risk=0.0), secret=1
+    )
     assert nothing.chosen is None
     assert not nothing.holds
 
@@ -82,13 +86,13 @@ def test_a_risk_limit_decides_and_fresh_draws_are_other_draws() -> None:
 def test_common_random_numbers() -> None:
     """The same candidate under two names meets the same draws."""
     twice = (Candidate("one", (Noise(NAMES, k=0.1),)), Candidate("other", (Noise(NAMES, k=0.1),)))
-    found = explore(people(), twice, settings=ExploreSettings(draws=2, fresh=1), secret=5)
+    found = explore(people(), twice, settings=ExploreSettings(attacks=("linkage",), draws=2, fresh=1), secret=5)
     assert found.points[0].measures == found.points[1].measures
 
 
 def test_resume_gives_the_same_and_does_not_measure_again(tmp_path: Path) -> None:
     state = tmp_path / "state.jsonl"
-    settings = ExploreSettings(draws=2, fresh=1)
+    settings = ExploreSettings(attacks=("linkage",), draws=2, fresh=1)
     calls: list[float] = []
 
     def stop_half_way(share: float, what: str = "") -> None:
@@ -116,8 +120,15 @@ def test_resume_gives_the_same_and_does_not_measure_again(tmp_path: Path) -> Non
 
 
 def test_two_processes_find_what_one_finds() -> None:
-    two = explore(people(), candidates()[:2], settings=ExploreSettings(draws=1, fresh=1, processes=2), secret=1)
-    one = explore(people(), candidates()[:2], settings=ExploreSettings(draws=1, fresh=1), secret=1)
+    two = explore(
+        people(),
+        candidates()[:2],
+        settings=ExploreSettings(attacks=("linkage",), draws=1, fresh=1, processes=2),
+        secret=1,
+    )
+    one = explore(
+        people(), candidates()[:2], settings=ExploreSettings(attacks=("linkage",), draws=1, fresh=1), secret=1
+    )
     assert one.points == two.points
 
 
@@ -129,6 +140,7 @@ def spec_table() -> dict:  # type: ignore[type-arg]
         schema = "people.toml"
         secret = 3
         [explore]
+        attacks = ["linkage"]
         draws = 1
         fresh = 1
         [[candidate]]

@@ -31,6 +31,9 @@ path = "people.csv"
 schema = "people.schema.toml"
 secret = 1
 
+[risk]
+most = 1.0
+
 [[edit]]
 rule = "tax <= income"
 

@@ -19,6 +19,8 @@ PLAN = """
 path = "people.csv"
 schema = "people.schema.toml"
 secret = 7
+[risk]
+accept_risk = "this test looks at the road, not at the risk"
 [[step]]
 method = "recode"
 variable = "age"
@@ -68,7 +70,7 @@ method = "recode"
 variable = "region"
 level = 1
 """
-    text = PLAN.replace("secret = 7", "secret = 7\n[risk]\ndimension = 2").replace("[output]", steps + "[output]")
+    text = PLAN.replace("[risk]", "[risk]\ndimension = 2").replace("[output]", steps + "[output]")
     (project / "plan.toml").write_text(text, encoding="utf-8")
     run = run_file_plan(project / "plan.toml")
     assert run.result.risk_after["unsafe combinations"] == 0

@@ -20,4 +20,8 @@ def test_the_walk_ends_in_a_safe_file(shared_data: Path, tmp_path: Path) -> None
     risk = json.loads((folder / "confidential.json").read_text(encoding="utf-8"))["risk"]
     assert risk["before"]["unsafe combinations"] > 5000
     assert risk["after"]["unsafe combinations"] == 0
+    verdict = json.loads((folder / "confidential.json").read_text(encoding="utf-8"))["verdict"]
+    states = {attack["attack"]: attack["state"] for attack in verdict["attacks"]}
+    assert verdict["accepted risk"] is None
+    assert states["recount"] == states["linkage"] == "held"
     assert (folder / "safe.csv").exists()

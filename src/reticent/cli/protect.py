@@ -1,12 +1,16 @@
 """`reticent protect PLAN.toml`: protect a microdata file as a plan says."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
+
+if TYPE_CHECKING:
+    from reticent.data.verdict import FileVerdict
 
 
 def register(app: typer.Typer) -> None:
@@ -42,8 +46,9 @@ def show_file_result(console: Console, result: "object") -> None:
     table.add_column("before", justify="right")
     table.add_column("after", justify="right", style="bold")
     for name, value in result.risk_before.items():
-        if isinstance(value, int | float) and name in result.risk_after:
-            table.add_row(name, number(value), number(result.risk_after[name]))
+        if name in result.risk_after and (value is None or isinstance(value, int | float)):
+            shown = ("not judged" if one is None else number(one) for one in (value, result.risk_after[name]))
+            table.add_row(name, *shown)
     console.print(table)
     steps = Table(title="Steps", title_justify="left")
     for column in ("method", "values changed", "promises kept"):
@@ -52,5 +57,22 @@ def show_file_result(console: Console, result: "object") -> None:
         changed = ", ".join(f"{name} {number(count)}" for name, count in step.changed.items() if count)
         steps.add_row(step.method, changed or "–", "; ".join(step.promises) or "–")
     console.print(steps)
+    show_verdict(console, result.verdict)
     for note in result.notes:
         console.print(f"[yellow]note:[/yellow] {note}")
+
+
+COLOURS = {"held": "green", "not held": "red", "not judged": "yellow"}
+
+
+def show_verdict(console: Console, verdict: "FileVerdict") -> None:
+    """One line for each attack: held, not held, not judged; what the plan does not ask for is said to be so."""
+    table = Table(title=f"Verdict: {verdict.state}", title_justify="left")
+    for column in ("attack", "state", "what it found"):
+        table.add_column(column)
+    for one in verdict.attacks:
+        asked = "" if one.asked else " [dim](not asked for)[/dim]"
+        table.add_row(one.attack, f"[{COLOURS[one.state]}]{one.state}[/]{asked}", one.text)
+    console.print(table)
+    if verdict.accepted and not verdict.held:
+        console.print(f"[red]risk accepted:[/red] {verdict.accepted}")

@@ -8,11 +8,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from reticent.base.errors import DataError
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
-    from reticent.jobs.measure import FileRisk
+    from reticent.microdata.measure import FileRisk
 
 
 def register(app: typer.Typer) -> None:
@@ -33,22 +32,14 @@ def risk(
     """Measure the disclosure risk of a file: combinations of keys, readings of missing values, record risk."""
     from reticent.data.plan import RiskSection
     from reticent.io.atomic import write_text
-    from reticent.io.read import load_microdata
-    from reticent.jobs.measure import measure_risk
+    from reticent.jobs.measure import measure_file
 
     names = tuple(name.strip() for name in keys.split(",")) if keys else ()
     with progress_bar("risk") as progress:
-        progress(0.0, "reading")
-        loaded = load_microdata(data, schema)
-        progress(0.5, "counting")
-        if not names and not loaded.data.schema.keys:
-            raise DataError(
-                f"{data.name}: the schema has no keys, so there is nothing to match on; "
-                "give variables the role key, or say --keys."
-            )
-        measured = measure_risk(loaded.data, RiskSection(dimension=dimension, threshold=threshold, keys=names))
+        settings = RiskSection(dimension=dimension, threshold=threshold, keys=names)
+        measured, notes = measure_file(data, schema, settings, progress=progress)
     console = Console()
-    for note in loaded.notes:
+    for note in notes:
         console.print(f"[yellow]note:[/yellow] {note}")
     show_risk(console, measured)
     if json_out:
@@ -60,7 +51,9 @@ def show_risk(console: Console, measured: "FileRisk") -> None:
     from reticent.report.page import number
 
     if measured.combinations is None:
-        console.print("The schema has no keys, so there is nothing to match on; give variables the role key.")
+        console.print(
+            "Not judged: the schema has no keys, so there is nothing to count by; give variables the role key."
+        )
         return
     table = Table(title="Unsafe combinations, the worst first", title_justify="left")
     for column in ("combination", "unsafe combinations", "records in them"):

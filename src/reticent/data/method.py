@@ -73,11 +73,14 @@ class Method:
     these hand out nothing without the input they are for (see `data.draws`).
 
     `blanks_only` says that a method does nothing but make values missing: the attacker then compares what is published
-    with the values as they were before.
+    with the values as they were before. `coarsens` says that it shows one coarser value for each value (and may blank
+    some): the attacker does the same to what he knows. `searches` says that its choice takes long, or depends on all data.
     """
 
     name: ClassVar[str]
     blanks_only: ClassVar[bool] = False
+    coarsens: ClassVar[bool] = False
+    searches: ClassVar[bool] = False
 
     def check(self, schema: Schema) -> None:
         """Nothing is needed."""

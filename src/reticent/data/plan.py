@@ -8,10 +8,11 @@ from typing import Any
 
 import tomli_w
 
-from reticent.base.checks import did_you_mean
-from reticent.base.errors import PlanError
+from reticent.base.checks import check_between, check_choice, did_you_mean
+from reticent.base.errors import ParameterError, PlanError
 from reticent.data.method import MaskingMethod, Registry
-from reticent.data.parameters import build, to_plain
+from reticent.data.parameters import build, check_fields, to_plain
+from reticent.data.verdict import ATTACKS, DEFAULT_MOST
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,77 @@ class OutputSection:
 
 
 @dataclass(frozen=True)
+class FileOutputSection(OutputSection):
+    """`[output]` of a file. Records are shuffled and household ids renumbered, both by the secret, unless kept here."""
+
+    keep_order: bool = field(default=False, metadata={"help": "leave the records in the order of the file"})
+    keep_household_ids: bool = field(default=False, metadata={"help": "publish the household ids as they are"})
+
+
+@dataclass(frozen=True)
 class RiskSection:
-    """`[risk]`: how risk is measured before and after; absent parts take the method's own view."""
+    """`[risk]`: how risk is measured before and after, which attacks must be withstood, and up to which risk.
+
+    `most` limits the largest risk of any record (recount) and household (households), and the share of records rightly
+    and uniquely linked (linkage). Without weights it must be stated.
+    """
 
     dimension: int = field(default=3, metadata={"min": 1, "help": "largest size of a key combination"})
     threshold: int = field(default=1, metadata={"min": 1, "help": "a combination is unsafe at or below this count"})
-    keys: tuple[str, ...] = ()
+    keys: tuple[str, ...] = field(default=(), metadata={"help": "keys of the recount (none: those of the schema)"})
+    most: float | None = field(
+        default=None,
+        metadata={"min": 0.0, "max": 1.0, "help": "largest risk allowed (0.05 where the file has weights)"},
+    )
+    interval_most: float | None = field(
+        default=None, metadata={"min": 0.0, "max": 1.0, "help": "largest share of true numbers within their intervals"}
+    )
+    interval_percent: float = field(
+        default=5.0,
+        metadata={"min": 0.0, "max": 100.0, "help": "width of the rank intervals, in percent of the records"},
+    )
+    known: tuple[str, ...] = field(
+        default=(), metadata={"help": "what the attacker links by (none: the keys and every number)"}
+    )
+    attacks: tuple[str, ...] = field(
+        default=(),
+        metadata={"help": "what must be withstood (none: recount, linkage, and households if there are any)"},
+    )
+    accept_risk: str | None = field(
+        default=None, metadata={"help": "reason for writing the file although an attack was not withstood"}
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("keys", "known", "attacks"):
+            value = getattr(self, name)
+            if isinstance(value, str) or not isinstance(value, tuple | list):
+                raise ParameterError(f"[risk]: {name} must be a list, got {type(value).__name__}.")
+            object.__setattr__(self, name, tuple(value))
+        check_fields(self, owner="[risk]")
+        for name, top in (("most", 1.0), ("interval_most", 1.0), ("interval_percent", 100.0)):
+            if getattr(self, name) is not None:
+                check_between(getattr(self, name), 0.0, top, name=name, owner="[risk]")
+        for attack in self.attacks:
+            check_choice(attack, ATTACKS, name="attacks", owner="[risk]")
+        if self.accept_risk is not None and not (isinstance(self.accept_risk, str) and self.accept_risk.strip()):
+            raise ParameterError("[risk]: accept_risk must give the reason, in words; leave it out to accept nothing.")
+
+    def limit(self, *, weighted: bool) -> float:
+        """The largest risk allowed; without weights nobody can say it for the user."""
+        if self.most is not None:
+            return self.most
+        if weighted:
+            return DEFAULT_MOST
+        raise ParameterError(
+            "[risk]: the file has no weights, so the largest risk that is allowed must be stated; "
+            f"write most = {DEFAULT_MOST} (or another share) in [risk], or most={DEFAULT_MOST} in Python."
+        )
+
+    def asked(self, *, households: bool) -> tuple[str, ...]:
+        """The attacks that must be withstood."""
+        chosen = self.attacks or (("recount", "linkage", "households") if households else ("recount", "linkage"))
+        judged = self.interval_most is not None and "intervals" not in chosen
+        return (*chosen, "intervals") if judged else chosen
 
 
 @dataclass(frozen=True)
@@ -57,7 +123,7 @@ class Plan:
 
     data: DataSection
     steps: tuple[MaskingMethod, ...] = ()
-    output: OutputSection = OutputSection()
+    output: FileOutputSection = FileOutputSection()
     risk: RiskSection = RiskSection()
     edits: tuple[str, ...] = ()
     folder: Path = field(default=Path("."), compare=False)
@@ -123,13 +189,16 @@ def plan_from_table(table: Mapping[str, Any], registry: Registry, *, owner: str,
     return Plan(
         data=build(DataSection, table["data"], owner=f"{owner}: [data]"),
         steps=tuple(steps),
-        output=build(OutputSection, table.get("output", {}), owner=f"{owner}: [output]"),
+        output=build(FileOutputSection, table.get("output", {}), owner=f"{owner}: [output]"),
         risk=build(RiskSection, table.get("risk", {}), owner=f"{owner}: [risk]"),
-        edits=tuple(
-            _edit(edit, f"{owner}: edit {number}") for number, edit in enumerate(table.get("edit", []), start=1)
-        ),
+        edits=edits_from_table(table, owner=owner),
         folder=folder,
     )
+
+
+def edits_from_table(table: Mapping[str, Any], *, owner: str) -> tuple[str, ...]:
+    """The rules of the `[[edit]]` entries."""
+    return tuple(_edit(edit, f"{owner}: edit {number}") for number, edit in enumerate(table.get("edit", []), start=1))
 
 
 def _edit(table: Mapping[str, Any], where: str) -> str:
@@ -147,6 +216,6 @@ def plan_to_toml(plan: Plan) -> str:
         table["edit"] = [{"rule": rule} for rule in plan.edits]
     if plan.steps:
         table["step"] = [{"method": step.name, **to_plain(step)} for step in plan.steps]
-    if plan.output != OutputSection():
+    if plan.output != FileOutputSection():
         table["output"] = to_plain(plan.output)
     return tomli_w.dumps(table)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reticent.data.microdata import Microdata
-from reticent.data.schema import DEFAULT_PRIORITY, Role, Schema
+from reticent.data.schema import DEFAULT_PRIORITY, Role, Schema, Variable
 from reticent.frames.frame import Frame
 
 
@@ -36,7 +36,15 @@ def release_file(data: Microdata) -> MaskedFile:
     """Make masked data publishable: identifiers and respondent ids go, and so does what only the protector may know."""
     secret_names = data.schema.with_role(Role.IDENTIFIER, Role.ENTITY)
     kept = data.without(secret_names)
-    public = Schema(
-        tuple(replace(variable, level=0, priority=DEFAULT_PRIORITY, guessed=()) for variable in kept.schema.variables)
-    )
+    variables = kept.schema.variables
+    if kept.schema.household_id is None:  # nothing says any more who lives together
+        variables = tuple(_without_household(variable) for variable in variables)
+    public = Schema(tuple(replace(v, level=0, priority=DEFAULT_PRIORITY, guessed=()) for v in variables))
     return MaskedFile(kept.frame, public)
+
+
+def _without_household(variable: Variable) -> Variable:
+    role = variable.role
+    if role is Role.HOUSEHOLD_VARIABLE:
+        role = Role.KEY if variable.is_key else Role.OTHER
+    return replace(variable, household=False, role=role)

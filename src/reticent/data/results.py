@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reticent.data.published import MaskedFile
+from reticent.data.verdict import FileVerdict
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,13 @@ class StepRecord:
 
 @dataclass(frozen=True)
 class FileResult:
-    """A protected file with what the protector must know: risk before and after, loss, and what each step did."""
+    """A masked file with what the protector must know: the verdict, risk before and after, loss, what each step did.
 
-    file: MaskedFile
+    The publishable file itself is `file`; it is given out only if the verdict allows it.
+    """
+
+    masked: MaskedFile = field(repr=False)
+    verdict: FileVerdict
     risk_before: Mapping[str, Any]
     risk_after: Mapping[str, Any]
     loss: Mapping[str, Any]
@@ -42,13 +47,23 @@ class FileResult:
     notes: tuple[str, ...] = ()
     secret_hex: str = field(default="", repr=False)
 
+    @property
+    def file(self) -> MaskedFile:
+        """The publishable file; an error where an attack that was asked for is not held or not judged."""
+        self.verdict.require()
+        return self.masked
+
     def __repr__(self) -> str:
-        before, after = self.risk_before["unsafe combinations"], self.risk_after["unsafe combinations"]
-        return f"<FileResult {self.file.n_records} records, {len(self.steps)} steps: unsafe combinations {before} → {after}>"
+        accepted = ", risk accepted" if self.verdict.accepted and not self.verdict.held else ""
+        return (
+            f"<FileResult {self.masked.n_records} records, {len(self.steps)} steps: {self.verdict.state}{accepted}; "
+            f"unsafe combinations {_judged(self.risk_before)} → {_judged(self.risk_after)}>"
+        )
 
     def summary(self) -> dict[str, Any]:
         """Everything as plain data, as the plan's `summary` file has it (confidential; without the secret)."""
         return {
+            "verdict": self.verdict.summary(),
             "risk": {"before": dict(self.risk_before), "after": dict(self.risk_after)},
             "loss": dict(self.loss),
             "steps": [step.summary() for step in self.steps],
@@ -64,4 +79,15 @@ class FileResult:
             for name, value in self.risk_before.items()
             if isinstance(value, int | float | str)
         )
-        return f"<table><tr><th>{escape(repr(self))}</th><th>before</th><th>after</th></tr>{rows}</table>"
+        verdicts = "".join(
+            f"<tr><th style='text-align:left'>{escape(one.attack)}</th><td>{escape(str(one.state))}</td>"
+            f"<td>{escape(one.text)}</td></tr>"
+            for one in self.verdict.attacks
+        )
+        head = f"<tr><th>{escape(repr(self))}</th><th>before</th><th>after</th></tr>"
+        return f"<table>{head}{rows}</table><table><tr><th>attack</th><th>verdict</th><th></th></tr>{verdicts}</table>"
+
+
+def _judged(risk: Mapping[str, Any]) -> Any:
+    count = risk["unsafe combinations"]
+    return "not judged" if count is None else count

@@ -22,13 +22,16 @@ from reticent.base.randomness import Secret, as_secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields, to_plain
-from reticent.data.schema import Kind
+from reticent.data.plan import RiskSection
+from reticent.microdata.attacks import attack_file
+from reticent.microdata.edits import EditRule, check_input, read_rules
 from reticent.microdata.loss import compare
-from reticent.microdata.risk.interval import rank_intervals
-from reticent.microdata.risk.linkage_coordinates import from_files
-from reticent.microdata.risk.linkage_distance import distance_linkage
+from reticent.microdata.pipeline import Masked, apply_steps
+from reticent.microdata.verdict import judge, risk_of
 
-MEASURED = ("linkage", "interval", "loss", "il1s", "squares-share", "correlations", "hellinger", "pmse", "suppressions")
+LIMITED = ("recount", "linkage", "households")
+"""Attacks whose risk one limit can hold."""
+MEASURED = (*LIMITED, "interval", "loss", "il1s", "squares-share", "correlations", "hellinger", "pmse", "suppressions")
 """What is kept of every draw, where it applies."""
 MOST_PROCESSES = 2
 
@@ -49,12 +52,16 @@ class Candidate:
 class ExploreSettings:
     """`[explore]`: how candidates are measured and how one is chosen.
 
-    Risk is the mean of the linked share (distance linkage on `known`) and the interval disclosure (rank intervals of
-    `percent` percent on the numeric ones of `compared`); only the first where nothing numeric is compared. With
-    `most_risk` the least loss at or below it is chosen, else the least score = risk_share·risk + (1 − risk_share)·loss.
+    Risk is what `protect` judges by `most`: the largest of the attacks asked for (risk of any record, share of records
+    linked, risk of any household), by the same code. With `most_risk` the least loss at or below it is chosen, else the
+    least score = risk_share·risk + (1 − risk_share)·loss. A candidate whose risk cannot be judged has failed.
     """
 
-    known: tuple[str, ...] = field(default=(), metadata={"help": "variables the intruder knows (none: the compared)"})
+    known: tuple[str, ...] = field(default=(), metadata={"help": "what the attacker links by (none: keys and numbers)"})
+    keys: tuple[str, ...] = field(default=(), metadata={"help": "keys of the recount (none: those of the schema)"})
+    attacks: tuple[str, ...] = field(
+        default=(), metadata={"help": "what counts as risk (none: recount, linkage, households if there are any)"}
+    )
     compared: tuple[str, ...] = field(default=(), metadata={"help": "variables whose loss counts (none: all)"})
     draws: int = field(default=3, metadata={"min": 1, "help": "draws each candidate is measured on"})
     fresh: int = field(default=3, metadata={"min": 1, "help": "new draws for the chosen one"})
@@ -66,6 +73,16 @@ class ExploreSettings:
 
     def __post_init__(self) -> None:
         check_fields(self, owner="[explore]")
+        other = [name for name in self.attacks if name not in LIMITED]
+        if other:
+            raise ParameterError(f"[explore]: attacks must be of {', '.join(LIMITED)}, got {other[0]!r}.")
+
+    @property
+    def risk(self) -> RiskSection:
+        """How `protect` would judge a candidate; the plan that is written has this section."""
+        return RiskSection(
+            keys=self.keys, most=self.most_risk, known=self.known, attacks=self.attacks, interval_percent=self.percent
+        )
 
 
 @dataclass(frozen=True)
@@ -123,12 +140,14 @@ def explore(
     *,
     settings: ExploreSettings | None = None,
     secret: Secret | int | bytes | Path | str | None = None,
+    edits: Sequence[str] = (),
     state: Path | None = None,
     progress: Progress = silent,
 ) -> Exploration:
     """Measure every candidate on every draw, find the front, choose, and measure the chosen one on fresh draws.
 
-    With `state` every finished draw is written to that file; the same exploration started again goes on from there.
+    A candidate that breaks an edit rule has failed. With `state` every finished draw is written to that file; the same
+    exploration started again goes on from there.
     """
     settings = settings or ExploreSettings()
     check_unique([candidate.name for candidate in candidates], name="candidates", owner="explore")
@@ -138,9 +157,11 @@ def explore(
     if state is not None and secret is None:
         raise ParameterError("explore: a state file needs a secret that stays the same; give one in [data] secret.")
     source = as_secret(secret)
-    memory = _Memory.open(state, _fingerprint(data, candidates, settings, source))
+    memory = _Memory.open(state, _fingerprint(data, candidates, settings, source, edits))
     tasks = [(c, f"draw {d}") for c in range(len(candidates)) for d in range(settings.draws)]
-    work = _Work(data, tuple(candidates), settings, source)
+    rules = read_rules(edits, data.schema)
+    check_input(data, rules)
+    work = _Work(data, tuple(candidates), settings, source, tuple(rules))
     found = _run_all(work, tasks, memory, lambda share, what: progress(0.85 * share, what))
     points = tuple(
         _point(candidate, [found[c, f"draw {d}"] for d in range(settings.draws)], settings)
@@ -182,18 +203,22 @@ def _choose(points: Sequence[Point], settings: ExploreSettings) -> int | None:
 
 
 def _check_settings(data: Microdata, settings: ExploreSettings) -> None:
-    data.schema.require((*settings.known, *settings.compared), owner="[explore]")
+    data.schema.require((*settings.known, *settings.compared, *settings.keys), owner="[explore]")
     check_between(settings.percent, 0, 100, name="percent", owner="[explore]")
     check_integer(settings.processes, minimum=1, maximum=MOST_PROCESSES, name="processes", owner="[explore]")
 
 
-def _fingerprint(data: Microdata, candidates: Sequence[Candidate], settings: ExploreSettings, secret: Secret) -> str:
+def _fingerprint(
+    data: Microdata, candidates: Sequence[Candidate], settings: ExploreSettings, secret: Secret, edits: Sequence[str]
+) -> str:
     """What a state file belongs to: keyed, so that it tells nothing about the data."""
     digest = hashlib.blake2b(key=secret.digest("explore state"), digest_size=16)
     plain = to_plain(settings)
     for free in ("processes", "most_risk", "risk_share", "fresh"):
         plain.pop(free, None)
-    digest.update(json.dumps([plain, [c.plain() for c in candidates]], sort_keys=True, default=str).encode())
+    digest.update(
+        json.dumps([plain, [c.plain() for c in candidates], list(edits)], sort_keys=True, default=str).encode()
+    )
     for variable in data.schema.variables:
         digest.update(variable.name.encode())
         encoded = data.encoded(variable.name)
@@ -210,11 +235,13 @@ class _Work:
     candidates: tuple[Candidate, ...]
     settings: ExploreSettings
     secret: Secret
+    rules: tuple[EditRule, ...] = ()
 
     def measure(self, candidate: int, draw: str) -> dict[str, Any]:
         """Mask once, attack once, compare once."""
         try:
-            masked = _masked(self.data, self.candidates[candidate].steps, self.secret.child(draw))
+            steps, secret = self.candidates[candidate].steps, self.secret.child(draw)
+            masked = apply_steps(self.data, steps, secret=secret, rules=self.rules, keys=self.settings.keys)
             return _measured(self.data, masked, self.settings)
         except Cancelled:
             raise
@@ -222,44 +249,23 @@ class _Work:
             return {"failed": str(err)}
 
 
-def _masked(data: Microdata, steps: Sequence[MaskingMethod], secret: Secret) -> Microdata:
-    """Apply the steps with the draws that `protect_file` would use for this secret; promises are checked."""
-    seen: dict[str, int] = {}
-    for step in steps:
-        step.check(data.schema)
-        occurrence = seen.get(step.name, 0)
-        seen[step.name] = occurrence + 1
-        after = step.apply(data, secret=secret.child(f"{step.name}:{occurrence}"), progress=silent).data
-        for promise in step.promises():
-            if promise.broken(data, after):
-                raise DataError(f"{step.name}: the promise that {promise.text} does not hold.")
-        data = after
-    return data
-
-
-def _measured(data: Microdata, masked: Microdata, settings: ExploreSettings) -> dict[str, Any]:
-    report = compare(data, masked, variables=settings.compared or None)
-    names = report.measures[0].variables if report.matched else ()
+def _measured(data: Microdata, masked: Masked, settings: ExploreSettings) -> dict[str, Any]:
+    """Loss by `compare`, risk by the attacks and the judge of `protect`."""
+    report = compare(data, masked.data, variables=settings.compared or None)
     out: dict[str, Any] = {"loss": report.score if settings.loss == "score" else report[settings.loss]}
     out.update({name: report[name] for name in MEASURED if name in report})
-    original, partner = data, masked
-    if data.n_records != masked.n_records or not bool((data.record_ids() == masked.record_ids()).all()):
-        _, here, there = np.intersect1d(data.record_ids(), masked.record_ids(), return_indices=True)
-        # Records that are no longer there cannot be linked; the intruder is given the rest to choose from.
-        original, partner = data.rows(here), masked.rows(there)
-    if not original.n_records:
-        raise DataError("explore: no masked record has the id of an original one, so linkage cannot be measured.")
-    known = tuple(n for n in (settings.known or names) if n in masked.schema)
-    out["linkage"] = distance_linkage(from_files(original, partner, known)).share if known else 0.0
-    numeric = [n for n in (settings.compared or names) if _is_number(original, n) and _is_number(partner, n)]
-    if numeric:
-        intervals = rank_intervals(original.numbers(numeric), partner.numbers(numeric), percent=settings.percent)
-        out["interval"] = intervals.share
+    attacks = attack_file(masked, masked.data, settings.risk, shuffled=True)
+    verdict = judge(attacks, settings.risk, limit=1.0, households=data.schema.household_id is not None)
+    risk = risk_of(verdict)
+    if risk is None:
+        first = next(one for one in verdict.asked if one.value is None)
+        raise DataError(f"explore: the risk is not judged; {first.attack}: {first.text}.")
+    out["risk"] = risk
+    out.update({one.attack: one.value for one in verdict.attacks if one.attack in LIMITED and one.value is not None})
+    if attacks.intervals:
+        compared = [attacks.intervals[n] for n in attacks.intervals if not settings.compared or n in settings.compared]
+        out["interval"] = float(np.mean(compared)) if compared else 0.0
     return {name: float(value) for name, value in out.items()}
-
-
-def _is_number(data: Microdata, name: str) -> bool:
-    return name in data.schema and data.schema[name].kind is Kind.NUMERIC
 
 
 def _point(candidate: Candidate, draws: Sequence[Mapping[str, Any]], settings: ExploreSettings) -> Point:
@@ -268,7 +274,7 @@ def _point(candidate: Candidate, draws: Sequence[Mapping[str, Any]], settings: E
         nothing = float("nan")
         return Point(candidate.name, len(draws), nothing, nothing, nothing, nothing, {}, failed)
     means = {name: float(np.mean([draw[name] for draw in draws])) for name in MEASURED if name in draws[0]}
-    risks = [float(np.mean([draw[name] for name in ("linkage", "interval") if name in draw])) for draw in draws]
+    risks = [float(draw["risk"]) for draw in draws]
     risk, loss = float(np.mean(risks)), means["loss"]
     score = settings.risk_share * risk + (1 - settings.risk_share) * loss
     return Point(candidate.name, len(draws), risk, max(risks), loss, score, means)

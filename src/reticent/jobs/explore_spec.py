@@ -13,10 +13,18 @@ from reticent.base.progress import Progress, silent
 from reticent.base.randomness import as_secret
 from reticent.data.method import MaskingMethod, Registry
 from reticent.data.parameters import build
-from reticent.data.plan import DataSection, OutputSection, Plan, check_sections, plan_to_toml, read_toml
+from reticent.data.plan import (
+    DataSection,
+    FileOutputSection,
+    Plan,
+    check_sections,
+    edits_from_table,
+    plan_to_toml,
+    read_toml,
+)
 from reticent.jobs.explore import Candidate, Exploration, ExploreSettings, explore
 
-SECTIONS = ("data", "explore", "candidate", "output")
+SECTIONS = ("data", "explore", "candidate", "edit", "output")
 MOST_CANDIDATES = 2000
 
 
@@ -39,6 +47,7 @@ class ExploreSpec:
     settings: ExploreSettings
     candidates: tuple[Candidate, ...]
     output: ExploreOutput = ExploreOutput()
+    edits: tuple[str, ...] = ()
     folder: Path = field(default=Path("."), compare=False)
 
     def find(self, name: str) -> Path:
@@ -73,6 +82,7 @@ def explore_spec_from_table(
         settings=build(ExploreSettings, table.get("explore", {}), owner=f"{owner}: [explore]"),
         candidates=tuple(candidates),
         output=build(ExploreOutput, table.get("output", {}), owner=f"{owner}: [output]"),
+        edits=edits_from_table(table, owner=owner),
         folder=folder,
     )
 
@@ -144,6 +154,7 @@ def run_explore_spec(path: Path, *, progress: Progress = silent) -> tuple[Explor
         spec.candidates,
         settings=spec.settings,
         secret=secret,
+        edits=spec.edits,
         state=spec.find(spec.output.state) if spec.output.state else None,
         progress=progress,
     )
@@ -155,8 +166,15 @@ def chosen_plan(spec: ExploreSpec, found: Exploration) -> Plan:
     """The plan of the chosen candidate."""
     if found.chosen is None:
         raise PlanError("explore: no candidate keeps to most_risk, so there is no plan to write.")
-    output = OutputSection(path=spec.output.masked or "masked.csv")
-    return Plan(data=spec.data, steps=found.chosen.steps, output=output, folder=spec.folder)
+    output = FileOutputSection(path=spec.output.masked or "masked.csv")
+    return Plan(
+        data=spec.data,
+        steps=found.chosen.steps,
+        output=output,
+        risk=spec.settings.risk,
+        edits=spec.edits,
+        folder=spec.folder,
+    )
 
 
 def table_text(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -1,143 +1,24 @@
-"""Risk and loss as the jobs report them: the same measures before and after, as one frozen value each."""
+"""The job that measures the risk of a file as it is: read, measure."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
-import numpy as np
-
-from reticent.data.microdata import Microdata
+from reticent.base.errors import DataError
+from reticent.base.progress import Progress, silent
 from reticent.data.plan import RiskSection
-from reticent.data.results import StepRecord
-from reticent.data.schema import Kind
-from reticent.microdata.risk.attacked import attacked_combinations
-from reticent.microdata.risk.combinations import CombinationTable, KeyCombinations, unsafe_combinations
-from reticent.microdata.risk.household import HouseholdRisk, household_risk
-from reticent.microdata.risk.individual import IndividualRisk, individual_risk
-from reticent.microdata.risk.semantics import SemanticsTable, compare_semantics
-from reticent.microdata.risk.shapley import KeyShares, key_shares
-from reticent.microdata.risk.suda import Suda, suda
-
-LISTED = 50
-SEMANTICS_K = 3
-MOST_KEYS = 10
+from reticent.microdata.measure import FileRisk, measure_risk
 
 
-@dataclass(frozen=True)
-class FileRisk:
-    """How identifiable a file is: combinations of keys, every reading of missing values, individual and household risk."""
+def measure_file(
+    path: Path, schema: Path | None, settings: RiskSection, *, progress: Progress = silent
+) -> tuple[FileRisk, tuple[str, ...]]:
+    """The risk of a file and notes on reading it; a file without keys is an error, never an all-clear."""
+    from reticent.io.read import load_microdata
 
-    keys: tuple[str, ...]
-    n_records: int
-    combinations: CombinationTable | None = None
-    semantics: SemanticsTable | None = None
-    individual: IndividualRisk | None = None
-    households: HouseholdRisk | None = None
-    shares: KeyShares | None = None
-    suda: Suda | None = None
-
-    def summary(self) -> dict[str, Any]:
-        """Plain numbers; `combinations` lists the worst ones."""
-        facts: dict[str, Any] = {"records": self.n_records, "keys": list(self.keys)}
-        table = self.combinations
-        facts["unsafe combinations"] = 0 if table is None else table.unsafe_cells
-        facts["records in unsafe combinations"] = 0 if table is None else table.unsafe_records
-        if self.individual is not None:
-            facts["expected re-identifications"] = round(self.individual.expected_reidentifications, 3)
-            facts["highest record risk"] = float(self.individual.risk.max(initial=0.0))
-        if self.households is not None:
-            facts["expected households re-identified"] = round(self.households.expected_households, 3)
-        if self.shares is not None:
-            facts["share of the risk by key"] = dict(self.shares.shares)
-        if self.suda is not None:
-            facts["suda contribution by key"] = self.suda.key_contributions
-        if self.semantics is not None:
-            facts["semantics"] = {
-                str(row.semantics): {
-                    "smallest": row.smallest,
-                    "below k": row.violating_records,
-                    "unique": row.unique_records,
-                }
-                for row in self.semantics.rows
-            }
-        if table is not None:
-            facts["combinations"] = [
-                {"keys": list(row.variables), "unsafe": row.unsafe_cells, "records": row.unsafe_records}
-                for row in table.rows[:LISTED]
-            ]
-        return facts
-
-
-def measure_risk(data: Microdata, settings: RiskSection, *, truth: Microdata | None = None) -> FileRisk:
-    """Measure a file; without keys there is nothing an intruder could match on, and only the size is told.
-
-    For a masked file give the `truth`, the same records without the blanks: the attacker counts the true records that
-    fit what is published.
-    """
-    wanted = settings.keys or data.schema.keys
-    keys = tuple(name for name in wanted if name in data.schema)
-    if settings.keys:
-        data.schema.require(settings.keys, owner="[risk] keys")
-    if not keys:
-        return FileRisk((), data.n_records)
-    chosen = KeyCombinations(dimension=min(settings.dimension, len(keys)), threshold=settings.threshold, keys=keys)
-    individual = individual_risk(data.patterns(keys).group, data.weights())
-    household = data.household()
-    few = len(keys) <= MOST_KEYS  # both look at all sets of keys
-    table = unsafe_combinations(data, chosen) if truth is None else attacked_combinations(data, truth, chosen)
-    return FileRisk(
-        keys,
-        data.n_records,
-        table,
-        compare_semantics(data, keys, k=SEMANTICS_K, truth=truth),
-        individual,
-        None if household is None else household_risk(individual.risk, household),
-        key_shares(data, keys) if few else None,
-        suda(data, keys) if few else None,
-    )
-
-
-def measure_loss(before: Microdata, after: Microdata, records: Sequence[StepRecord]) -> dict[str, Any]:
-    """What the protection cost: values changed and suppressed per variable, and how numbers moved."""
-    changed: dict[str, int] = {}
-    for record in records:
-        for name, count in record.changed.items():
-            changed[name] = changed.get(name, 0) + int(count)
-    facts: dict[str, Any] = {"changed values": changed}
-    if before.n_records == after.n_records:
-        facts["suppressed values"] = _suppressed(before, after)
-    numeric = [
-        name
-        for name in after.schema.names
-        if name in before.schema and _is_number(before, name) and _is_number(after, name)
-    ]
-    moved = {name: _moments(before, after, name) for name in numeric}
-    if moved:
-        facts["numbers"] = moved
-    return facts
-
-
-def _suppressed(before: Microdata, after: Microdata) -> dict[str, int]:
-    found = {}
-    for name in after.schema.names:
-        if name in before.schema:
-            new = int((after.missing(name) & ~before.missing(name)).sum())
-            if new:
-                found[name] = new
-    return found
-
-
-def _is_number(data: Microdata, name: str) -> bool:
-    return data.schema[name].kind is Kind.NUMERIC
-
-
-def _moments(before: Microdata, after: Microdata, name: str) -> dict[str, float]:
-    old, new = before.numbers((name,))[:, 0], after.numbers((name,))[:, 0]
-    if np.isnan(old).all() or np.isnan(new).all():
-        return {}
-    return {
-        "mean before": float(np.nanmean(old)),
-        "mean after": float(np.nanmean(new)),
-        "deviation before": float(np.nanstd(old)),
-        "deviation after": float(np.nanstd(new)),
-    }
+    progress(0.0, "reading")
+    loaded = load_microdata(path, schema)
+    progress(0.5, "counting")
+    if not settings.keys and not loaded.data.schema.keys:
+        raise DataError(
+            f"{path.name}: the schema has no keys, so nothing can be judged; give variables the role key, or say --keys."
+        )
+    return measure_risk(loaded.data, settings), tuple(loaded.notes)

@@ -1,43 +1,52 @@
-"""The job that protects a microdata file: check every step's needs, apply, attack, compare, release.
+"""The job that protects a microdata file: fetch, mask, attack, judge, compare, write.
 
-Nothing is written before the whole plan has run and every promise has been checked by code that did not make it.
+Nothing is written before the whole plan has run, every promise has been checked by code that did not make it, and every
+attack that the plan asks for was tried and withstood (or the plan says why the risk is accepted).
 """
 
 import json
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from reticent.base.errors import NotProtectedError, PlanError
+from reticent.base.errors import ParameterError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import to_plain
 from reticent.data.plan import Plan, RiskSection
 from reticent.data.published import release_file
-from reticent.data.results import FileResult, StepRecord
-from reticent.jobs.measure import FileRisk, measure_loss, measure_risk
-from reticent.microdata.edits import EditRule, check_input, check_step, read_rules
+from reticent.data.results import FileResult
+from reticent.data.verdict import FileVerdict
+from reticent.microdata.attacks import FileAttacks, attack_file, recount_keys
+from reticent.microdata.edits import check_input, read_rules
 from reticent.microdata.loss.compare import compare
 from reticent.microdata.loss.measure import LossReport
+from reticent.microdata.measure import FileRisk, measure_loss, measure_risk
+from reticent.microdata.pipeline import apply_steps, check_needs, finish
+from reticent.microdata.verdict import judge
 
 
 @dataclass(frozen=True)
 class FileRun:
-    """Everything a run found, with the confidential data before and after (for the confidential report)."""
+    """Everything a run found, with the confidential data before and after masking (records in the order of the source)."""
 
     result: FileResult
     before: Microdata
     after: Microdata
     risk_before: FileRisk
     risk_after: FileRisk
+    attacks: FileAttacks
     loss: LossReport
 
     def __repr__(self) -> str:
         return repr(self.result)
+
+    @property
+    def verdict(self) -> FileVerdict:
+        """What the attacks left of the plan's promises."""
+        return self.result.verdict
 
     def _repr_html_(self) -> str:
         """The whole confidential report, in a frame of its own so that its style stays inside."""
@@ -53,112 +62,88 @@ def protect_file(
     data: Microdata,
     steps: Sequence[MaskingMethod],
     *,
+    most: float | None = None,
+    accept_risk: str | None = None,
     risk: RiskSection | None = None,
     edits: Sequence[str] = (),
     secret: Secret | int | bytes | Path | str | None = None,
+    keep_order: bool = False,
+    keep_household_ids: bool = False,
     progress: Progress = silent,
 ) -> FileResult:
-    """Mask a file step by step and attack the result.
+    """Mask a file step by step, attack the result and judge it; a file that is not protected is an error.
 
-    Every step's needs are checked before the first step starts; each step has its own random stream of the secret;
-    its promises are checked on its output; risk is measured before and after in the same way.
+    `most` limits the largest risk of a record and of a household, and the share of records that can be linked back (0.05
+    where the file has weights; without weights it must be given). `accept_risk` is the reason for releasing a file
+    although an attack was not withstood; it is recorded. Other limits and attacks are options of `risk`.
     """
-    return run_steps(data, steps, risk=risk, edits=edits, secret=secret, progress=progress).result
+    run = run_steps(
+        data, steps, most=most, accept_risk=accept_risk, risk=risk, edits=edits, secret=secret, keep_order=keep_order,
+        keep_household_ids=keep_household_ids, progress=progress,
+    )  # fmt: skip
+    run.verdict.require()
+    return run.result
 
 
 def run_steps(
     data: Microdata,
     steps: Sequence[MaskingMethod],
     *,
+    most: float | None = None,
+    accept_risk: str | None = None,
     risk: RiskSection | None = None,
     edits: Sequence[str] = (),
     secret: Secret | int | bytes | Path | str | None = None,
+    keep_order: bool = False,
+    keep_household_ids: bool = False,
     notes: Sequence[str] = (),
     progress: Progress = silent,
 ) -> FileRun:
-    """As `protect_file`, with the data before and after for the confidential report."""
-    _check_needs(data, steps)
+    """As `protect_file`, with the data before and after for the confidential report, whatever the verdict is.
+
+    The publishable file (`run.result.file`) is given out only if the verdict allows it.
+    """
+    settings = _settings(risk, most, accept_risk)
+    limit = settings.limit(weighted=data.schema.weight is not None)
+    check_needs(data, steps)
     rules = read_rules(edits, data.schema)
     check_input(data, rules)
     source = as_secret(secret)
-    settings = risk or RiskSection()
+    keys = recount_keys(data, settings)
+    data.schema.require(settings.known, owner="[risk] known")
     progress(0.0, "risk before")
     before = measure_risk(data, settings)
-    masked, truth, records, ended = _apply_all(data, steps, source, part(progress, 0.2, 0.7), rules=rules)
-    progress(0.75, "attack")
-    after = measure_risk(masked, settings, truth=truth)
+    masked = apply_steps(data, steps, secret=source, rules=rules, keys=keys, progress=part(progress, 0.2, 0.6))
+    progress(0.6, "attack")
+    after = measure_risk(data, settings, masked=masked)
+    released = finish(masked.data, secret=source, keep_order=keep_order, keep_household_ids=keep_household_ids)
+    attacks = attack_file(masked, released, settings, shuffled=not keep_order, progress=part(progress, 0.7, 0.9))
+    verdict = judge(attacks, settings, limit=limit, households=data.schema.household_id is not None)
     progress(0.9, "loss")
-    report = compare(data, masked)
+    report = compare(data, masked.data)
     result = FileResult(
-        file=release_file(masked),
+        masked=release_file(released),
+        verdict=verdict,
         risk_before=before.summary(),
         risk_after=after.summary(),
-        loss={**measure_loss(data, masked, records), "score": report.score, "measures": report.rows()},
-        steps=tuple(records),
-        notes=(*notes, *ended),
+        loss={**measure_loss(data, masked.data, masked.steps), "score": report.score, "measures": report.rows()},
+        steps=masked.steps,
+        notes=(*notes, *masked.notes),
         secret_hex=source.to_hex(),
     )
     progress(1.0, "done")
-    return FileRun(result, data, masked, before, after, report)
+    return FileRun(result, data, masked.data, before, after, attacks, report)
 
 
-def _check_needs(data: Microdata, steps: Sequence[MaskingMethod]) -> None:
-    schema = data.schema
-    for step in steps:
-        step.check(schema)
-        schema = step.schema_after(schema)
-
-
-def _apply_all(
-    data: Microdata,
-    steps: Sequence[MaskingMethod],
-    secret: Secret,
-    progress: Progress,
-    *,
-    rules: Sequence[EditRule] = (),
-) -> tuple[Microdata, Microdata, list[StepRecord], list[str]]:
-    """The masked data, and the same without the blanks: what an attacker who knows the records would compare with."""
-    records: list[StepRecord] = []
-    truth, hides = data, False
-    ended: list[str] = []
-    times_seen: dict[str, int] = {}
-    for number, step in enumerate(steps):
-        occurrence = times_seen.get(step.name, 0)
-        times_seen[step.name] = occurrence + 1
-        within = part(progress, number / len(steps), (number + 1) / len(steps))
-        within(0.0, step.name)
-        started = time.perf_counter()
-        # named by method and occurrence: another method added before it does not change its draws
-        own = secret.child(f"{step.name}:{occurrence}")
-        applied = step.apply(data, secret=own, progress=within)
-        if not getattr(step, "blanks_only", False):
-            truth = step.apply(truth, secret=own, progress=silent).data if hides else applied.data
-        else:
-            hides = True
-        kept = _check_promises(step, data, applied.data)
-        lost = check_step(step.name, applied.data, rules)
-        rules = [rule for rule in rules if rule.text not in lost]
-        ended += [f"After step {step.name}, edit rule {text!r} cannot be checked any more." for text in lost]
-        parameters = to_plain(step)
-        records.append(
-            StepRecord(step.name, parameters, applied.changed, applied.facts, kept, time.perf_counter() - started)
-        )
-        data = applied.data
-    return data, truth, records, ended
-
-
-def _check_promises(step: MaskingMethod, before: Microdata, after: Microdata) -> tuple[str, ...]:
-    kept = []
-    for promise in step.promises():
-        broken = promise.broken(before, after)
-        if broken:
-            raise NotProtectedError(
-                f"{step.name}: the step promised that {promise.text}, but a recount finds {broken} violations; "
-                "nothing was written.",
-                exposed=broken,
-            )
-        kept.append(promise.text)
-    return tuple(kept)
+def _settings(risk: RiskSection | None, most: float | None, accept_risk: str | None) -> RiskSection:
+    """The risk section, with what was given beside it."""
+    settings = risk or RiskSection()
+    for name, value in (("most", most), ("accept_risk", accept_risk)):
+        if value is not None and getattr(settings, name) is not None:
+            raise ParameterError(f"protect_file: {name} is given twice, directly and in risk; give it once.")
+    if most is not None:
+        settings = replace(settings, most=most)
+    return settings if accept_risk is None else replace(settings, accept_risk=accept_risk)
 
 
 def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
@@ -182,9 +167,12 @@ def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
         risk=plan.risk,
         edits=plan.edits,
         secret=secret,
+        keep_order=plan.output.keep_order,
+        keep_household_ids=plan.output.keep_household_ids,
         notes=(*file.notes, *loaded.notes),
         progress=progress,
     )
+    run.verdict.require()
     write_outputs(plan, run)
     return run
 

@@ -47,26 +47,47 @@ secret = "secret.key"                 # keep it: it repeats the run, and whoever
 [risk]
 dimension = 3                         # combinations of up to three keys ...
 threshold = 1                         # ... are unsafe when only one record has them
+most = 0.05                           # largest risk of a record, largest share of records that may be linked back
+
+[[step]]
+method = "remove-identifiers"         # who lives together is not published: few households are like another one
+variables = ["person", "household"]
+
+[[step]]
+method = "recode"
+variable = "region"
+map = { N1 = "N", N2 = "N", S1 = "S", S2 = "S", S3 = "S" }
 
 [[step]]
 method = "recode"
 variable = "age"
-bands = [0, 16, 25, 35, 45, 55, 65]
+bands = [0, 16, 35, 65]
 
 [[step]]
 method = "recode"
 variable = "occupation"
-level = 1                             # first digit only
+rules = ["none: 00", "works: 11-"]
 
 [[step]]
 method = "top-code"
 variable = "income"
-quantile = 0.98
-replacement = "mean"
+value = 3000
 
 [[step]]
-method = "local-suppression"          # blank as few values as possible
-combinations = { dimension = 3, threshold = 1 }
+method = "round"                      # an income to the last ten is nearly a name
+variables = ["income"]
+base = 1500
+
+[[step]]
+method = "round"                      # so is a weight with a decimal
+variables = ["weight"]
+points = [100]
+
+[[step]]
+method = "local-suppression"          # blank as few values as possible, income included
+k = 3
+keys = ["region", "sex", "age", "education", "occupation", "income"]
+semantics = "(k,k)"
 
 [output]
 path = "people.safe.csv"              # publishable

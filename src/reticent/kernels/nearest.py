@@ -212,6 +212,34 @@ def _count_nearer(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _sums_within(  # type: ignore[no-untyped-def]
+    points, starts, ends, children, low, high, gaps, nominal, absent, values, queries, radii, cap, tie, counts, sums
+):
+    """Records within each squared radius and the sum of their values; stops once `cap` records are found."""
+    nodes = np.empty(256, dtype=np.int64)
+    for i in range(queries.shape[0]):
+        query = queries[i]
+        outer = radii[i] * (1.0 + tie)
+        count, total, depth = 0, 0.0, 1
+        nodes[0] = 0
+        while depth > 0 and count < cap:
+            depth -= 1
+            node = nodes[depth]
+            if _to_box(query, node, low, high, gaps, nominal, absent) > outer:
+                continue
+            child = children[node]
+            if child >= 0:
+                nodes[depth], nodes[depth + 1] = child + 1, child
+                depth += 2
+                continue
+            for at in range(starts[node], ends[node]):
+                if _to_point(query, points, at, nominal, absent, outer) <= outer:
+                    count += 1
+                    total += values[at]
+        counts[i], sums[i] = count, total
+
+
+@njit(cache=True, nogil=True)
 def _nearest(  # type: ignore[no-untyped-def]
     points, starts, ends, children, low, high, gaps, nominal, absent, queries, found, distances
 ):
@@ -273,6 +301,21 @@ def count_nearer(tree: Tree, queries: Floats, radii: Floats, *, cap: int) -> tup
 
     _in_threads(work, n)
     return nearer, ties
+
+
+def sums_within(tree: Tree, values: Floats, queries: Floats, radii: Floats, *, cap: int) -> tuple[Integers, Floats]:
+    """How many records lie within the squared radius of each query, and the sum of their `values` (one for each row of the
+    input of `build_tree`). The search stops once `cap` records are found: both are then lower bounds."""
+    n = queries.shape[0]
+    counts, sums = np.empty(n, dtype=np.int64), np.empty(n)
+    arrays = (tree.points, tree.starts, tree.ends, tree.children, tree.low, tree.high, tree.gaps, tree.nominal)
+    ordered = np.ascontiguousarray(values[tree.order])
+
+    def work(a: int, b: int) -> None:
+        _sums_within(*arrays, tree.absent, ordered, queries[a:b], radii[a:b], cap, TIE, counts[a:b], sums[a:b])
+
+    _in_threads(work, n)
+    return counts, sums
 
 
 def nearest(tree: Tree, queries: Floats) -> tuple[Integers, Floats]:

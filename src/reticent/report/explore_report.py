@@ -7,7 +7,20 @@ from typing import Any
 from reticent.report.page import Facts, Picture, Rows, Section, Text, Verdict, number, render_page
 from reticent.report.plots import ACCENT, GOOD, INK, MUTE, data_uri, new_figure, styled
 
-SHOWN = ("candidate", "risk", "highest risk", "loss", "score", "linkage", "interval", "il1s", "correlations", "pmse")
+SHOWN = (
+    "candidate",
+    "risk",
+    "highest risk",
+    "loss",
+    "score",
+    "recount",
+    "linkage",
+    "households",
+    "interval",
+    "il1s",
+    "correlations",
+    "pmse",
+)
 
 
 LISTED = 30

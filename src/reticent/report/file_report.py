@@ -12,34 +12,16 @@ from reticent.data.microdata import Microdata
 from reticent.data.published import MaskedFile
 from reticent.data.results import FileResult
 from reticent.data.schema import Kind, Role
+from reticent.data.verdict import State
+from reticent.microdata.attacks import FileAttacks
 from reticent.microdata.loss.rows import correlation_rows, distribution_rows, table_rows
+from reticent.microdata.measure import FileRisk
 from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, number, render_page
 from reticent.report.plots import before_after_bars, distribution_panels, heat_map, histogram_pair
 
 SHOWN = 15
 MOST_BARS = 60
 HIDDEN = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
-
-
-class RiskView(Protocol):
-    """What the report needs of a measured risk."""
-
-    @property
-    def combinations(self) -> Any: ...
-
-    @property
-    def semantics(self) -> Any: ...
-
-    @property
-    def individual(self) -> Any: ...
-
-    @property
-    def shares(self) -> Any: ...
-
-    @property
-    def suda(self) -> Any: ...
-
-    def summary(self) -> dict[str, Any]: ...
 
 
 class RunView(Protocol):
@@ -49,10 +31,13 @@ class RunView(Protocol):
     def result(self) -> FileResult: ...
 
     @property
-    def risk_before(self) -> RiskView: ...
+    def risk_before(self) -> FileRisk: ...
 
     @property
-    def risk_after(self) -> RiskView: ...
+    def risk_after(self) -> FileRisk: ...
+
+    @property
+    def attacks(self) -> FileAttacks: ...
 
     @property
     def before(self) -> Microdata: ...
@@ -66,6 +51,7 @@ def confidential_report(run: RunView) -> str:
     result = run.result
     sections = [
         Section("In short", _short(run)),
+        Section("What each attack found", _verdict(run)),
         Section("Unsafe combinations of keys", _combinations(run)),
         Section("Which keys drive the risk", _drivers(run)),
         Section("How a missing value is read", _semantics(run)),
@@ -82,17 +68,52 @@ def confidential_report(run: RunView) -> str:
 
 def _short(run: RunView) -> tuple[Block, ...]:
     before, after = run.risk_before.summary(), run.risk_after.summary()
-    left = after["unsafe combinations"]
-    text = (
-        "Attacked with the true records in hand, the finished file has no unsafe combination of keys."
-        if left == 0
-        else f"Attacked with the true records in hand, the finished file still has {number(left)} unsafe combinations of keys."
-    )
+    verdict = run.result.verdict
+    if verdict.held:
+        text = "Every attack that the plan asks for was tried, and the file stays within the limits."
+    else:
+        failing = ", ".join(f"{one.attack} ({one.state})" for one in verdict.blocking)
+        text = f"Not to be released: {failing or 'the plan asks for no attack'}."
+    blocks: list[Block] = [Verdict(verdict.held, text)]
+    if verdict.accepted and not verdict.held:
+        blocks.append(Verdict(False, f"The risk was accepted, for this reason: {verdict.accepted}"))
     pairs = []
-    for name in before:
-        if isinstance(before[name], int | float) and name in after:
-            pairs.append((name, f"{number(before[name])} → {number(after[name])}"))
-    return (Verdict(left == 0, text), Facts(tuple(pairs)), *(Text(note) for note in run.result.notes))
+    for name, value in before.items():
+        if name in after and (value is None or isinstance(value, int | float)):
+            pairs.append((name, f"{_number(value)} → {_number(after[name])}"))
+    return (*blocks, Facts(tuple(pairs)), *(Text(note) for note in run.result.notes))
+
+
+def _number(value: Any) -> str:
+    return "not judged" if value is None else number(value)
+
+
+def _verdict(run: RunView) -> tuple[Block, ...]:
+    verdict = run.result.verdict
+    rows = tuple((one.attack, str(one.state), "yes" if one.asked else "no", one.text) for one in verdict.attacks)
+    colour = {State.HELD: "good", State.NOT_HELD: "bad", State.NOT_JUDGED: ""}
+    blocks: list[Block] = [
+        Text(
+            "The attacker has the true keys of everybody in the file and the true value of every number, and knows how "
+            "values were coarsened. Not judged means that nobody knows: it is no all-clear."
+        ),
+        Rows(
+            ("attack", "state", "asked for", "what it found"), rows,
+            classes=tuple(colour[one.state] for one in verdict.attacks),
+        ),
+    ]  # fmt: skip
+    linkage = run.attacks.linkage
+    if linkage is not None and linkage.by_attacker:
+        shares = tuple((name, f"{share:.2%}") for name, share in linkage.by_attacker)
+        caption = (
+            f"{number(linkage.published)} published with {number(linkage.originals)} true records, by "
+            f"{', '.join(linkage.variables)}; {linkage.seconds:.1f} s."
+        )
+        blocks.append(Rows(("linkage by", "rightly and uniquely linked"), shares, caption))
+    if run.attacks.intervals:
+        inside = tuple((name, f"{share:.2%}") for name, share in run.attacks.intervals.items())
+        blocks.append(Rows(("number", "true values within the interval"), inside))
+    return tuple(blocks)
 
 
 def _combinations(run: RunView) -> tuple[Block, ...]:
@@ -190,7 +211,11 @@ def _record_risk(run: RunView) -> tuple[Block, ...]:
     for threshold in (0.01, 0.05, 0.1, 0.2, 0.5):
         shares.append((threshold, int((before.risk > threshold).sum()), int((after.risk > threshold).sum())))
     return (
-        Picture(picture, f"Expected 1/F of each record ({before.model} model), before and after."),
+        Picture(picture, f"Risk of each record ({before.model} model), before and after."),
+        Text(
+            "The risk of a record is 1 over the published records that fit its true keys at the published detail, and 0 if its "
+            "own is not among them; with weights it is the expected 1/F given these records and their weights."
+        ),
         Rows(("threshold", "records above, before", "records above, after"), tuple(shares)),
     )
 
@@ -285,8 +310,8 @@ def public_report(file: MaskedFile) -> str:
         Facts((("records", number(file.n_records)), ("variables", str(len(file.schema.variables))))),
         Rows(("variable", "kind", "different values", "not available"), tuple(rows)),
         Text(
-            "Values were coarsened, left out or changed so that persons and firms cannot be recognised. "
-            "The methods' parameters are confidential."
+            "Values were coarsened, left out or changed to make it harder to recognise persons and firms. No file of single "
+            "records rules that out, and nothing here says so. The methods' parameters are confidential."
         ),
     )
     return render_page("About this file", [Section("Contents", blocks)], public=True)

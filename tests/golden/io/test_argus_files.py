@@ -118,12 +118,14 @@ secret = 1
 test_secret = true
 [risk]
 dimension = 1
+accept_risk = "this test looks at formats"
 [[step]]
 method = "recode"
 variable = "AGE"
 grc = "{folder}/age3.grc"
 [output]
 path = "safe.saf"
+keep_order = true
 """
     )
     run = run_file_plan(tmp_path / "plan.toml")

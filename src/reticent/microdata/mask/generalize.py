@@ -34,6 +34,8 @@ class Generalize(Method):
     """
 
     name: ClassVar[str] = "generalize"
+    coarsens: ClassVar[bool] = True
+    searches: ClassVar[bool] = True
 
     keys: tuple[str, ...] = field(default=(), metadata={"help": "keys to raise; empty: all keys of the schema"})
     k: int = field(default=3, metadata={"min": 1, "help": "smallest group"})

@@ -29,6 +29,7 @@ class Recode(Method):
     """
 
     name: ClassVar[str] = "recode"
+    coarsens: ClassVar[bool] = True
 
     variable: str = field(metadata={"help": "variable to recode"})
     bands: tuple[float, ...] = field(default=(), metadata={"help": "lower edges, rising: [16, 25, 65]"})

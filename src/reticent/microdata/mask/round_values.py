@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from reticent.base.errors import ParameterError
+from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, step_input
 from reticent.data.method import Applied, Method, Promise
@@ -24,7 +24,7 @@ HOW = ("nearest", "random", "down", "up")
 
 @dataclass(frozen=True)
 class RoundValues(Method):
-    """Round numeric variables to a set of points.
+    """Round numeric variables (weights too) to a set of points.
 
     The set is the multiples of `base`, or the listed `points` (each variable on its own), or the listed `vectors`
     (all variables together: the nearest vector in units of the standard deviations). `random` rounds up with the
@@ -32,6 +32,7 @@ class RoundValues(Method):
     """
 
     name: ClassVar[str] = "round"
+    coarsens: ClassVar[bool] = True
     variables: tuple[str, ...] = field(metadata={"help": "numeric variables"})
     base: float | None = field(default=None, metadata={"min": 0.0, "help": "round to multiples of this"})
     points: tuple[float, ...] = field(default=(), metadata={"help": "rounding set of single values"})
@@ -51,7 +52,7 @@ class RoundValues(Method):
 
     def check(self, schema: Schema) -> None:
         """The variables are numeric."""
-        check_variables(schema, self.variables, owner=self.name, numeric=True)
+        check_variables(schema, self.variables, owner=self.name, numeric=True, weights=True)
 
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Round the data; random rounding is keyed by record."""
@@ -70,6 +71,9 @@ class RoundValues(Method):
                     chance = draws.of_records(own, scale=()).uniforms()
                 rounded[:, position] = choose_neighbour(values[:, position], low, high, how=self.how, chance=chance)
         progress(1.0, self.name)
+        for position, name in enumerate(self.variables):
+            if name == data.schema.weight and not bool((rounded[:, position] > 0).all()):
+                raise DataError(f"{self.name}: rounding would make weights 0; take a smaller base.", variables=(name,))
         result, changed = with_all_numbers(data, self.variables, rounded[who.of])
         return Applied(result, changed)
 

@@ -45,6 +45,7 @@ class LimitCode(Method):
     """
 
     sign: ClassVar[float]
+    coarsens: ClassVar[bool] = True
 
     variable: str = field(metadata={"help": "numeric variable"})
     value: float | None = field(default=None, metadata={"help": "the limit itself"})

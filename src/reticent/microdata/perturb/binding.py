@@ -81,8 +81,10 @@ def smallest_ids(group: Indices, ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return smallest
 
 
-def check_variables(schema: Schema, names: Sequence[str], *, owner: str, numeric: bool | None = None) -> None:
-    """Refuse unknown, repeated or structural variables, and (if `numeric` is given) the wrong kind."""
+def check_variables(
+    schema: Schema, names: Sequence[str], *, owner: str, numeric: bool | None = None, weights: bool = False
+) -> None:
+    """Refuse unknown, repeated or structural variables (`weights`: but not weights), and the wrong kind if one is given."""
     if not names:
         raise ParameterError(f"{owner}: variables must name at least one variable.")
     if len(set(names)) != len(names):
@@ -90,7 +92,7 @@ def check_variables(schema: Schema, names: Sequence[str], *, owner: str, numeric
     schema.require(names, owner=owner)
     for name in names:
         variable = schema[name]
-        if variable.role in STRUCTURE:
+        if variable.role in STRUCTURE and not (weights and variable.role is Role.WEIGHT):
             raise DataError(
                 f"{owner}: {name} is the {variable.role} of the file and cannot be perturbed.", variables=(name,)
             )

@@ -34,7 +34,8 @@ def attacked_combinations(
         fits = np.bincount(group[: len(true)], minlength=n_groups)
         mine = group[len(true) :]
         whole = (shown[:, at] >= 0).all(axis=1)
-        unsafe = whole & (fits[mine] <= one.threshold)
+        # a combination that chance has made fits nobody, and tells of nobody
+        unsafe = whole & (fits[mine] > 0) & (fits[mine] <= one.threshold)
         tally += unsafe
         cells, bad = np.unique(mine[whole]), np.unique(mine[unsafe])
         rows.append(CombinationCount(one.variables, one.threshold, len(cells), len(bad), int(unsafe.sum())))

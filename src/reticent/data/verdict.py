@@ -1,0 +1,96 @@
+"""The verdict on a masked file: one of three states for each attack, and whether the file may leave."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from reticent.base.errors import NotProtectedError
+
+ATTACKS = ("recount", "linkage", "households", "intervals", "weights", "order")
+"""Attacks that a plan can ask for."""
+DEFAULT_MOST = 0.05
+"""The largest risk that is allowed where the plan states none and weights say what a record stands for."""
+
+
+class State(StrEnum):
+    """What an attack left of a promise; `not judged` never reads as `held`."""
+
+    HELD = "held"
+    NOT_HELD = "not held"
+    NOT_JUDGED = "not judged"
+
+
+@dataclass(frozen=True)
+class AttackVerdict:
+    """One attack: its state, what it found, the limit it was judged by, and whether the plan asks for it."""
+
+    attack: str
+    state: State
+    asked: bool
+    text: str
+    value: float | None = None
+    limit: float | None = None
+
+    def row(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        return {
+            "attack": self.attack, "state": str(self.state), "asked": self.asked,
+            "value": self.value, "limit": self.limit, "text": self.text,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FileVerdict:
+    """All attacks on a masked file; `accepted` is the reason for releasing it although one was not withstood."""
+
+    attacks: tuple[AttackVerdict, ...]
+    accepted: str = ""
+
+    def __repr__(self) -> str:
+        return f"<FileVerdict {self.state}: {'; '.join(f'{a.attack} {a.state}' for a in self.attacks)}>"
+
+    def __getitem__(self, attack: str) -> AttackVerdict:
+        return next(one for one in self.attacks if one.attack == attack)
+
+    def __contains__(self, attack: object) -> bool:
+        return any(one.attack == attack for one in self.attacks)
+
+    @property
+    def asked(self) -> tuple[AttackVerdict, ...]:
+        """What the plan asks for."""
+        return tuple(one for one in self.attacks if one.asked)
+
+    @property
+    def blocking(self) -> tuple[AttackVerdict, ...]:
+        """What the plan asks for and the file does not withstand, or was not tried with."""
+        return tuple(one for one in self.asked if one.state is not State.HELD)
+
+    @property
+    def state(self) -> State:
+        """The worst state of what the plan asks for."""
+        if any(one.state is State.NOT_HELD for one in self.asked):
+            return State.NOT_HELD
+        return State.NOT_JUDGED if self.blocking or not self.asked else State.HELD
+
+    @property
+    def held(self) -> bool:
+        """Whether every attack that the plan asks for was tried and withstood."""
+        return self.state is State.HELD
+
+    def require(self) -> None:
+        """Refuse a file that may not leave."""
+        if self.held or self.accepted:
+            return
+        found = " ".join(f"{one.attack} is {one.state}: {one.text}." for one in self.blocking)
+        raise NotProtectedError(
+            f'protect: nothing was written. {found} Mask more strongly, or say accept_risk = "reason" in [risk].',
+            exposed=len(self.blocking),
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        return {
+            "state": str(self.state),
+            "accepted risk": self.accepted or None,
+            "attacks": [one.row() for one in self.attacks],
+        }

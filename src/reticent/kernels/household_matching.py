@@ -1,0 +1,112 @@
+"""Which published households can be a given one: every member's true keys fit a different published member.
+
+Members are compared by codes through tables of what is shown for each true value, and by moved numbers within the own
+distance; whether all members find a partner is a bipartite matching (augmenting paths; households are small).
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def _fits(i, j, true, shown, detail, table, near_true, near_shown, radii):  # type: ignore[no-untyped-def]
+    """Whether published record j fits the true keys of the person of record i; O(keys)."""
+    for v in range(true.shape[1]):
+        code = shown[j, v]
+        if code >= 0 and table[v, detail[j, v], true[i, v]] != code:
+            return False
+    total = 0.0
+    for v in range(near_true.shape[1]):
+        gap = near_true[i, v] - near_shown[j, v]
+        if gap == gap:
+            total += gap * gap
+    return total <= radii[i] * (1.0 + 1e-9)
+
+
+@njit(cache=True, nogil=True)
+def _augment(i, allowed, used, partner):  # type: ignore[no-untyped-def]
+    """Find a partner for member i, moving others if need be (Kuhn)."""
+    for j in range(allowed.shape[0]):
+        if allowed[i, j] and not used[j]:
+            used[j] = True
+            if partner[j] < 0:
+                partner[j] = i
+                return True
+            if _augment(partner[j], allowed, used, partner):
+                partner[j] = i
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _matches(h, g, starts, members, true, shown, detail, table, near_true, near_shown, radii):  # type: ignore[no-untyped-def]
+    """Whether published household g can be household h; both have the same size. O(size² · keys + size³)."""
+    a, b = starts[h], starts[g]
+    size = starts[h + 1] - a
+    allowed = np.zeros((size, size), dtype=np.bool_)
+    for i in range(size):
+        some = False
+        for j in range(size):
+            fits = _fits(members[a + i], members[b + j], true, shown, detail, table, near_true, near_shown, radii)
+            allowed[i, j] = fits
+            some = some or fits
+        if not some:
+            return False
+    partner = np.full(size, -1, dtype=np.int64)
+    found = 0
+    for i in range(size):
+        found += _augment(i, allowed, np.zeros(size, dtype=np.bool_), partner)
+    return found == size
+
+
+@njit(cache=True, nogil=True)
+def count_households(  # type: ignore[no-untyped-def]
+    asking,
+    first,
+    last,
+    listed,
+    weights,
+    starts,
+    members,
+    true,
+    shown,
+    detail,
+    table,
+    near_true,
+    near_shown,
+    radii,
+    budget,
+):
+    """For each asking household the listed ones (positions first to last) that can be it, and the sum of their weights.
+
+    After `budget` comparisons the rest is left at 0; returns how many askers were answered.
+    """
+    counts = np.zeros(asking.size, dtype=np.int64)
+    sums = np.zeros(asking.size)
+    spent = 0
+    for at in range(asking.size):
+        spent += last[at] - first[at]
+        if spent > budget:
+            return counts, sums, at
+        h = asking[at]
+        for place in range(first[at], last[at]):
+            g = listed[place]
+            if _matches(h, g, starts, members, true, shown, detail, table, near_true, near_shown, radii):
+                counts[at] += 1
+                sums[at] += weights[g]
+    return counts, sums, asking.size
+
+
+@njit(cache=True, nogil=True)
+def own_households(  # type: ignore[no-untyped-def]
+    starts, members, true, shown, detail, table, near_true, near_shown, radii
+):
+    """Whether the published form of each household can be the household itself."""
+    out = np.zeros(starts.size - 1, dtype=np.bool_)
+    for h in range(out.size):
+        out[h] = _matches(h, h, starts, members, true, shown, detail, table, near_true, near_shown, radii)
+    return out

@@ -1,0 +1,97 @@
+"""All attacks on a masked file by one who has the true values. Each is reported; the plan says which ones count."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reticent.base.progress import Progress, silent
+from reticent.data.microdata import Microdata
+from reticent.data.plan import RiskSection
+from reticent.data.schema import Kind, Role
+from reticent.microdata.pipeline import Masked
+from reticent.microdata.risk.household_recount import HouseholdRecount, household_recount
+from reticent.microdata.risk.interval import rank_intervals
+from reticent.microdata.risk.known import known_variables
+from reticent.microdata.risk.known_linkage import KnownLinkage, known_linkage
+from reticent.microdata.risk.recount import Recount, recount
+from reticent.microdata.risk.traces_left import OrderLeft, WeightsLeft, order_left, weights_left
+from reticent.microdata.trace import positions
+
+
+@dataclass(frozen=True)
+class FileAttacks:
+    """What each attack found; None where it could not be tried, with the reason in `not_tried`."""
+
+    recount: Recount | None = None
+    linkage: KnownLinkage | None = None
+    households: HouseholdRecount | None = None
+    intervals: Mapping[str, float] | None = None
+    weights: WeightsLeft | None = None
+    order: OrderLeft | None = None
+    not_tried: Mapping[str, str] = field(default_factory=dict)
+
+
+def recount_keys(original: Microdata, settings: RiskSection) -> tuple[str, ...]:
+    """The keys that the recount goes by: those named, or those of the schema."""
+    if settings.keys:
+        original.schema.require(settings.keys, owner="[risk] keys")
+    return settings.keys or original.schema.keys
+
+
+def attack_file(
+    masked: Masked, released: Microdata, settings: RiskSection, *, shuffled: bool, progress: Progress = silent
+) -> FileAttacks:
+    """Try every attack; `released` is the masked file as it would be written, `shuffled` says that its order is drawn."""
+    original, data, trace = masked.trace.original, masked.data, masked.trace
+    reasons: dict[str, str] = {}
+    wanted = recount_keys(original, settings)
+    keys = tuple(name for name in wanted if name in data.schema)
+    unknown = [name for name in keys if trace.covers[name].unknown]
+    if not wanted:
+        reasons["recount"] = "the schema has no keys, so there is nothing to count by; give variables the role key"
+    elif unknown:
+        reasons["recount"] = f"a step wrote codes of {unknown[0]} and does not say what they stand for"
+    counted = None if "recount" in reasons else recount(trace, data, keys)
+    progress(0.3, "households")
+    homes = None
+    if original.household() is None:
+        reasons["households"] = "no variable has the role household-id"
+    elif counted is None:
+        reasons["households"] = reasons["recount"]
+    else:
+        homes = household_recount(trace, data, keys)
+    progress(0.5, "linkage")
+    known = settings.known or tuple(dict.fromkeys((*wanted, *known_variables(original))))
+    original.schema.require(known, owner="[risk] known")
+    if not known:
+        reasons["linkage"] = "no key and no number is declared, so there is nothing to link by"
+    return FileAttacks(
+        recount=counted,
+        linkage=known_linkage(trace, data, known) if known else None,
+        households=homes,
+        intervals=_intervals(masked, settings),
+        weights=weights_left(trace, data),
+        order=order_left(original, released, shuffled=shuffled),
+        not_tried=reasons,
+    )
+
+
+def _intervals(masked: Masked, settings: RiskSection) -> dict[str, float] | None:
+    """For each number the share of true values inside the rank interval around the published one."""
+    original, data = masked.trace.original, masked.data
+    names = [
+        v.name
+        for v in data.schema.variables
+        if v.kind is Kind.NUMERIC
+        and v.role not in (Role.WEIGHT, Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
+        and v.name in original.schema
+        and original.schema[v.name].kind is Kind.NUMERIC
+    ]
+    own = positions(original, data)
+    here = np.flatnonzero(own >= 0)
+    if not names or not here.size:
+        return None
+    true, shown = original.numbers(names)[own[here]], data.numbers(names)[here]
+    found = rank_intervals(true, shown, percent=settings.interval_percent)
+    return dict(zip(names, found.by_variable, strict=True))

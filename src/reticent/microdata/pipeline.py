@@ -1,0 +1,103 @@
+"""Masking as one road: check what every step needs, apply the steps, check their promises, keep what the attacker compares with.
+
+Jobs and explorations take this road alike, so that what a map chooses is what a run measures.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from reticent.base.errors import NotProtectedError
+from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import Secret
+from reticent.data.method import MaskingMethod
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import to_plain
+from reticent.data.results import StepRecord
+from reticent.microdata.edits import EditRule, check_step
+from reticent.microdata.mask.identifiers import NewIdentifiers
+from reticent.microdata.mask.reorder import Reorder
+from reticent.microdata.risk.known import known_variables
+from reticent.microdata.trace import Trace
+
+
+@dataclass(frozen=True)
+class Masked:
+    """What the steps made of a file: the data, what each published value may stand for, and the record of each step."""
+
+    data: Microdata
+    trace: Trace = field(repr=False)
+    steps: tuple[StepRecord, ...]
+    notes: tuple[str, ...] = ()
+
+
+def check_needs(data: Microdata, steps: Sequence[MaskingMethod]) -> None:
+    """Check every step's needs against the schema it will meet, before the first one starts."""
+    schema = data.schema
+    for step in steps:
+        step.check(schema)
+        schema = step.schema_after(schema)
+
+
+def apply_steps(
+    data: Microdata,
+    steps: Sequence[MaskingMethod],
+    *,
+    secret: Secret,
+    rules: Sequence[EditRule] = (),
+    keys: Sequence[str] = (),
+    progress: Progress = silent,
+) -> Masked:
+    """Apply the steps in their order, each with its own secret; `keys` are followed besides what an attacker may know."""
+    check_needs(data, steps)
+    records: list[StepRecord] = []
+    notes: list[str] = []
+    trace = Trace.start(data, (*keys, *known_variables(data)))
+    times_seen: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        occurrence = times_seen.get(step.name, 0)
+        times_seen[step.name] = occurrence + 1
+        within = part(progress, number / len(steps), (number + 1) / len(steps))
+        within(0.0, step.name)
+        started = time.perf_counter()
+        # named by method and occurrence: another method added before it does not change its draws
+        own = secret.child(f"{step.name}:{occurrence}")
+        applied = step.apply(data, secret=own, progress=within)
+        kept = check_promises(step, data, applied.data)
+        lost = check_step(step.name, applied.data, rules)
+        rules = [rule for rule in rules if rule.text not in lost]
+        notes += [f"After step {step.name}, edit rule {text!r} cannot be checked any more." for text in lost]
+        trace = trace.after(step, data, applied.data, secret=own)
+        took = time.perf_counter() - started
+        records.append(StepRecord(step.name, to_plain(step), applied.changed, applied.facts, kept, took))
+        data = applied.data
+    return Masked(data, trace, tuple(records), tuple(notes))
+
+
+def check_promises(step: MaskingMethod, before: Microdata, after: Microdata) -> tuple[str, ...]:
+    """Recount what a step promised of its output; a broken promise ends the run."""
+    kept = []
+    for promise in step.promises():
+        broken = promise.broken(before, after)
+        if broken:
+            raise NotProtectedError(
+                f"{step.name}: the step promised that {promise.text}, but a recount finds {broken} violations; "
+                "nothing was written.",
+                exposed=broken,
+            )
+        kept.append(promise.text)
+    return tuple(kept)
+
+
+def finish(data: Microdata, *, secret: Secret, keep_order: bool, keep_household_ids: bool) -> Microdata:
+    """Renumber households and shuffle the records, both keyed by the secret: neither may lead back to the source file.
+
+    Members stay together only where their household id is published; else they would be known by standing side by side.
+    """
+    own = secret.child("release")
+    household = data.schema.household_id
+    if household is not None and not keep_household_ids:
+        data = NewIdentifiers(household).apply(data, secret=own, progress=silent).data
+    if not keep_order:
+        data = Reorder(mix_households=household is None).apply(data, secret=own, progress=silent).data
+    return data

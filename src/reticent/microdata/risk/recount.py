@@ -1,0 +1,230 @@
+"""The recount of a published file: how many published records fit the true keys of each person.
+
+For record i the risk is 1/(published records compatible with its true keys at the published detail), and 0 if its own
+record is not among them. A recoded key is compared at its coarser level, a blank fits everything, a code changed by chance
+fits only those who truly have it. A numeric key that chance has moved has no level to compare at: the records that lie at
+least as near to the true value as its own record count. The population version takes the expected 1/F given the fitting
+records and their weights.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind
+from reticent.kernels.grouping import pattern_table
+from reticent.kernels.nearest import build_tree, sums_within
+from reticent.kernels.wildcards import compatible_sums
+from reticent.microdata.risk.individual import IndividualRisk, record_risk
+from reticent.microdata.trace import Cover, Trace, numbers_of, positions, values_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+ENOUGH = 1000
+"""Fitting records after which a search around moved numbers stops: the risk is then at most 1/1000."""
+
+
+@dataclass(frozen=True)
+class Recount:
+    """Fitting published records of each original record (0: its own is not among them) and their weights."""
+
+    keys: tuple[str, ...]
+    sample_counts: Ints = field(repr=False)
+    population_counts: Floats | None = field(repr=False)
+
+    @property
+    def sample_risk(self) -> Floats:
+        """1/f, and 0 for records whose own is not among the fitting ones."""
+        return inverse(self.sample_counts)
+
+    def individual(self) -> IndividualRisk:
+        """The risk of each original record: the expected 1/F with weights, else 1/f."""
+        if self.population_counts is None:
+            return IndividualRisk("sample-only", self.sample_risk, self.sample_counts, self.sample_counts.astype(float))
+        risk = weighted_risk(self.sample_counts, self.population_counts)
+        return IndividualRisk("negative-binomial", risk, self.sample_counts, self.population_counts)
+
+
+def inverse(counts: Ints) -> Floats:
+    """1/f where f > 0, else 0."""
+    return np.where(counts > 0, 1.0 / np.maximum(counts, 1), 0.0)
+
+
+def weighted_risk(counts: Ints, population: Floats) -> Floats:
+    """The expected 1/F given f fitting records whose weights add up to F̂; 0 where nothing fits."""
+    risk = np.zeros(counts.size)
+    there = counts > 0
+    risk[there] = record_risk(counts[there], population[there])
+    return risk
+
+
+@dataclass(frozen=True)
+class Fit:
+    """True keys of the published records, published keys, and how the two compare.
+
+    `true` are numbers of true values (−1 missing), `shown` numbers of published values (−1 blank, fits everything);
+    `maps[v][l]` shows for each true value of key v the published one at detail l, `detail` has l of each published value.
+    `near` are positions of numeric keys that chance has moved, with `true_numbers` and `shown_numbers` for them.
+    """
+
+    keys: tuple[str, ...]
+    own: Ints = field(repr=False)
+    true: Codes = field(repr=False)
+    shown: Codes = field(repr=False)
+    maps: tuple[tuple[Ints, ...], ...] = field(repr=False)
+    detail: Codes = field(repr=False)
+    true_numbers: Floats = field(repr=False)
+    shown_numbers: Floats = field(repr=False)
+
+    @classmethod
+    def of(cls, trace: Trace, masked: Microdata, keys: Sequence[str]) -> "Fit":
+        """Bind the trace to the published file."""
+        own = positions(trace.original, masked)
+        near = [name for name in keys if is_near(trace.covers[name], masked, name)]
+        exact = [name for name in keys if name not in near]
+        m = masked.n_records
+        true, shown, detail = (np.zeros((m, len(exact)), dtype=np.int32) for _ in range(3))
+        maps = []
+        for at, name in enumerate(exact):
+            cover = trace.covers[name]
+            layers = cover.layers
+            level = np.zeros(len(cover.shown) + 2, dtype=np.int32)
+            for number, layer in enumerate(layers):
+                level[layer[layer >= 0]] = number
+            true[:, at] = np.where(own >= 0, cover.true[own], -1)
+            shown[:, at] = _numbered(cover, masked, name)
+            detail[:, at] = level[shown[:, at]]
+            maps.append(layers)
+        true_numbers, shown_numbers = np.zeros((m, len(near))), np.zeros((m, len(near)))
+        for at, name in enumerate(near):
+            images = numbers_of(trace.covers[name], trace.covers[name].images())
+            true_numbers[:, at] = np.where(own >= 0, images[own], np.nan)
+            shown_numbers[:, at] = masked.numbers((name,))[:, 0]
+        return cls((*exact, *near), own, true, shown, tuple(maps), detail, true_numbers, shown_numbers)
+
+    def translated(self, detail: Codes) -> Codes:
+        """The true keys as they would be shown at one detail for each key; a value never shown there has a code of its own."""
+        out = np.empty_like(self.true)
+        for at, layers in enumerate(self.maps):
+            table = layers[int(detail[at])]
+            nowhere = max(int(self.shown[:, at].max(initial=-1)), int(table.max(initial=-1))) + 1
+            out[:, at] = np.append(np.where(table < 0, nowhere, table), -1)[self.true[:, at]]
+        return out
+
+    def details(self) -> list[tuple[Codes, NDArray[np.bool_]]]:
+        """The details that occur in the published file, each with its records."""
+        if not self.maps:
+            return [(np.zeros(0, dtype=np.int32), np.ones(len(self.own), dtype=bool))]
+        rows, group = np.unique(self.detail, axis=0, return_inverse=True)
+        return [(row, group.ravel() == at) for at, row in enumerate(rows)]
+
+    def own_fits(self) -> NDArray[np.bool_]:
+        """Whether the published record of each target fits its true keys (moved numbers always do)."""
+        fits = self.own >= 0
+        for detail, rows in self.details():
+            at = np.flatnonzero(rows)
+            shown, true = self.shown[at], self.translated(detail)[at]
+            fits[at] &= ((shown == true) | (shown < 0)).all(axis=1)
+        return fits
+
+    def radii(self) -> tuple[Floats, Floats, Floats]:
+        """True and published moved numbers on a scale on which no two are 1 apart, and the own squared distance."""
+        both = np.vstack((self.true_numbers, self.shown_numbers))
+        low, high = _span(both)
+        scale = np.where(high > low, (high - low) * 1.01 * np.sqrt(max(both.shape[1], 1)), 1.0)
+        true, shown = (self.true_numbers - low) / scale, (self.shown_numbers - low) / scale
+        return true, shown, np.asarray(np.nansum((true - shown) ** 2, axis=1))
+
+
+def _span(columns: Floats) -> tuple[Floats, Floats]:
+    known = ~np.isnan(columns)
+    low = np.where(known.any(axis=0), np.where(known, columns, np.inf).min(axis=0, initial=np.inf), 0.0)
+    high = np.where(known.any(axis=0), np.where(known, columns, -np.inf).max(axis=0, initial=-np.inf), 0.0)
+    return low, high
+
+
+def is_near(cover: Cover, masked: Microdata, name: str) -> bool:
+    """Whether the key is a number that chance has moved."""
+    return cover.changed and masked.schema[name].kind is Kind.NUMERIC
+
+
+def _numbered(cover: Cover, masked: Microdata, name: str) -> Codes:
+    """Published values in the numbering of the cover; a value that stands for nothing gets the next number."""
+    values = values_of(masked, name)
+    place = {value: at for at, value in enumerate(cover.shown)}
+    table = [place.get(value, len(cover.shown)) for value in values.distinct]
+    return np.array([*table, -1], dtype=np.int32)[values.numbers]
+
+
+def recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
+    """Count the fitting published records of each original record; without keys every published record fits."""
+    fit = Fit.of(trace, masked, keys)
+    weights = published_weights(trace, masked)
+    counts, sums = _fitting(fit, np.ones(masked.n_records) if weights is None else weights)
+    mine = fit.own_fits()
+    n = trace.original.n_records
+    found, population = np.zeros(n, dtype=np.int64), np.zeros(n)
+    at = np.flatnonzero(mine)
+    found[fit.own[at]], population[fit.own[at]] = counts[at], sums[at]
+    return Recount(fit.keys, found, None if weights is None else population)
+
+
+def published_weights(trace: Trace, masked: Microdata) -> Floats | None:
+    """The weights as published; where none are published, the original ones, which still estimate the population."""
+    weights = masked.weights()
+    if weights is not None:
+        return weights
+    true = trace.original.weights()
+    return None if true is None else np.asarray(true[np.maximum(positions(trace.original, masked), 0)])
+
+
+def _fitting(fit: Fit, values: Floats) -> tuple[Ints, Floats]:
+    """Number of published records, and sum of their values, that fit the true keys of each published record's person."""
+    counts, sums = np.zeros(len(fit.own), dtype=np.int64), np.zeros(len(fit.own))
+    for detail, rows in fit.details():
+        true = fit.translated(detail)
+        if fit.true_numbers.shape[1]:
+            found = _around(fit, true, rows, values)
+        else:
+            found = _equal(true, fit.shown[rows], values[rows])
+        counts += found[0]
+        sums += found[1]
+    return counts, sums
+
+
+def _equal(true: Codes, shown: Codes, values: Floats) -> tuple[Ints, Floats]:
+    if true.shape[1] == 0:
+        return np.full(len(true), len(shown)), np.full(len(true), values.sum())
+    asking, ask = _distinct(true)
+    answering, answer = _distinct(shown)
+    counts = np.bincount(answer, minlength=len(answering)).astype(np.int64)
+    totals = np.bincount(answer, weights=values, minlength=len(answering))
+    found = [
+        compatible_sums(asking, answering, amount, asking_wild=False, answering_wild=True)[ask]
+        for amount in (counts, totals)
+    ]
+    return found[0], found[1]
+
+
+def _distinct(codes: Codes) -> tuple[Codes, Ints]:
+    cards = [int(codes[:, v].max(initial=-1)) + 1 for v in range(codes.shape[1])]
+    first, _, _, group = pattern_table(codes, cards)
+    return codes[first], group
+
+
+def _around(fit: Fit, true: Codes, rows: NDArray[np.bool_], values: Floats) -> tuple[Ints, Floats]:
+    """Records with fitting codes that are at least as near in the moved numbers as the own record."""
+    near_true, near_shown, radii = fit.radii()
+    codes = fit.shown[rows].astype(np.float64)
+    codes[codes < 0] = np.nan
+    asked = true.astype(np.float64)
+    asked[asked < 0] = -2.0  # a value missing in the truth fits only a blank
+    points = np.ascontiguousarray(np.hstack((codes, near_shown[rows])))
+    nominal = np.array([True] * codes.shape[1] + [False] * near_true.shape[1])
+    tree = build_tree(points, nominal, np.zeros(nominal.size))
+    queries = np.ascontiguousarray(np.hstack((asked, near_true)))
+    return sums_within(tree, values[rows], queries, radii, cap=ENOUGH)

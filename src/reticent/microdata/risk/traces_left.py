@@ -1,0 +1,101 @@
+"""Traces that a file leaves beside its values: weights that occur in one region only, and the order of the records."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.data.microdata import Microdata
+from reticent.microdata.risk.recount import Fit
+from reticent.microdata.trace import Trace, positions
+
+FEWEST = 3
+"""Respondents (or households) that must share a weight before it says something about where they live."""
+
+
+@dataclass(frozen=True)
+class WeightsLeft:
+    """Records whose weight tells a key more finely than the file shows it; `variable` is the one told most often."""
+
+    records: int
+    variable: str | None
+
+
+@dataclass(frozen=True)
+class OrderLeft:
+    """How much of the original order is left: share of neighbours who were neighbours, correlation of the positions."""
+
+    shuffled: bool
+    neighbours: float
+    correlation: float
+    n_records: int
+
+    @property
+    def gone(self) -> bool:
+        """Whether the order is a random one: drawn by the release, or no more like the source than chance allows."""
+        n = max(self.n_records, 2)
+        chance = 0.02 + 6.5 / n
+        return self.shuffled or (self.neighbours <= chance and abs(self.correlation) <= 0.02 + 3.3 / np.sqrt(n - 1))
+
+
+def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
+    """Find weights shared by several respondents who all have one true code, where that code is blank or recoded.
+
+    Design weights are often published by region: a weight that occurs in one region only gives the region back.
+    """
+    name = masked.schema.weight
+    if name is None:
+        return None
+    own = positions(trace.original, masked)
+    weight = masked.patterns((name,)).group
+    home = trace.original.household()
+    unit = own if home is None else np.where(own >= 0, home[own], -1)
+    pairs = np.unique(np.column_stack((weight, unit)), axis=0)
+    several = np.bincount(pairs[:, 0], minlength=int(weight.max()) + 1) >= FEWEST
+    found: dict[str, int] = {}
+    for key in trace.original.schema.keys:
+        told = several[weight] & _one_code(trace, own, weight, key) & _coarser(trace, masked, key)
+        found[key] = int(told.sum())
+    if not found or not any(found.values()):
+        return WeightsLeft(0, None)
+    worst = max(found, key=lambda key: found[key])
+    return WeightsLeft(found[worst], worst)
+
+
+def _one_code(trace: Trace, own: NDArray[np.int64], weight: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
+    """Records whose weight occurs with one true code of the key."""
+    codes = trace.original.encoded(key).codes.astype(np.int64)
+    true = np.where(own >= 0, codes[own], -1)
+    low = np.full(int(weight.max()) + 1, np.iinfo(np.int64).max)
+    high = np.full(int(weight.max()) + 1, -2, dtype=np.int64)
+    np.minimum.at(low, weight, true)
+    np.maximum.at(high, weight, true)
+    return np.asarray((low == high)[weight] & (true >= 0))
+
+
+def _coarser(trace: Trace, masked: Microdata, key: str) -> NDArray[np.bool_]:
+    """Records that do not show the key as finely as it is: dropped, blank, or one code for several."""
+    if key not in masked.schema:
+        return np.ones(masked.n_records, dtype=bool)
+    fit = Fit.of(trace, masked, (key,))
+    if not fit.maps:
+        return np.zeros(masked.n_records, dtype=bool)
+    shown = fit.shown[:, 0]
+    many = np.zeros(int(shown.max(initial=0)) + 2, dtype=bool)
+    codes, counts = np.unique(trace.covers[key].pairs[:, 1], return_counts=True)
+    inside = codes < many.size
+    many[codes[inside]] = counts[inside] > 1
+    return np.asarray((shown < 0) | many[shown])
+
+
+def order_left(original: Microdata, released: Microdata, *, shuffled: bool) -> OrderLeft:
+    """Compare the order of the released records with that of the source; members of a published household belong together."""
+    place = positions(original, released)
+    near = np.abs(np.diff(place)) == 1
+    household = released.household()
+    if household is not None:
+        near &= np.diff(household) != 0
+    n = place.size
+    spread = float(np.std(place)) if n > 2 else 0.0
+    correlation = float(np.corrcoef(place, np.arange(n))[0, 1]) if spread > 0 else 0.0
+    return OrderLeft(shuffled, float(near.mean()) if n > 1 else 0.0, correlation, n)

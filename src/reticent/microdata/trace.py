@@ -1,0 +1,218 @@
+"""What each published value may stand for: the attacker compares true values at the detail that is published.
+
+A step either makes values coarser (recoding, top coding, rounding), blanks them, or changes them by chance. Coarsening is
+public: whoever knows that somebody is 37 knows the band that was published. So for every variable that an attacker may
+know, the trace keeps pairs (true value, value that may be shown for it), learned from the step's own input and output.
+Chance is not public: a swapped or noisy value is compared with the true one as it stands.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.progress import silent
+from reticent.base.randomness import Secret
+from reticent.data.method import MaskingMethod
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind
+
+Ints = NDArray[np.int64]
+Pairs = tuple[tuple[Any, Any], ...]
+
+
+@dataclass(frozen=True)
+class Values:
+    """One column as numbers of distinct values (−1: missing) and what these are: texts, or floats of a numeric one."""
+
+    numbers: Ints = field(repr=False)
+    distinct: tuple[Any, ...] = field(repr=False)
+
+
+def values_of(data: Microdata, name: str) -> Values:
+    """Numbers are compared as numbers: 37 and 37.0 are the same value, whatever the file writes."""
+    if data.schema[name].kind is not Kind.NUMERIC:
+        encoded = data.encoded(name)
+        return Values(encoded.codes.astype(np.int64), encoded.categories)
+    column = data.numbers((name,))[:, 0]
+    present = ~np.isnan(column)
+    distinct, place = np.unique(column[present], return_inverse=True)
+    numbers = np.full(column.size, -1, dtype=np.int64)
+    numbers[present] = place.ravel()
+    return Values(numbers, tuple(distinct.tolist()))
+
+
+@dataclass(frozen=True)
+class Cover:
+    """One variable: the true value of each original record, and the pairs (true value, value shown for it).
+
+    `changed` says that chance has moved values; `unknown` that a step wrote codes of which nobody said what they mean.
+    """
+
+    true: Ints = field(repr=False)
+    n_true: int
+    shown: tuple[Any, ...] = field(repr=False)
+    pairs: Ints = field(repr=False)
+    changed: bool = False
+    unknown: bool = False
+
+    @classmethod
+    def of(cls, values: Values) -> "Cover":
+        """Before any step every value stands for itself."""
+        each = np.arange(len(values.distinct))
+        return cls(values.numbers, each.size, values.distinct, np.column_stack((each, each)))
+
+    def coarser(self, relation: Pairs) -> "Cover":
+        """After a step that showed `after` for `before`, for each pair of the relation."""
+        place = {value: at for at, value in enumerate(self.shown)}
+        labels: dict[Any, int] = {}
+        known = [(place[old], labels.setdefault(new, len(labels))) for old, new in relation if old in place]
+        if not known:
+            return replace(self, shown=(), pairs=np.empty((0, 2), dtype=np.int64))
+        steps = np.unique(np.array(known, dtype=np.int64), axis=0)
+        first = np.searchsorted(steps[:, 0], self.pairs[:, 1], side="left")
+        last = np.searchsorted(steps[:, 0], self.pairs[:, 1], side="right")
+        many = last - first
+        start = np.repeat(first - np.concatenate(([0], np.cumsum(many)[:-1])), many)
+        joined = np.column_stack((np.repeat(self.pairs[:, 0], many), steps[start + np.arange(int(many.sum())), 1]))
+        return replace(self, shown=tuple(labels), pairs=np.unique(joined, axis=0))
+
+    @property
+    def layers(self) -> tuple[Ints, ...]:
+        """Maps from true to shown values (−1: none), as few as hold all pairs; several where detail differs by record."""
+        sizes = np.bincount(self.pairs[:, 1], minlength=len(self.shown))
+        if not np.any(np.bincount(self.pairs[:, 0], minlength=self.n_true) > 1):
+            return (self._map(np.arange(len(self.shown))),)
+        members: list[list[int]] = []
+        taken: list[NDArray[np.bool_]] = []
+        for code in np.argsort(-sizes, kind="stable").tolist():
+            own = self.pairs[self.pairs[:, 1] == code, 0]
+            layer = next((at for at, used in enumerate(taken) if not used[own].any()), len(taken))
+            if layer == len(taken):
+                taken.append(np.zeros(self.n_true, dtype=bool))
+                members.append([])
+            taken[layer][own] = True
+            members[layer].append(code)
+        return tuple(self._map(np.array(codes)) for codes in members)
+
+    def _map(self, codes: Ints) -> Ints:
+        inside = np.zeros(len(self.shown), dtype=bool)
+        inside[codes] = True
+        use = self.pairs[inside[self.pairs[:, 1]]] if len(self.shown) else self.pairs
+        found = np.full(self.n_true, -1, dtype=np.int64)
+        found[use[::-1, 0]] = use[::-1, 1]
+        return found
+
+    def images(self) -> Ints:
+        """The shown value of each original record (−1: missing, or never shown); the finest where there are several."""
+        finest = np.full(self.n_true + 1, -1, dtype=np.int64)
+        sizes = np.bincount(self.pairs[:, 1], minlength=len(self.shown))
+        order = self.pairs[np.argsort(-sizes[self.pairs[:, 1]], kind="stable")]
+        finest[order[:, 0]] = order[:, 1]
+        return finest[self.true]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The original file and what became of each variable that an attacker may know."""
+
+    original: Microdata
+    covers: Mapping[str, Cover]
+
+    @classmethod
+    def start(cls, data: Microdata, names: Iterable[str]) -> "Trace":
+        """Before the first step."""
+        return cls(data, {name: Cover.of(values_of(data, name)) for name in dict.fromkeys(names)})
+
+    def after(self, step: MaskingMethod, before: Microdata, after: Microdata, *, secret: Secret) -> "Trace":
+        """Follow one step from its input and output."""
+        if getattr(step, "blanks_only", False):
+            return self
+        covers = {name: cover for name, cover in self.covers.items() if name in after.schema}
+        own = positions(before, after)
+        same = bool((own == np.arange(before.n_records)).all()) if own.size == before.n_records else False
+        rows = before if same else before.rows(np.maximum(own, 0))
+        moved = [name for name in covers if not _alike(rows, after, name)]
+        truth = None
+        for name in moved:
+            if getattr(step, "coarsens", False):
+                relation = _relation(rows, after, name)
+                if covers[name].changed:
+                    truth = truth or self._stepped(step, before, secret)
+                    relation += () if truth is None else _relation(*truth, name)
+                covers[name] = covers[name].coarser(relation)
+            else:
+                covers[name] = _changed(covers[name], rows, after, name)
+        return Trace(self.original, covers)
+
+    def _stepped(self, step: MaskingMethod, before: Microdata, secret: Secret) -> tuple[Microdata, Microdata] | None:
+        """What the step makes of the true values, for those that chance has taken out of its input."""
+        if getattr(step, "searches", False):
+            return None
+        true = self.truth(before)
+        return true, step.apply(true, secret=secret, progress=silent).data
+
+    def truth(self, masked: Microdata) -> Microdata:
+        """The records of the masked file with their true values at the published detail (no blanks, no chance)."""
+        own = positions(self.original, masked)
+        result = masked
+        for name, cover in self.covers.items():
+            images = np.where(own >= 0, cover.images()[own], -1)
+            if masked.schema[name].kind is Kind.NUMERIC:
+                result = result.with_numbers(name, numbers_of(cover, images))
+            else:
+                texts = tuple(str(value) for value in cover.shown)
+                result = result.with_codes(name, images.astype(np.int32), texts)
+        return result
+
+
+def numbers_of(cover: Cover, images: Ints) -> NDArray[np.float64]:
+    """Shown values as numbers; NaN where there is none."""
+    values = np.array([*(_number(value) for value in cover.shown), np.nan])
+    return np.asarray(values[images])
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        return float("nan")
+
+
+def positions(original: Microdata, masked: Microdata) -> Ints:
+    """The original record of each masked one, by id; −1 where it has none."""
+    first, second = original.record_ids(), masked.record_ids()
+    if first.size == second.size and bool((first == second).all()):
+        return np.arange(first.size)
+    order = np.argsort(first, kind="stable")
+    place = np.minimum(np.searchsorted(first[order], second), first.size - 1)
+    found = order[place]
+    return np.where(first[found] == second, found, -1)
+
+
+def _alike(before: Microdata, after: Microdata, name: str) -> bool:
+    same_kind = before.schema[name].kind is after.schema[name].kind
+    return same_kind and bool(before.frame.table[name].equals(after.frame.table[name]))
+
+
+def _relation(before: Microdata, after: Microdata, name: str) -> Pairs:
+    """Which values were shown for which; blanks are not values."""
+    old, new = values_of(before, name), values_of(after, name)
+    both = (old.numbers >= 0) & (new.numbers >= 0)
+    pairs = np.unique(np.column_stack((old.numbers[both], new.numbers[both])), axis=0)
+    return tuple((old.distinct[a], new.distinct[b]) for a, b in pairs.tolist())
+
+
+def _changed(cover: Cover, before: Microdata, after: Microdata, name: str) -> Cover:
+    """After chance: what is shown is compared as it stands. New codes of a coded variable have no known meaning."""
+    numeric = before.schema[name].kind is Kind.NUMERIC and after.schema[name].kind is Kind.NUMERIC
+    if numeric:
+        old, new = before.numbers((name,))[:, 0], after.numbers((name,))[:, 0]
+        with np.errstate(invalid="ignore"):
+            moved = bool(((old != new) & ~np.isnan(new)).any())
+        return replace(cover, changed=cover.changed or moved)
+    one, other = values_of(before, name), values_of(after, name)
+    used = {other.distinct[at] for at in np.unique(other.numbers[other.numbers >= 0]).tolist()}
+    return replace(cover, changed=True, unknown=cover.unknown or not used <= set(one.distinct))

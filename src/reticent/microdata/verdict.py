@@ -1,0 +1,109 @@
+"""Judge what the attacks found by the limits that the plan states: held, not held, or not judged."""
+
+from reticent.data.plan import RiskSection
+from reticent.data.verdict import ATTACKS, AttackVerdict, FileVerdict, State
+from reticent.microdata.attacks import FileAttacks
+
+Found = tuple[float | None, float | None, str]
+
+
+def judge(attacks: FileAttacks, settings: RiskSection, *, limit: float, households: bool) -> FileVerdict:
+    """One verdict for each attack; what could not be tried is not judged, whatever was asked."""
+    asked = settings.asked(households=households)
+    found = {
+        "recount": _recount(attacks, limit),
+        "linkage": _linkage(attacks, limit),
+        "households": _households(attacks, limit),
+        "intervals": _intervals(attacks, settings),
+        "weights": _weights(attacks),
+        "order": _order(attacks),
+    }
+    made = []
+    for name in ATTACKS:
+        value, most, text = found[name]
+        if value is None or most is None:
+            state = State.NOT_JUDGED
+        else:
+            state = State.HELD if value <= most else State.NOT_HELD
+        if name in asked or name in ("intervals", "order") or value is not None:
+            made.append(AttackVerdict(name, state, name in asked, text, value, most))
+    return FileVerdict(tuple(made), settings.accept_risk or "")
+
+
+def risk_of(verdict: FileVerdict) -> float | None:
+    """The largest risk among what is limited by `most` and asked for; None if one of these could not be judged."""
+    values = [one.value for one in verdict.asked if one.attack in ("recount", "linkage", "households")]
+    return None if not values or None in values else max(value for value in values if value is not None)
+
+
+def _recount(attacks: FileAttacks, limit: float) -> Found:
+    found = attacks.recount
+    if found is None:
+        return None, None, attacks.not_tried["recount"]
+    individual = found.individual()
+    worst, above = float(individual.risk.max(initial=0.0)), int((individual.risk > limit).sum())
+    by = "by the weights" if found.population_counts is not None else "in the sample"
+    return (
+        worst,
+        limit,
+        f"the largest risk of a record {by} is {worst:.4g}, {limit:.4g} is allowed ({above} records above)",
+    )
+
+
+def _linkage(attacks: FileAttacks, limit: float) -> Found:
+    found = attacks.linkage
+    if found is None:
+        return None, None, attacks.not_tried["linkage"]
+    best = max(found.by_attacker, key=lambda pair: pair[1], default=("nothing", 0.0))[0]
+    by = f"{len(found.variables)} variables ({best})" if found.variables else "nothing that is still published"
+    return found.share, limit, (
+        f"{found.share:.2%} of the published records are rightly and uniquely linked by {by}, {limit:.2%} is allowed"
+    )  # fmt: skip
+
+
+def _households(attacks: FileAttacks, limit: float) -> Found:
+    found = attacks.households
+    if found is None:
+        return None, None, attacks.not_tried["households"]
+    worst, above = float(found.risk.max(initial=0.0)), int((found.risk > limit).sum())
+    if not found.households:
+        return 0.0, limit, "no household id is published, and nothing else puts members of a household together"
+    how = "by their id" if found.by_id else "by weight and household variables"
+    text = (
+        f"the largest risk of {found.households} households, put together {how}, is {worst:.4g}, {limit:.4g} is allowed"
+    )
+    rest = (
+        "" if found.complete else "; some have too many blanks to be compared with all others, and keep an upper bound"
+    )
+    return worst, limit, f"{text} ({above} above){rest}"
+
+
+def _intervals(attacks: FileAttacks, settings: RiskSection) -> Found:
+    if not attacks.intervals:
+        return None, None, "the file has no numbers to compare"
+    name = max(attacks.intervals, key=lambda one: attacks.intervals[one] if attacks.intervals else 0.0)
+    share, width = attacks.intervals[name], settings.interval_percent
+    text = f"{share:.2%} of the true values of {name} lie within {width:g} % of the ranks around the published ones"
+    if settings.interval_most is None:
+        return share, None, f"{text}; no interval_most is given"
+    return share, settings.interval_most, f"{text}, {settings.interval_most:.2%} is allowed"
+
+
+def _weights(attacks: FileAttacks) -> Found:
+    found = attacks.weights
+    if found is None:
+        return None, None, "no weight is published"
+    if not found.records:
+        return 0.0, 0.0, "no weight occurs with one code only of a key that is blank or recoded"
+    return float(found.records), 0.0, (
+        f"the weights of {found.records} records occur with one code only of {found.variable}, which the file shows less finely"
+    )  # fmt: skip
+
+
+def _order(attacks: FileAttacks) -> Found:
+    found = attacks.order
+    if found is None:
+        return None, None, "the order was not compared"
+    how = "the records are in an order drawn by the secret" if found.shuffled else "the records were not shuffled"
+    text = f"{how}; {found.neighbours:.2%} of neighbours were neighbours in the source"
+    return (0.0 if found.gone else max(found.neighbours, abs(found.correlation))), 0.0, text
