@@ -51,6 +51,8 @@ PLAN = """\
 path = "people.csv"
 schema = "people.toml"
 secret = 1
+[risk]
+most = 1.0
 [[step]]
 method = "recode"
 variable = "age"
@@ -238,7 +240,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_project_runs(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the cases spoil is right at first."""
     assert call(monkeypatch, "protect", "plan.toml") == 0
-    assert (project / "safe.csv").read_text().splitlines()[1] == "1,m,30-59,N1,12,100.5,2.0"
+    lines = (project / "safe.csv").read_text().splitlines()[1:]
+    assert "m,30-59,N1,12,100.5,2.0" in [
+        line.partition(",")[2] for line in lines
+    ]  # in some order, households renumbered
     assert call(monkeypatch, *RISK) == 0
     assert call(monkeypatch, *FIXED) == 0
 

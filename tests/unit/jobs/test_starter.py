@@ -26,10 +26,13 @@ def test_starter_project_runs(tmp_path: Path) -> None:
     safe = read_microdata("people.safe.csv", "people.safe.schema.toml", folder=folder)
     assert safe.n_records == people.n_records
     assert "person" not in safe.schema
-    assert "45-54" in safe.categories("age")
+    assert "35-64" in safe.categories("age")
+    assert "household" not in safe.schema
     summary = json.loads((folder / "people.confidential.json").read_text())
     assert summary["risk"]["before"]["unsafe combinations"] > 1000
-    assert summary["risk"]["after"]["unsafe combinations"] < 100
+    assert summary["risk"]["after"]["unsafe combinations"] == 0
+    assert summary["verdict"]["state"] == "held"
+    assert summary["verdict"]["accepted risk"] is None
     run = CliRunner().invoke(app, ["table", str(folder / "table.toml")])
     assert run.exit_code == 0, run.output
     assert (folder / "firms.table.csv").read_text().startswith("industry,region,value,status\n")
