@@ -21,6 +21,7 @@ from reticent.io.jj import read_jj, write_jj
 from reticent.jobs.protect_table import audit_plan, protect_table
 from reticent.report.table_report import confidential_table_report
 from reticent.tables.attack.inside import audit_inside
+from reticent.tables.methods import PrimaryOnly
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.rules import Threshold
 
@@ -101,13 +102,13 @@ def test_through_the_job_and_the_report() -> None:
     data = Microdata.of(*_firms())
     spec = TableSpec((DimensionSpec("a"),), response="v")
     rules = [Threshold(minimum=2, protection=80)]
-    result = protect_table(data, spec, rules=rules, insiders="levels", accept_exposed=True)
+    result = protect_table(data, spec, rules=rules, method=PrimaryOnly(), insiders="levels", accept_exposed=True)
     assert result.inside is not None
     assert result.exposed == ()  # the public is far off, and nobody finds a cell exactly
     assert {result.table.name_of(item.cell) for item in result.inside.findings} == {"B"}  # from C: at most 120
     assert result.summary()["inside"]["found"][0]["respondents"] == 1
     assert "From inside" in confidential_table_report(result)
-    both = protect_table(data, spec, rules=rules, coalition=2, accept_exposed=True)
+    both = protect_table(data, spec, rules=rules, method=PrimaryOnly(), coalition=2, accept_exposed=True)
     assert all(item.exact for item in both.inside.findings)
     assert len(both.inside.findings) == 3
 

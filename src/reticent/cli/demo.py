@@ -58,29 +58,33 @@ def _firms(console: Console, folder: Path) -> None:
     console.rule("[bold]2  A table: turnover by industry and size class")
     plan = folder / "firms.plan.toml"
     text = plan.read_text(encoding="utf-8")
+    bare, shown = folder / "firms-bare.plan.toml", folder / "firms-primary-only.plan.toml"
+    bare.write_text(_primary_only(text), encoding="utf-8")
     console.print("Hiding only the unsafe cells (method = primary-only):")
     try:
-        run_table_plan(plan)
+        run_table_plan(bare)
     except NotProtectedError as err:
         console.print(f"[bold red]refused[/bold red]  {err}")
+    bare.unlink()
     console.print("\nThe same with accept_exposed = true, to see which cells are exposed:")
-    primary = folder / "firms-primary-only.plan.toml"
-    primary.write_text(_renamed(text, accept=True), encoding="utf-8")
+    shown.write_text(_primary_only(text, "accept_exposed = true"), encoding="utf-8")
     with progress_bar("table") as progress:
-        show_table_result(console, run_table_plan(primary, progress=progress))
+        show_table_result(console, run_table_plan(shown, progress=progress))
 
-    console.print("\nWith secondary suppression (method = heuristic) the attacker finds nothing too close:")
-    plan.write_text(text.replace('method = "primary-only"', 'method = "heuristic"'), encoding="utf-8")
+    console.print(
+        "\nThe plan itself hides further cells (method = heuristic), and the attacker finds nothing too close:"
+    )
     with progress_bar("table") as progress:
         show_table_result(console, run_table_plan(plan, progress=progress))
 
 
-def _renamed(text: str, *, accept: bool) -> str:
-    lines = text.replace('"firms.', '"firms-primary-only.').replace("firms-primary-only.csv", "firms.csv")
-    lines = lines.replace("firms-primary-only.schema.toml", "firms.schema.toml")
-    return (
-        lines.replace('method = "primary-only"', 'method = "primary-only"\naccept_exposed = true') if accept else lines
-    )
+def _primary_only(text: str, more: str = "") -> str:
+    """The plan with unsafe cells hidden and nothing else; its outputs have names of their own."""
+    inputs = ("firms.csv", "firms.schema.toml")
+    lines = text.replace('"firms.', '"firms-primary-only.')
+    for name in inputs:
+        lines = lines.replace(name.replace("firms.", "firms-primary-only."), name)
+    return lines.replace('method = "heuristic"', f'method = "primary-only"\n{more}'.rstrip())
 
 
 def _reports(folder: Path) -> str:

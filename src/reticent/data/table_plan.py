@@ -125,11 +125,13 @@ class TableSection:
 class ProtectSection:
     """`[protect]`: the method with its own options, what hiding costs, how long it may take.
 
+    Without a `method` a table is protected by `heuristic`, and an audit attacks the pattern that is declared.
+
     `accept_exposed` lets a table out although the attacker found exposed cells. With `insiders = "levels"` or a
     `coalition` of more than one, what respondents alone in a cell find is reported too (and stops nothing).
     """
 
-    method: str = "primary-only"
+    method: str | None = field(default=None, metadata={"help": "how to protect; none: heuristic"})
     cost: str = "value"
     time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds"})
     accept_exposed: bool = False

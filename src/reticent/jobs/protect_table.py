@@ -57,6 +57,7 @@ from reticent.tabulation.linked import System
 from reticent.tabulation.tabulate import with_empty_cells
 
 MAX_LISTED = 10
+DEFAULT_METHOD = "heuristic"
 Mask = NDArray[np.bool_]
 
 
@@ -83,19 +84,21 @@ def protect_table(
 ) -> ProtectedTable:
     """Protect a table, or several linked ones, and attack the result.
 
-    `data` is microdata with a `spec` (or several), or finished tables. If the attacker finds exposed cells the result
-    is refused (`NotProtectedError`), unless `accept_exposed`. Tables published before are given with the others, and in
-    `earlier`, by their number, what was published of them. `previous` has, by number, the same tables of an earlier
-    period: what was hidden then is preferred now. With `insiders="levels"`, or a `coalition` of more than
-    one, `inside` says how closely respondents who are alone in a cell come to others; this is for information. With
-    `hide_empty` a suppression method may also hide cells without respondents, and nobody can tell them from the others.
-    A `secret` that can be guessed is refused, unless `test_secret` says that the result is never released.
+    `data` is microdata with a `spec` (or several), or finished tables; the `method` is `heuristic` unless given. If the
+    attacker finds exposed cells the result is refused (`NotProtectedError`), unless `accept_exposed`. Tables published
+    before are given with the others, and in `earlier`, by their number, what was published of them. `previous` has, by
+    number, the same tables of an earlier period: what was hidden then is preferred now. With `insiders="levels"`, or a
+    `coalition` of more than one, `inside` says how closely respondents who are alone in a cell come to others; this is
+    for information. With `hide_empty` a suppression method may also hide cells without respondents, and nobody can tell
+    them from the others. A `secret` that can be guessed is refused, unless `test_secret` says that the result is never
+    released.
     """
-    secret = secret_for(method or PrimaryOnly(), secret, test=test_secret)
+    method = method or TABLE_METHODS[DEFAULT_METHOD]()
+    secret = secret_for(method, secret, test=test_secret)
     tables = _tables(data, spec, rules, zeros or hide_empty, method, secret, part(progress, 0.0, 0.3))
     system, knowledge = judge_linked(tables, a_priori)
     result = run_tables(
-        system, knowledge, method=method or PrimaryOnly(), bounds=bounds or BoundsOptions(), cost=cost, earlier=earlier,
+        system, knowledge, method=method, bounds=bounds or BoundsOptions(), cost=cost, earlier=earlier,
         previous=previous, time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret,
         hide_empty=hide_empty, notes=secret_notes(secret), progress=part(progress, 0.3, 1.0),
     )  # fmt: skip
@@ -306,10 +309,11 @@ def refuse_exposed(result: ProtectedTable, *, accept_exposed: bool) -> None:
 
 def method_from_plan(plan: TablePlan) -> TableMethod:
     """The method that `[protect]` names, with its options."""
-    chosen = TABLE_METHODS[plan.protect.method]
+    name = plan.protect.method or DEFAULT_METHOD
+    chosen = TABLE_METHODS[name]
     if "power" in plan.protect.options:
         raise PlanError('[protect]: write the power behind the cost instead, e.g. cost = "value^0.5".')
-    made: TableMethod = build(chosen, plan.protect.options, owner=f"[protect] (method {plan.protect.method})")
+    made: TableMethod = build(chosen, plan.protect.options, owner=f"[protect] (method {name})")
     if isinstance(made, CellKey):
         made = made.with_files(plan.find)
     return made
@@ -341,7 +345,9 @@ def audit_plans(
 
 
 def _audited(plan: TablePlan, insiders: str | None, coalition: int | None, progress: Progress) -> ProtectedTable:
-    given: dict[str, Any] = {"insiders": insiders, "coalition": coalition}
+    # without a method the pattern that the plan and its tables declare is attacked as it stands
+    declared = PrimaryOnly.name if plan.protect.method is None and not plan.protect.options else None
+    given: dict[str, Any] = {"insiders": insiders, "coalition": coalition, "method": declared}
     protect = replace(plan.protect, **{name: value for name, value in given.items() if value is not None})
     return run_plan(replace(plan, protect=protect), progress=progress)
 

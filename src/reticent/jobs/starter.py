@@ -110,11 +110,11 @@ rules = [{ rule = "p-percent", p = 15 }, { rule = "threshold", minimum = 3, prot
 bounds = { lower = 0, upper = "1.5 max" }
 
 [protect]
-method = "primary-only"               # shows what the attacker finds; choose a method that hides more before release
-accept_exposed = true                 # for a first look only: delete this line before anything leaves the house
+method = "heuristic"                  # hides further cells, so that the unsafe ones cannot be worked out
+time_limit = 30
 
 [output]
-path = "firms.table.csv"              # publishable once nothing is exposed
+path = "firms.table.csv"              # publishable: it is written only if the attacker finds nothing too close
 report = "firms.confidential.html"
 summary = "firms.confidential.json"
 """

@@ -111,6 +111,11 @@ def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
     largest = float(weights.max()) if weights is not None else 1.0
     values, scales, decimals = {}, {}, {}
     notes = []
+    weight = data.schema.weight
+    if weight is not None and not spec.weighted:
+        notes.append(
+            f"The weight {weight} is declared and not used: records count once. Say weighted = true to use it."
+        )
     for name in spec.measures:
         raw = data.numbers((name,))[:, 0]
         absent = int(np.isnan(raw).sum())

@@ -18,7 +18,7 @@ from reticent.io.argus_hst import hst_text, read_hst
 from reticent.jobs.protect_table import protect_table, run_table_plan
 from reticent.report.table_report import confidential_table_report
 from reticent.tables.apriori import Entry
-from reticent.tables.methods import Adjust, Round
+from reticent.tables.methods import Adjust, PrimaryOnly, Round
 from reticent.tables.rules import PPercent, Rule, RuleCells, Threshold
 from reticent.tables.suppression import Heuristic
 
@@ -233,7 +233,7 @@ def test_linked_tables_are_one_system() -> None:
     data = Microdata.of(frame, Schema((*names, Variable("v", kind=Kind.NUMERIC))))
     one = TableSpec((DimensionSpec("a"), DimensionSpec("b")), response="v")
     two = TableSpec((DimensionSpec("a"), DimensionSpec("c")), response="v")
-    result = protect_table(data, [one, two], rules=[Threshold(minimum=2)], accept_exposed=True)
+    result = protect_table(data, [one, two], rules=[Threshold(minimum=2)], method=PrimaryOnly(), accept_exposed=True)
     first, second = result.system.parts
     shared_cell = (
         result.system.members[0][first.find(("x", "Total"))],
@@ -256,7 +256,7 @@ def test_several_trees_are_attacked_together() -> None:
 
     def exposed(trees: tuple[Hierarchy, ...]) -> int:
         spec = TableSpec((DimensionSpec("p", trees=trees),), response="v")
-        return len(protect_table(data, spec, a_priori=entries, accept_exposed=True).exposed)
+        return len(protect_table(data, spec, a_priori=entries, method=PrimaryOnly(), accept_exposed=True).exposed)
 
     assert exposed((one,)) == 0
     assert exposed((one, two)) == 2
@@ -274,7 +274,7 @@ def test_zeros_can_be_judged() -> None:
         Schema((Variable("a", role=Role.KEY), Variable("b", role=Role.KEY))),
     )
     spec = TableSpec((DimensionSpec("a"), DimensionSpec("b")))
-    result = protect_table(data, spec, rules=rules_of(plan), zeros=True, accept_exposed=True)
+    result = protect_table(data, spec, rules=rules_of(plan), zeros=True, method=PrimaryOnly(), accept_exposed=True)
     assert result.counts()["primary"] == 1
     assert result.table.cell_codes(int(np.flatnonzero(result.problem.primary)[0])) == ("y", "l")
 
@@ -299,7 +299,9 @@ def test_levels_are_carried_from_the_shadow_to_the_response() -> None:
     frame = pl.DataFrame({"a": list("xxxyyy"), "v": [100.0, 200, 300, 4, 5, 6], "s": [90.0, 5, 1, 50, 50, 50]})
     schema = Schema((Variable("a", role=Role.KEY), Variable("v", kind=Kind.NUMERIC), Variable("s", kind=Kind.NUMERIC)))
     spec = TableSpec((DimensionSpec("a"),), response="v", shadow="s", cost="s")
-    result = protect_table(Microdata.of(frame, schema), spec, rules=[PPercent(p=10)], cost="s", accept_exposed=True)
+    result = protect_table(
+        Microdata.of(frame, schema), spec, rules=[PPercent(p=10)], cost="s", method=PrimaryOnly(), accept_exposed=True
+    )
     cell = result.table.find(("x",))
     assert result.problem.primary[cell]
     # |response| · distance / total of the shadow, where the distance is 10 % of 90 less the rest 1
@@ -316,7 +318,7 @@ def test_a_rule_of_ones_own() -> None:
         def unsafe(self, cells: RuleCells) -> np.ndarray:
             return cells.known_counts(self.name) % 2 == 1
 
-    result = protect_table(firms(), SPEC, rules=[Odd()], accept_exposed=True)
+    result = protect_table(firms(), SPEC, rules=[Odd()], method=PrimaryOnly(), accept_exposed=True)
     assert {result.verdict.reason_of(int(c)) for c in np.flatnonzero(result.verdict.primary)} == {"odd"}
     assert result.verdict.upper_protection[result.table.find(("A", "N"))] == pytest.approx(21)
 
@@ -325,7 +327,7 @@ def test_notebook_view_and_notes_on_missing_values() -> None:
     data = firms()
     values = data.numbers(("turnover",))[:, 0]
     values[0] = np.nan
-    result = protect_table(data.with_numbers("turnover", values), SPEC, accept_exposed=True)
+    result = protect_table(data.with_numbers("turnover", values), SPEC, method=PrimaryOnly(), accept_exposed=True)
     assert "turnover: missing in 1 records, which count as respondents with 0." in result.notes
     shown = result._repr_html_()
     assert "<table>" in shown
@@ -338,7 +340,9 @@ def test_a_respondent_alone_in_a_cell_is_an_attacker() -> None:
     frame = pl.DataFrame({"a": list("ABCCC"), "v": [5.0, 7.0, 30.0, 31.0, 32.0]})
     data = Microdata.of(frame, Schema((Variable("a", role=Role.KEY), Variable("v", kind=Kind.NUMERIC))))
     spec = TableSpec((DimensionSpec("a"),), response="v")
-    result = protect_table(data, spec, rules=[Threshold(minimum=2, protection=20)], accept_exposed=True)
+    result = protect_table(
+        data, spec, rules=[Threshold(minimum=2, protection=20)], method=PrimaryOnly(), accept_exposed=True
+    )
     assert result.audit.n_exposed == 0
     assert {result.table.name_of(cell) for cell in result.exposed} == {"A", "B"}
     assert all(row["to_insider"] for row in result.intervals())
@@ -351,14 +355,14 @@ def test_a_result_is_knowledge_for_the_next_run(tmp_path: Path) -> None:
     first = protect_table(firms(), SPEC, rules=[PPercent(p=15)], method=Heuristic(), time_limit=10)
     (tmp_path / "next.hst").write_text(hst_text(first.as_entries()))
     entries = read_hst(tmp_path / "next.hst", 2)
-    again = protect_table(firms(), SPEC, a_priori=entries)
+    again = protect_table(firms(), SPEC, a_priori=entries, method=PrimaryOnly())
     assert again.outcome.hidden.tolist() == first.outcome.hidden.tolist()
     assert again.problem.upper_protection.tolist() == pytest.approx(first.problem.upper_protection.tolist())
 
 
 def test_a_count_table_reports_its_sap() -> None:
     spec = TableSpec((DimensionSpec("industry"), DimensionSpec("region")))
-    result = protect_table(firms(), spec, rules=[Threshold(minimum=3)], accept_exposed=True)
+    result = protect_table(firms(), spec, rules=[Threshold(minimum=3)], method=PrimaryOnly(), accept_exposed=True)
     page = confidential_table_report(result)
     assert "subtracts them, empties a cell" in page
 
@@ -382,5 +386,5 @@ def test_what_an_insider_finds_is_revealed_too() -> None:
     frame = pl.DataFrame({"a": list("ABCCC"), "v": [5.0, 7.0, 30.0, 31.0, 32.0]})
     data = Microdata.of(frame, Schema((Variable("a", role=Role.KEY), Variable("v", kind=Kind.NUMERIC))))
     spec = TableSpec((DimensionSpec("a"),), response="v")
-    result = protect_table(data, spec, rules=[Threshold(minimum=2)], accept_exposed=True)
+    result = protect_table(data, spec, rules=[Threshold(minimum=2)], method=PrimaryOnly(), accept_exposed=True)
     assert {tuple(words) for words in result.revealed().values()} == {("Total = A + B + C",)}
