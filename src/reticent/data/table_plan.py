@@ -16,6 +16,8 @@ from reticent.data.plan import DataSection, OutputSection, check_sections, read_
 SECTIONS = ("data", "table", "protect", "output")
 PROTECT = ("method", "cost", "time_limit", "accept_exposed", "insiders", "coalition", "hide_empty")
 
+Insiders = Literal["exact", "levels"]
+
 
 @dataclass(frozen=True)
 class DimensionOptions:
@@ -82,7 +84,13 @@ class TableSection:
     dimensions: tuple[str | DimensionOptions, ...]
     response: str | None = None
     responses: tuple[str, ...] = field(
-        default=(), metadata={"help": "several variables, each added up in a table of its own"}
+        default=(), metadata={"help": "several variables, each added up in a table of its own; count counts records"}
+    )
+    relations: tuple[str, ...] = field(
+        default=(), metadata={"help": "what holds between responses in each record: tot = dom + exp, exp <= tot"}
+    )
+    find_relations: bool = field(
+        default=True, metadata={"help": "relations between responses that the data show are reckoned with too"}
     )
     shadow: str | None = None
     rules: tuple[Mapping[str, Any], ...] = ()
@@ -135,7 +143,7 @@ class ProtectSection:
     cost: str = "value"
     time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds"})
     accept_exposed: bool = False
-    insiders: Literal["exact", "levels"] = field(
+    insiders: Insiders = field(
         default="exact", metadata={"help": "what is asked of cells that respondents alone in a cell attack"}
     )
     coalition: int = field(
@@ -163,20 +171,20 @@ class TablePlan:
         return path if path.is_absolute() else self.folder / path
 
     def by_response(self) -> tuple["TablePlan", ...]:
-        """A plan for each of the `responses`, with output names that say which; this one if there is only one."""
-        named = {section.responses for section in self.tables}
-        if len(named) > 1:
-            raise PlanError("[table]: linked tables must have the same responses.")
-        responses = named.pop()
-        if not responses:
+        """A plan for each response, with output names that say which; this one if there is only one."""
+        if len({section.finished is None for section in self.tables}) > 1:
+            raise PlanError("[table]: linked tables come from microdata or from table files, not from both.")
+        sections: dict[str | None, list[TableSection]] = {}
+        for section in self.tables:
+            own = section.finished.value if section.finished else None
+            for name in section.responses or (section.response or own,):
+                response = section.response if name == own else name
+                sections.setdefault(name, []).append(replace(section, response=response, responses=()))
+        if len(sections) == 1 and not any(section.responses for section in self.tables):
             return (self,)
         return tuple(
-            replace(
-                self,
-                tables=tuple(replace(section, response=name, responses=()) for section in self.tables),
-                output=_outputs_after(self.output, name),
-            )
-            for name in responses
+            replace(self, tables=tuple(chosen), output=_outputs_after(self.output, name or "count"))
+            for name, chosen in sections.items()
         )
 
 

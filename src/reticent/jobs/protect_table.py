@@ -18,12 +18,12 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table, TableSpec
-from reticent.data.table_plan import BoundsOptions, TablePlan, read_table_plan
+from reticent.data.table_plan import BoundsOptions, Insiders, ProtectSection, TablePlan, read_table_plan
 from reticent.jobs.earlier import check_earlier, with_earlier
 from reticent.jobs.linked_tables import LinkedTable, judge_linked
 from reticent.jobs.previous import hidden_before
 from reticent.jobs.release_table import as_published
-from reticent.jobs.table_inputs import PlannedTables, linked_table, load_tables
+from reticent.jobs.table_inputs import linked_table
 from reticent.jobs.table_keys import fit_to_method
 from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.apriori import Entry, Knowledge
@@ -76,13 +76,18 @@ def protect_table(
     hide_empty: bool = False,
     earlier: Mapping[int, PublishedTable] | None = None,
     previous: Mapping[int, PublishedTable] | None = None,
-    insiders: str = "exact",
+    insiders: Insiders = "exact",
     coalition: int = 1,
+    relations: Sequence[str] = (),
+    find_relations: bool = True,
     secret: Secret | int | bytes | Path | str | None = None,
     test_secret: bool = False,
     progress: Progress = silent,
 ) -> ProtectedTable:
     """Protect a table, or several linked ones, and attack the result.
+
+    Tables of several responses are one system if something relates these: what `relations` say ("tot = dom + exp",
+    "exp <= tot"), and what the data show by themselves (unless `find_relations` is false).
 
     `data` is microdata with a `spec` (or several), or finished tables; the `method` is `heuristic` unless given. If the
     attacker finds exposed cells the result is refused (`NotProtectedError`), unless `accept_exposed`. Tables published
@@ -93,22 +98,46 @@ def protect_table(
     them from the others. A `secret` that can be guessed is refused, unless `test_secret` says that the result is never
     released.
     """
-    method = method or TABLE_METHODS[DEFAULT_METHOD]()
-    secret = secret_for(method, secret, test=test_secret)
-    tables = _tables(data, spec, rules, zeros or hide_empty, method, secret, part(progress, 0.0, 0.3))
-    system, knowledge = judge_linked(tables, a_priori)
-    result = run_tables(
-        system, knowledge, method=method, bounds=bounds or BoundsOptions(), cost=cost, earlier=earlier,
-        previous=previous, time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret,
-        hide_empty=hide_empty, notes=secret_notes(secret), progress=part(progress, 0.3, 1.0),
-    )  # fmt: skip
+    chosen, given = method or TABLE_METHODS[DEFAULT_METHOD](), bounds or BoundsOptions()
+    secret = secret_for(chosen, secret, test=test_secret)
+    options = ProtectSection(
+        cost=cost, time_limit=time_limit, insiders=insiders, coalition=coalition, hide_empty=hide_empty
+    )
+
+    def make(specs: Sequence[TableSpec] | None) -> list[LinkedTable]:
+        return _tables(data, specs, rules, zeros or hide_empty, chosen, secret, part(progress, 0.0, 0.3))
+
+    specs = [spec] if isinstance(spec, TableSpec) else None if spec is None else list(spec)
+    if relations or _several(data, specs):
+        from reticent.jobs.response_tables import protect_several
+
+        if a_priori:
+            raise PlanError("protect_table: a-priori entries name cells of one response; use a plan for several.")
+        result = protect_several(
+            data if isinstance(data, Microdata) else None, specs, make, relations=relations, find=find_relations,
+            method=chosen, bounds=given, options=options, earlier=earlier or {}, previous=previous or {},
+            secret=secret, notes=secret_notes(secret), progress=part(progress, 0.3, 1.0),
+        )  # fmt: skip
+    else:
+        system, knowledge = judge_linked(make(specs), a_priori)
+        result = run_tables(
+            system, knowledge, method=chosen, bounds=given, cost=cost, earlier=earlier, previous=previous,
+            time_limit=time_limit, insiders=insiders, coalition=coalition, secret=secret,
+            hide_empty=hide_empty, notes=secret_notes(secret), progress=part(progress, 0.3, 1.0),
+        )  # fmt: skip
     refuse_exposed(result, accept_exposed=accept_exposed)
     return result
 
 
+def _several(data: Microdata | Table | Sequence[Table], specs: Sequence[TableSpec] | None) -> bool:
+    """Whether tables of several responses are asked for."""
+    listed: Sequence[Table | TableSpec] = (specs or ()) if isinstance(data, Microdata | Table) else data
+    return len({one.response for one in listed}) > 1
+
+
 def _tables(
     data: Microdata | Table | Sequence[Table],
-    spec: TableSpec | Sequence[TableSpec] | None,
+    specs: Sequence[TableSpec] | None,
     rules: Sequence[Rule],
     zeros: bool,
     method: TableMethod | None,
@@ -119,14 +148,19 @@ def _tables(
     if not isinstance(data, Microdata):
         made = [data] if isinstance(data, Table) else list(data)
         return [LinkedTable(with_empty_cells(table) if zeros else table, judged) for table in made]
-    if spec is None:
+    if specs is None:
         raise PlanError("protect_table: microdata need a spec that says which table to make.")
-    specs = [spec] if isinstance(spec, TableSpec) else list(spec)
-    specs = [fit_to_method(fit_to_rules(one, rules), method) for one in specs]
+    # beside sums, counts are judged by the rules that need no contributions
+    several = len({one.response for one in specs}) > 1
+    counted = tuple(rule for rule in judged if not several or rule.needs_top == 0)
+    fitted = [fit_to_method(fit_to_rules(one, rules), method) for one in specs]
     return [
-        linked_table(data, one, method, secret, rules=judged, zeros=zeros, marked=len(specs) > 1, progress=progress)
-        for one in specs
-    ]
+        linked_table(
+            data, one, method, secret, rules=counted if one.response is None else judged, zeros=zeros,
+            marked=len(specs) > 1, progress=progress,
+        )
+        for one in fitted
+    ]  # fmt: skip
 
 
 def fit_to_rules(spec: TableSpec, rules: Sequence[Rule]) -> TableSpec:
@@ -295,10 +329,11 @@ def _with_names(err: InfeasibleError, table: Table) -> InfeasibleError:
 
 def refuse_exposed(result: ProtectedTable, *, accept_exposed: bool) -> None:
     """Raise if the attacker found exposed cells and that was not accepted beforehand."""
-    exposed = result.exposed
+    whole = result.whole or result
+    exposed = whole.exposed
     if not exposed or accept_exposed:
         return
-    named = ", ".join(result.table.name_of(cell) for cell in exposed[:3])
+    named = ", ".join(whole.table.name_of(cell) for cell in exposed[:3])
     more = f" and {len(exposed) - 3} more" if len(exposed) > 3 else ""
     raise NotProtectedError(
         f"table: the attacker recovers {len(exposed)} cells too closely ({named}{more}), so nothing was written. "
@@ -331,40 +366,30 @@ def audit_plan(
 
     `response` names one of several; `insiders` and `coalition` take the place of what the plan says.
     """
-    plan = one_response(read_table_plan(path), response)
-    return _audited(plan, insiders, coalition, progress)
+    plan = read_table_plan(path)
+    chosen = one_response(plan, response)
+    results = audit_plans(path, insiders=insiders, coalition=coalition, progress=progress)
+    return results[plan.by_response().index(chosen)]
 
 
 def audit_plans(
     path: Path, *, insiders: str | None = None, coalition: int | None = None, progress: Progress = silent
 ) -> tuple[ProtectedTable, ...]:
     """The same for every response of a plan, in its order."""
-    plans = read_table_plan(path).by_response()
-    shares = [part(progress, number / len(plans), (number + 1) / len(plans)) for number in range(len(plans))]
-    return tuple(_audited(plan, insiders, coalition, share) for plan, share in zip(plans, shares, strict=True))
+    from reticent.jobs.response_tables import run_plans
 
-
-def _audited(plan: TablePlan, insiders: str | None, coalition: int | None, progress: Progress) -> ProtectedTable:
+    plan = read_table_plan(path)
     # without a method the pattern that the plan and its tables declare is attacked as it stands
     declared = PrimaryOnly.name if plan.protect.method is None and not plan.protect.options else None
     given: dict[str, Any] = {"insiders": insiders, "coalition": coalition, "method": declared}
     protect = replace(plan.protect, **{name: value for name, value in given.items() if value is not None})
-    return run_plan(replace(plan, protect=protect), progress=progress)
+    return run_plans(replace(plan, protect=protect), progress=progress)
 
 
-def run_plan(plan: TablePlan, *, progress: Progress = silent) -> ProtectedTable:
-    """Everything a plan asks for but writing."""
-    method = method_from_plan(plan)
+def secret_of_plan(plan: TablePlan, method: TableMethod) -> Secret:
+    """The secret that a plan names, for its method."""
     given = plan.data.secret
-    secret = secret_for(method, plan.find(given) if isinstance(given, str) else given, test=plan.data.test_secret)
-    planned: PlannedTables = load_tables(plan, method=method, secret=secret, progress=part(progress, 0.0, 0.3))
-    system, knowledge = judge_linked(planned.tables)
-    return run_tables(
-        system, knowledge, method=method, bounds=plan.tables[0].bounds, cost=plan.protect.cost, earlier=planned.earlier,
-        previous=planned.previous, time_limit=plan.protect.time_limit, insiders=plan.protect.insiders,
-        coalition=plan.protect.coalition, hide_empty=plan.protect.hide_empty,
-        secret=secret, notes=(*secret_notes(secret), *planned.notes), progress=part(progress, 0.3, 1.0),
-    )  # fmt: skip
+    return secret_for(method, plan.find(given) if isinstance(given, str) else given, test=plan.data.test_secret)
 
 
 def run_table_plan(path: Path, *, progress: Progress = silent) -> ProtectedTable:
@@ -375,6 +400,7 @@ def run_table_plan(path: Path, *, progress: Progress = silent) -> ProtectedTable
 def run_table_plans(plan: TablePlan, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:
     """One result for each response of a plan; what they write appears together or not at all."""
     from reticent.io.write import write_texts
+    from reticent.jobs.response_tables import run_plans
 
     plans = plan.by_response()
     for one in plans:
@@ -382,14 +408,13 @@ def run_table_plans(plan: TablePlan, *, progress: Progress = silent) -> tuple[Pr
         if not any((output.path, output.public_report, output.report, output.summary)):
             raise PlanError("[output] names no file; give at least path, report or summary.")
         _check_outputs(one)
-    results, texts = [], {}
-    for number, one in enumerate(plans):
-        result = run_plan(one, progress=part(progress, number / len(plans), (number + 1) / len(plans)))
+    results = run_plans(plan, progress=progress)
+    texts: dict[Path, str] = {}
+    for one, result in zip(plans, results, strict=True):
         refuse_exposed(result, accept_exposed=one.protect.accept_exposed)
         texts.update(_texts(one, result))
-        results.append(result)
     write_texts(texts)
-    return tuple(results)
+    return results
 
 
 def _response_of(plan: TablePlan) -> str:

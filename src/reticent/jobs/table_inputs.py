@@ -16,7 +16,7 @@ from reticent.io.argus_text import Notes, find_file
 from reticent.io.finished import read_finished
 from reticent.io.hierarchies import read_hierarchy
 from reticent.io.published import read_published_table
-from reticent.io.read import load_microdata
+from reticent.io.read import Loaded, load_microdata
 from reticent.jobs.linked_tables import LinkedTable
 from reticent.jobs.table_keys import fit_to_method, with_cell_keys
 from reticent.tables.apriori import EntryGroup
@@ -40,16 +40,29 @@ class PlannedTables:
     previous: Mapping[int, PublishedTable] = field(default_factory=dict)
 
 
-def load_tables(plan: TablePlan, *, method: TableMethod, secret: Secret, progress: Progress = silent) -> PlannedTables:
-    """Read everything and make the tables."""
+def load_records(plan: TablePlan) -> Loaded:
+    """Read the records that the tables of a plan are made from."""
+    source = plan.data
+    return load_microdata(
+        source.path, source.schema, folder=plan.folder, format=source.format, query=source.query,
+        separator=source.separator, encoding=source.encoding,
+    )  # fmt: skip
+
+
+def load_tables(
+    plan: TablePlan,
+    *,
+    method: TableMethod,
+    secret: Secret,
+    loaded: Loaded | None = None,
+    progress: Progress = silent,
+) -> PlannedTables:
+    """Read everything (the records, unless they are `loaded` already) and make the tables."""
     notes = Notes()
-    finished = {section.finished is not None for section in plan.tables}
-    if len(finished) > 1:
-        raise PlanError("[table]: linked tables come from microdata or from table files, not from both.")
-    if finished == {True}:
+    if plan.tables[0].finished is not None:
         tables = [_finished(plan, section, notes) for section in plan.tables]
     else:
-        tables = _tabulated(plan, method, secret, notes, progress)
+        tables = _tabulated(plan, loaded or load_records(plan), method, secret, notes, progress)
     known = [_with_a_priori(plan, section, one, notes) for section, one in zip(plan.tables, tables, strict=True)]
     earlier = {
         number: read_published_table(find_file(plan.folder, section.released, notes))
@@ -131,14 +144,9 @@ def linked_table(
 
 
 def _tabulated(
-    plan: TablePlan, method: TableMethod, secret: Secret, notes: Notes, progress: Progress
+    plan: TablePlan, loaded: Loaded, method: TableMethod, secret: Secret, notes: Notes, progress: Progress
 ) -> list[LinkedTable]:
-    source = plan.data
     rules = rules_of(plan)
-    loaded = load_microdata(
-        source.path, source.schema, folder=plan.folder, format=source.format, query=source.query,
-        separator=source.separator, encoding=source.encoding,
-    )  # fmt: skip
     for line in loaded.notes:
         notes.add(line)
     cost = plan.protect.cost.partition("^")[0]

@@ -25,11 +25,15 @@ _FINE = 0.05  # the tolerance of the joint numbers, as a share of the step of an
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The tables of one response (or of several, joined): cells, what rules and others say of them, and the problem."""
+    """The tables of one response (or of several, joined): cells, what rules and others say of them, and the problem.
+
+    `aside` marks cells that no table publishes.
+    """
 
     system: System
     knowledge: Knowledge
     problem: SuppressionProblem
+    aside: Mask | None = None
 
     @property
     def n_cells(self) -> int:
@@ -187,23 +191,33 @@ def unpublished(judged: Judged, latent: Sequence[int]) -> Judged:
         judged.problem, status=hidden(judged.problem.status), cost=np.where(shown, judged.problem.cost, 0.0)
     )
     verdict = replace(judged.knowledge.verdict, status=hidden(judged.knowledge.verdict.status))
-    return Judged(system, replace(judged.knowledge, verdict=verdict), problem)
+    return Judged(system, replace(judged.knowledge, verdict=verdict), problem, ~shown)
 
 
 def with_differences(outcome: Outcome, joint: Joint) -> Outcome:
-    """An outcome over the cells of all responses as one over the whole: of the differences only their bounds are known."""
+    """An outcome over the cells of all responses as one over the whole.
+
+    Of the differences, and of cells that nobody publishes, only the bounds are known.
+    """
     problem, n = joint.whole.problem, joint.n_cells
     extra = problem.n_cells - n
-    if extra == 0:
-        return outcome
+    aside = np.concatenate([np.zeros(p.n_cells, dtype=bool) if p.aside is None else p.aside for p in joint.parts])
+    if outcome.low is not None and outcome.high is not None:
+        low = np.where(aside, problem.lower_bound[:n], outcome.low)
+        outcome = replace(outcome, low=low, high=np.where(aside, problem.upper_bound[:n], outcome.high))
 
     def grown(array: Floats | None, behind: Floats) -> Floats | None:
         return None if array is None else np.concatenate((array, behind))
 
+    left = problem.values[n:]
+    if outcome.values is not None:
+        # what the published values leave: each difference stands in one row, with the coefficient -1
+        indptr, rows, _ = problem.relations.by_cell
+        left = problem.relations.residuals(np.concatenate((outcome.values, np.zeros(extra))))[rows[indptr[n:-1]]]
     return replace(
         outcome,
         hidden=np.concatenate((outcome.hidden, np.zeros(extra, dtype=bool))),
-        values=grown(outcome.values, problem.values[n:]),
+        values=grown(outcome.values, left),
         low=grown(outcome.low, problem.lower_bound[n:]),
         high=grown(outcome.high, problem.upper_bound[n:]),
         candidates=_with_more(outcome.candidates, problem.lower_bound[n:], problem.upper_bound[n:]),

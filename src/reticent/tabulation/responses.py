@@ -6,11 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from reticent.base.checks import did_you_mean
-from reticent.base.errors import DataError, PlanError
+from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.response_relations import COUNT, ResponseRelation
 from reticent.data.schema import Kind
-from reticent.data.table import TableSpec
 from reticent.tabulation.joint import cell_numbers
 from reticent.tabulation.linked import System
 from reticent.tabulation.tabulate import MAX_DECIMALS, decimals_of
@@ -49,11 +48,9 @@ def ties_in_cells(systems: Sequence[System], declared: Sequence[ResponseRelation
 
 def _ties(numbers: Numbers, responses: Sequence[str], declared: Sequence[ResponseRelation], *, find: bool) -> list[Tie]:
     ties = [check_declared(relation, numbers) for relation in dict.fromkeys(declared)]
-    known = {tie.relation.key for tie in ties}
     if find and len(responses) > 1:
         chosen = {name: numbers.columns[name] for name in dict.fromkeys(responses)}
-        found = find_ties(replace(numbers, columns=chosen))
-        ties += [tie for tie in found if tie.relation.key not in known]
+        ties += find_ties(replace(numbers, columns=chosen), [tie.relation for tie in ties])
     return ties
 
 
@@ -107,33 +104,18 @@ def related(responses: Sequence[str], ties: Sequence[Tie]) -> list[list[str]]:
     return list(groups.values())
 
 
-def latent_specs(specs: Sequence[TableSpec], ties: Sequence[Tie]) -> list[TableSpec]:
-    """Tables that nobody publishes but everybody can calculate with: every related response in every table of the others.
+def lacking(have: Sequence[tuple[str, object]], ties: Sequence[Tie]) -> list[tuple[str, int]]:
+    """Tables that nobody publishes but everybody can calculate with: related responses that a table of another lacks.
 
-    Who publishes `tot` and `dom` by region publishes `exp` by region too where `tot = dom + exp`.
+    `have` are the tables as (response, shape); the answer names a response and the number of a table that it lacks. Who
+    publishes `tot` and `dom` by region publishes `exp` by region too where `tot = dom + exp`.
     """
     names = list(dict.fromkeys(name for tie in ties for name in tie.relation.names))
-    have = {(name_of_response(spec.response), _shape(spec)) for spec in specs}
-    counted = COUNT in names and all(spec.response != COUNT for spec in specs)
-    made: list[TableSpec] = []
-    for spec in specs:
-        if name_of_response(spec.response) not in names:
-            continue
-        for name in names:
-            key = (name, _shape(spec))
-            if key not in have:
-                have.add(key)
-                made.append(replace(spec, response=None if counted and name == COUNT else name, shadow=None))
-    return made
-
-
-def _shape(spec: TableSpec) -> TableSpec:
-    return replace(spec, response=None, shadow=None, cost=None, top=1)
-
-
-def check_weights(specs: Sequence[TableSpec]) -> None:
-    """Related responses are added up with the same weights."""
-    if len({spec.weighted for spec in specs}) > 1:
-        raise DataError(
-            "responses: related responses must be weighted alike; say weighted = true for all tables or none."
-        )
+    known = list(have)
+    found: list[tuple[str, int]] = []
+    for number, (response, shape) in enumerate(have):
+        for name in names if response in names else ():
+            if (name, shape) not in known:
+                known.append((name, shape))
+                found.append((name, number))
+    return found

@@ -83,13 +83,19 @@ def check_declared(relation: ResponseRelation, numbers: Numbers) -> Tie:
     return Tie(relation, 0.0 if exact else rounding, numbers.of_records)
 
 
-def find_ties(numbers: Numbers) -> list[Tie]:
-    """Relations that the data show by themselves: linear ones, exact or up to rounding, and `part <= whole`."""
+def find_ties(numbers: Numbers, declared: Sequence[ResponseRelation] = ()) -> list[Tie]:
+    """Relations that the data show by themselves: linear ones, exact or up to rounding, and `part <= whole`.
+
+    What is declared, or follows from it, is not repeated.
+    """
     if not 2 <= len(numbers.columns) <= MOST_SEARCHED or numbers.n_rows == 0:
         return []
-    found = [Tie(relation) for relation in _exact(numbers)]
+    found = [Tie(relation, of_records=numbers.of_records) for relation in _exact(numbers)]
     found += _rounded(numbers, [tie.relation for tie in found])
-    return found + [Tie(relation) for relation in _ordered(numbers, [tie.relation for tie in found])]
+    known = [*declared, *(tie.relation for tie in found)]
+    found += [Tie(relation, of_records=numbers.of_records) for relation in _ordered(numbers, known)]
+    stated = {relation.key for relation in declared}
+    return [tie for tie in found if tie.relation.key not in stated]
 
 
 def _exact(numbers: Numbers) -> list[ResponseRelation]:
@@ -212,7 +218,7 @@ def _ordered(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[Respon
     """`part <= whole` in every row, where no equality says it already; what follows from two others is left out."""
     if numbers.n_rows < _ROWS_FOR_ORDER:
         return []
-    implied = {pair for relation in known for pair in itertools.permutations(relation.names, 2)}
+    implied = {pair for relation in known for pair in _parts_of(relation)}
     names = [name for name, column in numbers.columns.items() if name != COUNT and not (column < 0).any()]
     below = {
         (part, whole)
@@ -228,6 +234,18 @@ def _ordered(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[Respon
         relation_of([(whole, Fraction(1)), (part, Fraction(-1))], inequality=True, declared=False)
         for part, whole in kept
     ]
+
+
+def _parts_of(relation: ResponseRelation) -> list[tuple[str, str]]:
+    """Each part with its whole, where a relation of terms not below zero says which is which."""
+    terms = list(zip(relation.names, relation.coefs, strict=True))
+    found = []
+    for sign in (1, -1):
+        wholes = [(name, abs(coef)) for name, coef in terms if coef * sign > 0]
+        if len(wholes) == 1 and (sign > 0 or not relation.inequality):
+            whole, size = wholes[0]
+            found += [(name, whole) for name, coef in terms if coef * sign < 0 and abs(coef) >= size]
+    return found
 
 
 def _is_part(part: Floats, whole: Floats) -> bool:
