@@ -74,7 +74,7 @@ def parse_relation(text: str) -> ResponseRelation:
     pieces = _SIDES.split(text)
     if len(pieces) != 3:
         raise _malformed(text, "it needs exactly one of =, <= and >=")
-    left, sign, right = pieces
+    left, sign, right = (piece.strip() for piece in pieces)
     terms = [*_terms(left, text), *((name, -coef) for name, coef in _terms(right, text))]
     inequality = sign in ("<=", ">=")
     if sign == "<=":
