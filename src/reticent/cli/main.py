@@ -22,6 +22,7 @@ COMMAND_MODULES: tuple[str, ...] = (
     "new",
     "perturb",
     "protect",
+    "querylog",
     "risk",
     "suppress",
     "table",

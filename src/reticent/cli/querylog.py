@@ -1,0 +1,49 @@
+"""`reticent querylog PLAN.toml`: a search log in which every user is one of k."""
+
+import json
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from reticent.cli.progress_bar import progress_bar
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("querylog")(querylog)
+
+
+def querylog(
+    plan: Path = typer.Argument(..., help="The plan, a TOML file."),
+    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
+) -> None:
+    """Protect a query log: scrub identifiers, cluster users by meaning, publish pseudo-users."""
+    from reticent.jobs.protect_querylog import read_log_plan, run_log_plan
+
+    with progress_bar("querylog") as progress:
+        read = read_log_plan(plan)
+        found, _ = run_log_plan(read, progress=progress)
+    if as_json:
+        typer.echo(json.dumps(found.summary(), indent=2))
+        return
+    console = Console()
+    console.print(
+        f"{found.users} users became {found.clusters} pseudo-users of {found.cluster_sizes[0]} to {found.cluster_sizes[1]}; "
+        f"{len(found.masked.queries)} rows are published of {found.rows}.",
+        highlight=False,
+    )
+    pairs = zip(found.remaining, found.remaining_random, strict=True)
+    levels = ", ".join(
+        f"level {number}: {kept:.0%} ({chance:.0%} at random)" for number, (kept, chance) in enumerate(pairs, 1)
+    )
+    console.print(f"Categories that remain: {levels}; worst case {1 / found.options.k:.0%}.", highlight=False)
+    console.print(
+        f"Users with a query that only they made: {found.risk.own_queries} ({found.risk_without_guard} before); the right "
+        f"person is found by half of the queries in {found.risk.linked_person:.1%} ({found.risk.linked_before:.1%} before).",
+        highlight=False,
+    )
+    console.print(f"[green]publishable[/green]  {read.output.path}")
+    for name in (read.output.report, read.output.summary):
+        if name:
+            console.print(f"[dim]confidential[/dim]  {name}")

@@ -1,0 +1,113 @@
+"""The job that protects a query log: read log and taxonomy, protect, write the log and its reports."""
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reticent.base.errors import DataError
+from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import Secret, release_secret, secret_note
+from reticent.data.parameters import build
+from reticent.data.plan import read_toml
+from reticent.io.atomic import write_text
+from reticent.io.query_log import check_query_log_path, read_query_log, write_query_log
+from reticent.io.taxonomy import read_taxonomy
+from reticent.querylogs.protect import LogOptions, LogResult, protect_log
+from reticent.querylogs.scrub import Scrubber
+from reticent.report.querylog_report import querylog_report
+
+
+@dataclass(frozen=True)
+class LogData:
+    """`[data]`: the log and its columns, and the secret that its draws come from."""
+
+    path: str
+    user: str = "user"
+    query: str = "query"
+    time: str | None = None
+    category: str | None = None
+    secret: str | int | None = None
+    test_secret: bool = False
+
+
+@dataclass(frozen=True)
+class LogTaxonomy:
+    """`[taxonomy]`: the tree of categories; format is reticent, iab or wordnet."""
+
+    path: str
+    format: str = "reticent"
+
+
+@dataclass(frozen=True)
+class LogScrub:
+    """`[scrub]`: direct identifiers in the queries."""
+
+    on: bool = True
+    region: str = field(default="US", metadata={"help": "country whose way of writing telephone numbers is known"})
+    names: str | None = field(default=None, metadata={"help": "a file with one given name per line"})
+
+
+@dataclass(frozen=True)
+class LogOutput:
+    """`[output]`: the published log; report and summary are confidential."""
+
+    path: str
+    report: str | None = None
+    summary: str | None = None
+
+
+@dataclass(frozen=True)
+class LogPlan:
+    """A plan for a query log."""
+
+    data: LogData
+    taxonomy: LogTaxonomy
+    output: LogOutput
+    scrub: LogScrub = field(default_factory=LogScrub)
+    protect: LogOptions = field(default_factory=LogOptions)
+    folder: Path = field(default=Path(), compare=False)
+
+
+def read_log_plan(path: Path) -> LogPlan:
+    """The plan as its file has it."""
+    table = {name: section for name, section in read_toml(path).items() if name != "folder"}
+    return replace(build(LogPlan, table, owner=path.name), folder=path.parent)
+
+
+def run_log_plan(plan: LogPlan, *, progress: Progress = silent) -> tuple[LogResult, Secret]:
+    """Protect the log of a plan and write everything its [output] names."""
+    source = plan.folder / plan.data.secret if isinstance(plan.data.secret, str) else plan.data.secret
+    secret = release_secret(source, test=plan.data.test_secret, owner="query log")
+    check_query_log_path(plan.folder / plan.output.path)
+    scrubber = _scrubber(plan)
+    progress(0.0, "reading")
+    taxonomy = read_taxonomy(plan.folder / plan.taxonomy.path, plan.taxonomy.format)
+    log = read_query_log(
+        plan.folder / plan.data.path, user=plan.data.user, query=plan.data.query, time=plan.data.time,
+        category=plan.data.category,
+    )  # fmt: skip
+    found = protect_log(
+        log, taxonomy, options=plan.protect, secret=secret, scrubber=scrubber, progress=part(progress, 0.1, 0.95)
+    )  # fmt: skip
+    note = secret_note(secret)
+    if plan.output.report:
+        write_text(plan.folder / plan.output.report, querylog_report(found, note))
+    if plan.output.summary:
+        kept = {"secret": secret.to_hex()} if plan.data.secret is None else {}
+        plain = {**found.summary(), **({"note": note} if note else {}), **kept}
+        write_text(plan.folder / plan.output.summary, json.dumps(plain, indent=2) + "\n")
+    write_query_log(found.masked, plan.folder / plan.output.path)
+    return found, secret
+
+
+def _scrubber(plan: LogPlan) -> Scrubber | None:
+    if not plan.scrub.on:
+        return None
+    if plan.scrub.names is None:
+        return Scrubber(plan.scrub.region)
+    path = plan.folder / plan.scrub.names
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"{path.name}: the list of names cannot be read.") from None
+    return Scrubber(plan.scrub.region, frozenset(line.strip().lower() for line in lines if line.strip()))

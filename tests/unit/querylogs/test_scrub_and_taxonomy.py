@@ -1,0 +1,89 @@
+"""Direct identifiers in queries, and taxonomies that are not trees."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from reticent.base.errors import DataError
+from reticent.io.taxonomy import read_taxonomy
+from reticent.querylogs.scrub import Scrubber
+from reticent.querylogs.taxonomy import make_taxonomy
+
+SCRUBBER = Scrubber(names=frozenset({"anna", "peter"}))
+
+
+@pytest.mark.parametrize("query, scrubbed", [
+    ("mail to jane.doe+x@mail.example.org please", "mail to <email> please"),
+    ("call 212-555-0123 now", "call <phone> now"),
+    ("+44 20 7946 0958 london", "<phone> london"),
+    ("4111 1111 1111 1111 expired", "<card> expired"),
+    ("DE89 3704 0044 0532 0130 00 bank", "<account> bank"),
+    ("ssn 078-05-1120", "ssn <social-security>"),
+    ("born 12/05/1970", "born <date>"),
+    ("host 192.168.1.20", "host <ip-address>"),
+    ("follow @somebody", "follow <handle>"),
+    ("742 evergreen terrace road pizza", "<street> pizza"),
+    ("order 123456789012", "order <number>"),
+    ("anna miller divorce", "<name> divorce"),
+    ("what did peter do", "what did <name>"),
+    ("windows 95 driver", "windows 95 driver"),
+    ("annapolis weather", "annapolis weather"),
+    ("999.999.999.999", "999.999.999.999"),
+])  # fmt: skip
+def test_identifiers_are_replaced_by_what_they_are(query: str, scrubbed: str) -> None:
+    texts, counts = SCRUBBER.scrub([query])
+    assert texts == [scrubbed]
+    assert sum(counts.values()) == scrubbed.count("<")
+
+
+@pytest.mark.parametrize("rows, words", [
+    ([("a", "b", "a", []), ("b", "a", "b", [])], "is an ancestor of itself"),
+    ([("a", "a", "a", [])], "is an ancestor of itself"),
+    ([("a", "x", "a", [])], "the parent 'x' is not a category"),
+    ([("a", "", "a", []), ("a", "", "b", [])], "'a' stands twice"),
+    ([], "has no categories"),
+])  # fmt: skip
+def test_what_is_no_tree_is_refused(rows: list, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        make_taxonomy(rows, owner="tree.csv")
+
+
+def test_the_longest_term_counts() -> None:
+    tree = make_taxonomy(
+        [("1", "", "sports", ["sports"]), ("2", "1", "field hockey", []), ("3", "", "farming", ["field"])], owner="t"
+    )  # fmt: skip
+    assert tree.find("buy field sports") == [2, 0]
+    tree = make_taxonomy([("1", "", "a", ["field"]), ("2", "", "b", ["field hockey"])], owner="t")
+    assert tree.find("Field-hockey sticks") == [1]
+    assert tree.find("nothing") == []
+
+
+def test_the_first_or_the_first_five_categories_of_a_term() -> None:
+    tree = make_taxonomy([(str(n), "", f"c{n}", ["bank"]) for n in range(7)], owner="t")
+    assert tree.find("bank") == [0]
+    assert tree.find("bank", most=5) == [0, 1, 2, 3, 4]
+
+
+def test_iab_and_wordnet(tmp_path: Path, shared_data: Path) -> None:
+    iab = read_taxonomy(shared_data / "taxonomy" / "iab_content_taxonomy_3.1.tsv", "iab")
+    assert iab.depth == 4
+    assert iab.names[iab.find("field hockey rules")[0]] == "Field Hockey"
+    wordnet = read_taxonomy(shared_data / "taxonomy" / "wordnet30_noun_hypernyms.csv.gz", "wordnet")
+    assert len(wordnet.names) > 80_000
+    path = [wordnet.names[c] for c in wordnet.paths()[wordnet.find("chromosome")[0]] if c >= 0]
+    assert path[0] == "entity"
+    assert path[-1] == "chromosome"
+
+
+def test_our_own_form(tmp_path: Path) -> None:
+    path = tmp_path / "tree.csv.gz"
+    path.write_bytes(gzip.compress(b"category,parent,name,terms\n1,,Sports,ball games;match\n2,1,Tennis,\n"))
+    tree = read_taxonomy(path)
+    assert tree.names[tree.find("a match today")[0]] == "Sports"
+    assert tree.paths()[1].tolist() == [0, 1]
+    (tmp_path / "bad.csv").write_text("category,terms\n1,x\n")
+    with pytest.raises(DataError, match="the column 'parent' is missing"):
+        read_taxonomy(tmp_path / "bad.csv")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_taxonomy(tmp_path / "none.csv")
