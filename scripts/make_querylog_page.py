@@ -53,7 +53,8 @@ def page() -> str:
     return f"""# Query logs: who asked, and what was asked
 
 The method is semantic microaggregation (Erola and others, SORT 35, 2011): users who ask about the same things become one
-pseudo-user, whose queries are a sample of theirs. The table is made by `python scripts/make_querylog_page.py` from the shared log of
+pseudo-user, whose queries are a sample of theirs. The table is made by `python scripts/make_querylog_page.py` from the
+shared log of
 1,000 users and 20,527 queries, classified by the IAB content taxonomy.
 
 {table()}
@@ -63,7 +64,8 @@ pseudo-user, whose queries are a sample of theirs. The table is made by `python 
 Against whoever sees the published log and the code, with everything but the log and the secret:
 
 - Every pseudo-user stands for at least `k` users. Which of them asked a given query is not told.
-- No query is published that fewer than `guard` users made (3 by default), after direct identifiers were taken out. A rare query is
+- No query is published that fewer than `guard` users made (3 by default), after direct identifiers were taken out. A
+  rare query is
   dropped, or replaced by the deepest category that at least `guard` users share.
 - A month or day is published only where at least `guard` users asked the same query then.
 
@@ -73,20 +75,27 @@ query that only they made: k-anonymity of pseudo-users does not hide it. So the 
 ## What is not promised
 
 - Names and numbers that no pattern and no list knows stay in a query that enough users made.
-- Somebody who knows half of a user's queries finds the right pseudo-user about as often as the table says, and the right person
+- Somebody who knows half of a user's queries finds the right pseudo-user about as often as the table says, and the
+  right person
   `k` times less often. That somebody learns what the group asked about.
-- Two releases of the same log with other parameters are two samples; each keeps the promises, together they show more queries.
+- Two releases of the same log with other parameters are two samples; each keeps the promises, together they show more
+  queries.
 
 ## How it works
 
-Queries are classified by the longest terms of a taxonomy that stand in them (or by the log's own categories); the levels that half of
-the queries reach are used, at least the first three. Similarity of two users is the number of shared queries per category, added up
-over levels. The most similar pair starts a cluster, and the user closest to what the cluster adds up to joins it until there are `k`;
+Queries are classified by the longest terms of a taxonomy that stand in them (or by the log's own categories); the
+levels that half of
+the queries reach are used, at least the first three. Similarity of two users is the number of shared queries per
+category, added up
+over levels. The most similar pair starts a cluster, and the user closest to what the cluster adds up to joins it until
+there are `k`;
 who is left joins the last cluster. Above 2,000 users the log is sorted by main interest and cut into blocks, so that cost
-grows linearly. Each user gives a share of the queries, the most repeated first, until the quota is reached; where fractions do
+grows linearly. Each user gives a share of the queries, the most repeated first, until the quota is reached; where
+fractions do
 not reach it, it is filled from what is left.
 
-`python -m benchmarks.querylog_scale` (processor time while other jobs ran beside it): 1,000 users 0.4 s; 10,000 users (0.5 million rows)
+`python -m benchmarks.querylog_scale` (processor time while other jobs ran beside it): 1,000 users 0.4 s; 10,000 users
+(0.5 million rows)
 2.4 s; 100,000 users (5.4 million rows) 22 s with a peak of 0.9 GB.
 """
 

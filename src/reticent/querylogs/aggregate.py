@@ -1,4 +1,4 @@
-"""The centroid of a cluster: a quota of each user's queries, the most repeated first.
+"""The centroid of a cluster: a quota of each user's queries, the most repeated (then the most common) first.
 
 User i of a cluster may give |Q_i| / (users of the cluster) queries. Each of the user's queries is taken (repetitions ×
 |Q_i| / Σ|Q|) times, the fraction by chance; where that does not reach the quota, it is filled from what is left. So the
@@ -33,7 +33,8 @@ def aggregate(log: QueryLog, clusters: Clusters, rng: np.random.Generator) -> Ce
     """The centroids of all clusters; draws are in order of user and query, so the rows' order does not matter."""
     pairs = log.pairs()
     luck = rng.random(len(pairs[0]))
-    order = np.lexsort((pairs[1], -pairs[2], pairs[0]))
+    makers = np.bincount(pairs[1], minlength=len(log.texts))
+    order = np.lexsort((pairs[1], -makers[pairs[1]], -pairs[2], pairs[0]))  # of equals, what most users ask
     users, queries, repetitions, chance = pairs[0][order], pairs[1][order], pairs[2][order], luck[order]
     own = np.bincount(log.users, minlength=log.n_users).astype(np.float64)
     total = np.bincount(clusters.of, weights=own, minlength=clusters.count)
