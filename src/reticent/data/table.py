@@ -86,6 +86,7 @@ class Dimension:
     """A dimension of a table: its nodes in reading order (a parent before its children) and one or more trees over them.
 
     `trees` has for each tree the parent of every node: −1 at the total (node 0), `OUTSIDE` for nodes of other trees.
+    Codes `from_records` are declared nowhere: only the records show that they exist.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Dimension:
     trees: tuple[Nodes, ...]
     labels: tuple[str, ...] = ()
     missing: int = -1
+    from_records: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -118,6 +120,11 @@ class Dimension:
                 variables=(self.name,),
             )
         return found
+
+    @cached_property
+    def declared(self) -> NDArray[np.bool_]:
+        """Nodes that are known without the records."""
+        return np.array([code not in self.from_records for code in self.codes], dtype=bool)
 
     @cached_property
     def levels(self) -> NDArray[np.int64]:

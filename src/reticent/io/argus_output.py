@@ -6,6 +6,7 @@ file is confidential. Without it hidden cells are `x` and empty ones `-`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,19 @@ class ArgusCells:
     holding_top: NDArray[np.float64] | None = None
     attack_low: NDArray[np.float64] | None = None
     attack_high: NDArray[np.float64] | None = None
+    listed: tuple[NDArray[np.bool_], ...] = ()
+
+    def nodes(self, at: int) -> list[int]:
+        """The nodes of a dimension that are listed (all, unless said otherwise)."""
+        return np.flatnonzero(self.listed[at]).tolist() if self.listed else list(range(len(self.dimensions[at])))
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """The cells that are listed."""
+        shown = np.ones(len(self.values), dtype=bool)
+        for at, nodes in enumerate(self.listed):
+            shown &= nodes[self.codes[:, at]]
+        return [int(cell) for cell in np.flatnonzero(shown)]
 
     @property
     def hidden(self) -> NDArray[np.bool_]:
@@ -69,7 +83,7 @@ def cell_lines(
         if status:
             head.append(f"{mark}{cells.response}_Orig{mark}" if cells.original is not None else f"{mark}Status{mark}")
         lines.append(",".join(head))
-    for cell in range(len(cells.values)):
+    for cell in cells.rows:
         if skip_empty and cells.status[cell] >= 13:
             continue
         row = [f"{mark}{cells.code(cell, at)}{mark}" for at in range(len(cells.dimensions))]
@@ -86,35 +100,35 @@ def csv_lines(cells: ArgusCells, *, quotes: bool) -> list[str]:
     mark = '"' if quotes else ""
     place = {tuple(row): number for number, row in enumerate(cells.codes.tolist())}
     rows, columns = cells.dimensions[0], cells.dimensions[1] if len(cells.dimensions) > 1 else None
-    layers = _layers(cells.dimensions[2:])
+    layers = _layers([cells.nodes(at) for at in range(2, len(cells.dimensions))])
+    across = cells.nodes(1) if columns is not None else [0]
     lines = []
     for layer in layers:
         if layer:
             lines.append(
                 ",".join(f"{mark}{d.codes[n]}{mark}" for d, n in zip(cells.dimensions[2:], layer, strict=True))
             )
-        width = len(columns) if columns is not None else 1
-        lines.append(",".join(["", *(f"{mark}{columns.codes[c]}{mark}" for c in range(width))]) if columns else "")
-        for row in range(len(rows)):
+        lines.append(",".join(["", *(f"{mark}{columns.codes[c]}{mark}" for c in across)]) if columns else "")
+        for row in cells.nodes(0):
             line = [f"{mark}{rows.codes[row]}{mark}"]
-            for column in range(width):
+            for column in across:
                 cell = place.get((row, column, *layer) if columns is not None else (row,))
                 line.append("-" if cell is None else cells.text(cell, show=False))
             lines.append(",".join(line))
     return lines
 
 
-def _layers(dimensions: Sequence[Dimension]) -> list[tuple[int, ...]]:
+def _layers(dimensions: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     layers: list[tuple[int, ...]] = [()]
-    for dimension in dimensions:
-        layers = [(*layer, node) for layer in layers for node in range(len(dimension))]
+    for nodes in dimensions:
+        layers = [(*layer, node) for layer in layers for node in nodes]
     return layers
 
 
 def sbs_lines(cells: ArgusCells, *, levels: bool) -> list[str]:
     """SBS: codes, perhaps levels, value, respondents, letter (A few, B or C dominance, D secondary, V safe), share."""
     lines = []
-    for cell in range(len(cells.values)):
+    for cell in cells.rows:
         if cells.status[cell] >= 13:
             continue
         row = []

@@ -80,7 +80,7 @@ def write_ckm(
     mark = '"' if options.get("QU", True) else ""
     keys = _wide_keys(result, number, cells)
     lines = []
-    for cell in range(len(cells.values)):
+    for cell in cells.rows:
         row = [f"{mark}{cells.code(cell, at)}{mark}" for at in range(len(cells.dimensions))]
         row.append(cells.number(float(cells.values[cell])))
         original = float(cells.original[cell])

@@ -23,6 +23,7 @@ from reticent.io.atomic import write_text
 from reticent.io.jj import with_whole_costs, write_jj
 from reticent.jobs.argus_ckm import write_ckm
 from reticent.jobs.table_result import ProtectedTable
+from reticent.tables.listing import listed_nodes
 from reticent.tables.rules import RuleCells
 from reticent.tables.twins import without_trivial
 from reticent.tabulation.tabulate import with_empty_cells
@@ -72,14 +73,15 @@ def argus_cells(result: ProtectedTable, number: int) -> ArgusCells:
         shares = 100.0 * np.divide(
             view.top[:, 0], view.magnitudes, out=np.zeros(full.n_cells), where=view.magnitudes > 0
         )
-    changed = result.outcome.values
+    changed, ends = result.outcome.values, _ends(result)
     return ArgusCells(
         full.dimensions, full.codes, full.values if changed is None else wide(changed), status, full.decimals,
         table.response or "Freq", single.counts, single.top,
         wide(result.verdict.lower_protection), wide(result.verdict.upper_protection),
         None if changed is None else full.values, shares, _SUFFIX.get(result.method, ""),
         view.counts if full.records is not None else None, view.top if full.records is not None else None,
-        *(wide(ends) for ends in _ends(result)),
+        attack_low=wide(ends[0]), attack_high=wide(ends[1]),
+        listed=() if changed is None else listed_nodes(table, changed[members]),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
 from reticent.data.table import Dimension, Table
 from reticent.tables.attack.public import as_the_public_sees, floor_of
+from reticent.tables.listing import are_listed, listed_nodes
 from reticent.tables.methods import Outcome
 from reticent.tables.problem import SuppressionProblem
 from reticent.tabulation.linked import System
@@ -40,14 +41,17 @@ def release_table(
         if len(values) < table.n_possible:  # too many to list: then no 0 is listed at all
             shown = values != 0
             codes, values, hidden, empty = codes[shown], values[shown], hidden[shown], empty[shown]
+    listed = _listed(table, None if outcome.values is None else outcome.values[members])
+    kept = are_listed(codes, listed)
+    codes, values, hidden, empty = codes[kept], values[kept], hidden[kept], empty[kept]
     status = np.where(hidden, HIDDEN, np.where(empty, EMPTY, PUBLISHED))
     return PublishedTable(
         dimensions=table.names,
         codes=tuple(zip(*([d.codes[node] for node in codes[:, at].tolist()] for at, d in enumerate(table.dimensions)))),
         values=np.where(hidden | empty, np.nan, values),
         status=tuple(status.tolist()),
-        labels={d.name: dict(zip(d.codes, d.labels)) for d in table.dimensions if d.labels},
-        depths={d.name: _depths(d) for d in table.dimensions},
+        labels={d.name: _labels(d, nodes) for d, nodes in zip(table.dimensions, listed, strict=True) if d.labels},
+        depths={d.name: _depths(d, nodes) for d, nodes in zip(table.dimensions, listed, strict=True)},
         **_told(table, members, outcome, method, problem),
     )
 
@@ -90,5 +94,16 @@ def _hides_empty(table: Table, floors: NDArray[np.float64]) -> bool:
     return bool((floors < min(floor, table.least or floor)).any())
 
 
-def _depths(dimension: Dimension) -> dict[str, int]:
-    return {code: int(level) for code, level in zip(dimension.codes, dimension.levels, strict=True)}
+def _listed(table: Table, changed: NDArray[np.float64] | None) -> tuple[NDArray[np.bool_], ...]:
+    """The nodes of each dimension that are listed: all, unless a row of zeros would say that its code exists."""
+    if changed is None:
+        return tuple(np.ones(len(d), dtype=bool) for d in table.dimensions)
+    return listed_nodes(table, changed)
+
+
+def _depths(dimension: Dimension, listed: NDArray[np.bool_]) -> dict[str, int]:
+    return {dimension.codes[node]: int(dimension.levels[node]) for node in np.flatnonzero(listed).tolist()}
+
+
+def _labels(dimension: Dimension, listed: NDArray[np.bool_]) -> dict[str, str]:
+    return {dimension.codes[node]: dimension.labels[node] for node in np.flatnonzero(listed).tolist()}

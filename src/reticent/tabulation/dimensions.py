@@ -1,6 +1,7 @@
 """From a variable and its trees to the nodes of a dimension."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +25,7 @@ def build_dimension(data: Microdata, spec: DimensionSpec) -> tuple[Dimension, No
     has_missing = bool(variable.missing) or bool((data.encoded(spec.variable).codes < 0).any())
     missing = (variable.missing[0] if variable.missing else MISSING_CODE) if has_missing else None
     dimension = dimension_of_trees(spec.variable, trees, missing=missing, labels=dict(_labels(data, spec.variable)))
+    dimension = replace(dimension, from_records=_from_records(data, spec, dimension, lifted))
     nodes = np.full(len(categories) + 1, -1, dtype=np.int32)
     used = np.unique(data.encoded(spec.variable).codes)
     for category in used[used >= 0].tolist():
@@ -31,6 +33,21 @@ def build_dimension(data: Microdata, spec: DimensionSpec) -> tuple[Dimension, No
         nodes[category] = _leaf_node(dimension, lifted.get(code, code))
     nodes[-1] = dimension.missing
     return dimension, nodes
+
+
+def _from_records(data: Microdata, spec: DimensionSpec, dimension: Dimension, lifted: dict[str, str]) -> frozenset[str]:
+    """Codes that neither the schema nor a hierarchy declares, and what stands above such codes only."""
+    variable = data.schema[spec.variable]
+    if spec.trees or (variable.hierarchy is not None and not spec.digits):
+        seen = dimension.missing >= 0 and not variable.missing
+        return frozenset([dimension.codes[dimension.missing]] if seen else [])
+    known = {dimension.codes[0], *variable.missing}
+    start, above = dimension.ancestors
+    for code in variable.codes:
+        node = dimension.index.get(lifted.get(code, code))
+        if node is not None:
+            known |= {dimension.codes[at] for at in above[start[node] : start[node + 1]].tolist()}
+    return frozenset(set(dimension.codes) - known)
 
 
 def dimension_of_trees(
