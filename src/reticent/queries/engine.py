@@ -21,7 +21,7 @@ from reticent.ledger.ledger import Ledger, Turn
 from reticent.queries.canonical import CutpointError, Levels, OrderError, Universe
 from reticent.queries.design import check_model
 from reticent.queries.language import REGRESSIONS, STATISTICS, Query, Statistic, walk
-from reticent.queries.modes import Cell, Decision, Mode, Request, Restorable, Setting, mode_factory
+from reticent.queries.modes import Cell, Decision, Mode, Recording, Request, Restorable, Setting, mode_factory
 from reticent.queries.parse import parse
 from reticent.queries.policy import Policy
 from reticent.queries.refusals import RISK, Answer, Code, Refusal, Row, StaffReason
@@ -31,6 +31,7 @@ from reticent.queries.wire import query_from_json, query_to_json, value_from_jso
 EVERYBODY = "*"
 MOST_PARTS = 2_000
 DECISION = "decision"
+HULL = "hull"
 SNAPSHOT_FORMAT = 1
 WORTH_STORING = 200
 
@@ -43,10 +44,13 @@ class Engine:
         self._secret = secret
         self._factory = mode_factory(policy.mode)
         self._modes: dict[str, Mode] = {}
+        self._recorded: tuple[Mapping[str, Any], ...] = ()
         self._released: dict[tuple[str, str, str], Any] = {}
         self._asked: dict[str, int] = {}
         self._stale = False
+        self._take_recorded()
         self._statistics = self.mode.statistics
+        self._check_recorded()
         self._stored = 0
         self._read()
 
@@ -71,6 +75,7 @@ class Engine:
             return cells
         with self.ledger.turn() as turn:
             self._catch_up(turn)
+            self._record(turn)
             limit = self.policy.limits.queries
             if limit and self._asked.get(user, 0) >= limit:
                 return Refusal(Code.LIMIT, "You have asked as many queries as this database allows.")
@@ -186,8 +191,38 @@ class Engine:
     def _mode_of(self, user: str) -> Mode:
         owner = self._owner(user)
         if owner not in self._modes:
-            self._modes[owner] = self._factory(Setting(self.universe, self.policy, self._secret.child("mode")))
+            setting = Setting(self.universe, self.policy, self._secret.child("mode"), self._recorded)
+            self._modes[owner] = self._factory(setting)
         return self._modes[owner]
+
+    def _check_recorded(self) -> None:
+        """Refuse a mode that must not be on this ledger, or a hull beside another one that the ledger does not hold."""
+        if self._recorded and not isinstance(self.mode, Recording):
+            raise LedgerError(
+                "ledger: responses of this data set are camouflaged; no other mode may answer about them exactly."
+            )
+        if self._recorded or not isinstance(self.mode, Recording):
+            return
+        for entry in self.ledger.entries():
+            if entry.kind == DECISION and entry.payload["answered"] and entry.payload["mode"] == self.policy.mode:
+                raise LedgerError(
+                    f"ledger: entry {entry.number} was answered from a hull that the ledger does not hold (version 0.1.0 did "
+                    "not write it down); a second hull would tell more than either. Keep this database closed.",
+                    entry=entry.number,
+                )
+
+    def _take_recorded(self) -> None:
+        """What the ledger holds of hulls; the modes are made from it."""
+        self._recorded = tuple(entry.payload for entry in self.ledger.entries() if entry.kind == HULL)
+        self._modes.clear()
+
+    def _record(self, turn: Turn) -> None:
+        """Write down what the mode has drawn, before it answers anything."""
+        mode = self.mode
+        for payload in mode.to_record if isinstance(mode, Recording) else ():
+            if payload not in self._recorded:
+                turn.append(HULL, payload)
+                self._recorded += (payload,)
 
     def _read(self) -> None:
         """Work through the ledger; what a trusted snapshot knows is taken from it."""
@@ -254,6 +289,8 @@ class Engine:
         if self._stale:
             self._read()
             return
+        if any(entry.kind == HULL for entry in turn.unseen):
+            self._take_recorded()
         for entry in turn.unseen:
             self._take(entry)
 

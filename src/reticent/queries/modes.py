@@ -92,13 +92,21 @@ class Restorable(Protocol):
         ...
 
 
+@runtime_checkable
+class Recording(Protocol):
+    """A mode that draws something once and for all: the ledger keeps what it was drawn from before anything is answered."""
+
+    to_record: tuple[Mapping[str, Any], ...]
+
+
 @dataclass(frozen=True)
 class Setting:
-    """What a mode is made of: the records, the policy, and a secret of its own."""
+    """What a mode is made of: the records, the policy, a secret of its own, and what it has had recorded in the ledger."""
 
     universe: "Universe"
     policy: "Policy"
     secret: Secret
+    recorded: tuple[Mapping[str, Any], ...] = ()
 
 
 ModeFactory = Callable[[Setting], Mode]

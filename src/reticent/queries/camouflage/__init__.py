@@ -1,1 +1,1 @@
-"""Confidentiality via camouflage (Gopal, Garfinkel and Goes 2002): every answer is an interval that surely holds the truth."""
+"""Confidentiality via camouflage (after Gopal, Garfinkel and Goes 2002): every answer is an interval that holds the truth."""

@@ -1,169 +1,250 @@
-"""Sets that hide the truth: all that answers ever depend on, and so all that any number of questions can reveal.
+"""The hull: all databases that would have given the same answers. Answers depend on it and on nothing else.
 
-`CommonHull` is the hull of k ≥ 3 vectors; the truth is a secret uneven combination of them, never one of them. Deviations
-cancel over groups, so that sums have narrow intervals. It is for attackers who know no value for certain.
+Each record has its cell (`cells`); records of different respondents form blocks, and of each block it is known into which slab
+its total falls. Cells cut the space of all databases into boxes, slabs cut each box into convex pieces: the hull is the piece
+that holds the truth, so the truth is a hidden convex combination of its corners. Since the cuts are made without looking at
+values, every database of the hull has the same cells, slabs and answers: all are equally likely, given everything public.
 
-`BlockHull` is for insiders. By counting dimensions no hull of few vectors can stand an attacker who knows some values, so
-records are taken in blocks of t + 2, each with its own set: low or high for each record, with an even (or odd) number of
-highs. Any t + 1 records of a block can still take all combinations, so knowing t values says nothing about another one.
+A slab must reach from the t + 1 widest cells' widths or below to the total width less these or above. Then, whatever t records
+of a block are known to be, every other one can still take every value of its cell (derived in docs/explanation/camouflage.md).
 """
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import InfeasibleError
-from reticent.base.randomness import Secret
-from reticent.kernels.camouflage import choose_shapes
-from reticent.kernels.draws import uniforms
+from reticent.queries.camouflage.cells import Measured
+from reticent.queries.fixed import Whole
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-OWNER = "camouflage"
-SHAPES = 24
-SMALLEST_SHARE = 0.5
+MOST_OPEN = 64
+SHARED = 8
+SPLIT = 8
 
 
 @dataclass(frozen=True)
-class Demand:
-    """What must stay open for each record: every value of [lower, upper], and what everybody knows (floor, ceiling)."""
+class Hull:
+    """Cells and slabs in half steps of the grid: `low` and `high` of each record, its block (−1: none), the blocks' totals."""
 
-    values: Floats = field(repr=False)
-    lower: Floats = field(repr=False)
-    upper: Floats = field(repr=False)
-    floor: float = -np.inf
-    ceiling: float = np.inf
-
-
-@dataclass(frozen=True)
-class CommonHull:
-    """k vectors over the records; `shares` (secret) combine them to the truth."""
-
-    vectors: Floats = field(repr=False)
-    shares: Floats = field(repr=False)
-
-    @property
-    def lowest(self) -> Floats:
-        """The least value of each record in the hull."""
-        return np.asarray(self.vectors.min(axis=0))
-
-    @property
-    def highest(self) -> Floats:
-        """The greatest value of each record in the hull."""
-        return np.asarray(self.vectors.max(axis=0))
-
-    def linear_range(self, rows: Integers, weights: Floats) -> tuple[float, float]:
-        """The exact range of Σ w·a: a linear function is least and greatest at vertices."""
-        sums = self.vectors[:, rows] @ weights
-        return float(sums.min()), float(sums.max())
-
-
-@dataclass(frozen=True)
-class BlockHull:
-    """Low and high of each record, its block (−1: on its own), and the parity of highs of each block."""
-
-    low: Floats = field(repr=False)
-    high: Floats = field(repr=False)
+    half: Fraction
+    low: Whole = field(repr=False)
+    high: Whole = field(repr=False)
     block: Integers = field(repr=False)
-    odd: NDArray[np.bool_] = field(repr=False)
+    least_total: Whole = field(repr=False)
+    most_total: Whole = field(repr=False)
 
-    @property
-    def lowest(self) -> Floats:
-        """The least value of each record."""
-        return self.low
+    def sum_range(self, rows: Integers) -> tuple[int, int]:
+        """The exact range of a sum over some records (each once), in half steps."""
+        inside = np.zeros(len(self.low), dtype=bool)
+        inside[rows] = True
+        alone = inside & (self.block < 0)
+        least, most = int(self.low[alone].sum()), int(self.high[alone].sum())
+        touched = np.unique(self.block[inside & (self.block >= 0)])
+        members = np.flatnonzero(np.isin(self.block, touched)) if len(touched) else touched
+        ends = self.partial(members, inside[members])
+        return least + int(ends[0].sum()), most + int(ends[1].sum())
 
-    @property
-    def highest(self) -> Floats:
-        """The greatest value of each record."""
-        return self.high
+    def partial(self, members: Integers, inside: NDArray[np.bool_]) -> tuple[Whole, Whole]:
+        """For whole blocks given by all their members: the least and greatest sums over those that are `inside`."""
+        blocks, place = np.unique(self.block[members], return_inverse=True)
+        sums = []
+        for ends, chosen in ((self.low, inside), (self.high, inside), (self.low, ~inside), (self.high, ~inside)):
+            out = np.zeros(len(blocks), dtype=self.low.dtype)
+            np.add.at(out, place[chosen], ends[members[chosen]])
+            sums.append(out)
+        least = np.maximum(sums[0], self.least_total[blocks] - sums[3])
+        most = np.minimum(sums[1], self.most_total[blocks] - sums[2])
+        return least, most
 
     def linear_range(self, rows: Integers, weights: Floats) -> tuple[float, float]:
-        """The exact range of Σ w·a over the product of the blocks' sets."""
+        """The range of Σ w·a in the unit of the data, up to the rounding of floating-point numbers."""
         weight = np.zeros(len(self.low))
         np.add.at(weight, rows, weights)
-        greatest = _parity_best(self, weight)
-        least = -_parity_best(self, -weight)
-        return least, greatest
+        chosen = np.flatnonzero((weight != 0) | np.isin(self.block, self.block[rows][self.block[rows] >= 0]))
+        low, high = self.in_units(self.low[chosen]), self.in_units(self.high[chosen])
+        block, cost = self.block[chosen], weight[chosen]
+        totals = self.in_units(self.least_total), self.in_units(self.most_total)
+        most = _greatest(cost, low, high, block, *totals)
+        least = -_greatest(-cost, low, high, block, *totals)
+        return least, most
+
+    def in_units(self, halves: Whole) -> Floats:
+        """Half steps in the unit of the data; an OverflowError if that is beyond floating-point numbers."""
+        if halves.dtype == object:
+            return np.array([float(end * self.half) for end in halves.tolist()], dtype=np.float64)
+        return np.asarray(halves * float(self.half), dtype=np.float64)
 
 
-def _parity_best(hull: BlockHull, weight: Floats) -> float:
-    """Take the better end of every record; a block of the wrong parity turns round its cheapest record."""
-    take_high = weight > 0
-    best = float(np.where(take_high, weight * hull.high, weight * hull.low).sum())
-    inside = hull.block >= 0
-    n_blocks = len(hull.odd)
-    if not n_blocks:
-        return best
-    highs = np.bincount(hull.block[inside], weights=take_high[inside], minlength=n_blocks).astype(np.int64)
-    price = np.full(n_blocks, np.inf)
-    np.minimum.at(price, hull.block[inside], (np.abs(weight) * (hull.high - hull.low))[inside])
-    wrong = (highs % 2 == 1) != hull.odd
-    return best - float(price[wrong].sum())
+def _greatest(cost: Floats, low: Floats, high: Floats, block: Integers, least: Floats, most: Floats) -> float:
+    """max Σ cost·x with low ≤ x ≤ high and the total of each block between its ends.
 
-
-def common_hull(demand: Demand, group: Integers, *, vectors: int, secret: Secret) -> CommonHull:
-    """Build the hull: secret shares, random shapes with mean zero under them, one shape a record so that sums cancel."""
-    rng = secret.stream("camouflage-shares")
-    shares = rng.uniform(SMALLEST_SHARE, 1.5, vectors)
-    shares /= shares.sum()
-    shapes = _shapes(shares, rng)
-    below, above = demand.values - demand.lower, demand.upper - demand.values
-    tall, deep = shapes.max(axis=1), -shapes.min(axis=1)
-    scale = np.maximum(above[:, None] / tall, below[:, None] / deep)
-    room_up, room_down = demand.ceiling - demand.values, demand.values - demand.floor
-    fits = (scale * tall <= room_up[:, None] + 1e-12) & (scale * deep <= room_down[:, None] + 1e-12)
-    scale = np.where(fits, scale, np.inf)
-    order = np.argsort(group, kind="stable")
-    n_groups = int(group.max(initial=-1)) + 1
-    chosen = np.empty(len(group), dtype=np.int64)
-    chosen[order] = choose_shapes(group[order], scale[order], shapes, n_groups)
-    _refuse_stuck(chosen < 0)
-    deviation = shapes[chosen] * scale[np.arange(len(chosen)), chosen][:, None]
-    return CommonHull(np.ascontiguousarray((demand.values[:, None] + deviation).T), shares)
-
-
-def _shapes(shares: Floats, rng: np.random.Generator) -> Floats:
-    """Random vectors with Σ share·shape = 0 and no small range; each stands with its negative, so that pairs cancel."""
-    made: list[Floats] = []
-    while len(made) < SHAPES:
-        draw = rng.uniform(-1.0, 1.0, len(shares))
-        draw -= shares @ draw
-        tall, deep = draw.max(), -draw.min()
-        if min(tall, deep) > 0.4 * max(tall, deep):
-            made += [draw / max(tall, deep), -draw / max(tall, deep)]
-    return np.array(made)
-
-
-def block_hull(demand: Demand, group: Integers, *, insiders: int, secret: Secret, ids: NDArray[np.uint64]) -> BlockHull:
-    """Build the blocks within groups; the place of the truth between low and high is drawn from [1/3, 2/3].
-
-    In that range the truth lies in the hull of the even (or odd) corners: a point is outside only if it is nearer than 1
-    to a corner of the wrong parity, and its distance from any corner is at least a third for each of three records.
+    Every x at its better end; where a block's total is then too large, the cheapest are lowered, where it is too small, the
+    least dear ones raised (a continuous knapsack).
     """
-    word0, word1 = secret.words("camouflage-places")
-    place = (1.0 + uniforms(word0, word1, ids, 0)) / 3.0
-    below, above = demand.values - demand.lower, demand.upper - demand.values
-    width = np.maximum(below / place, above / (1.0 - place))
-    low, high = demand.values - place * width, demand.values + (1.0 - place) * width
-    _refuse_stuck((low < demand.floor - 1e-12) | (high > demand.ceiling + 1e-12))
-    size = insiders + 2
-    mixing = uniforms(word0, word1, ids, 1)
-    order = np.lexsort((mixing, group))
-    start = np.searchsorted(group[order], group[order], side="left")
-    within = np.arange(len(group)) - start
-    members = np.bincount(group, minlength=int(group.max(initial=-1)) + 1)[group[order]]
-    whole = within < members // size * size
-    block = np.full(len(group), -1, dtype=np.int64)
-    first = whole & (within % size == 0)
-    block[order] = np.where(whole, np.cumsum(first) - 1, -1)
-    odd = secret.stream("camouflage-parity").random(int(first.sum())) < 0.5
-    return BlockHull(low, high, block, odd)
+    x = np.where(cost > 0, high, low)
+    best = float(cost @ x)
+    member = block >= 0
+    total = np.bincount(block[member], weights=x[member], minlength=len(least))
+    there = np.bincount(block[member], minlength=len(least)) > 0
+    over, under = np.where(there, total - most, 0.0), np.where(there, least - total, 0.0)
+    best -= _moved(cost, high - low, block, np.maximum(over, 0.0), cost > 0)
+    return best - _moved(-cost, high - low, block, np.maximum(under, 0.0), cost <= 0)
 
 
-def _refuse_stuck(stuck: NDArray[np.bool_]) -> None:
-    if bool(stuck.any()):
-        raise InfeasibleError(
-            f"{OWNER}: {int(stuck.sum())} records cannot be protected, because their interval reaches beyond what everybody "
-            "knows of the variable; widen the policy's bounds or ask for less protection."
+def _moved(price: Floats, room: Floats, block: Integers, amount: Floats, movable: NDArray[np.bool_]) -> float:
+    """What it costs to move each block's total by an amount, the cheapest records first."""
+    chosen = np.flatnonzero(movable & (block >= 0) & (amount[block] > 0))
+    chosen = chosen[np.lexsort((price[chosen], block[chosen]))]
+    if not len(chosen):
+        return 0.0
+    before = np.cumsum(room[chosen]) - room[chosen]
+    start = np.searchsorted(block[chosen], block[chosen], side="left")
+    left = amount[block[chosen]] - (before - before[start])
+    return float((price[chosen] * np.clip(left, 0.0, room[chosen])).sum())
+
+
+@dataclass(frozen=True)
+class Records:
+    """Who the records of a hull are: what they have in common in every question, their respondents, and secret draws."""
+
+    group: Integers = field(repr=False)
+    entity: Integers = field(repr=False)
+    ids: NDArray[np.uint64] = field(repr=False)
+    mixing: Floats = field(repr=False)
+    alone: NDArray[np.bool_] = field(repr=False)
+
+
+def blocks_of(records: Records, insiders: int) -> Integers:
+    """Blocks of records of different respondents; −1 for records in none. Nothing here looks at a value.
+
+    The k-th records of all respondents of a group form a block: no question tells them apart, so a narrow slab makes sums
+    narrow. Where they are too few for a slab (2 t + 3), neighbouring groups share blocks of 8 (t + 1).
+    """
+    wanted, fewest = SHARED * (insiders + 1), 2 * insiders + 3
+    block = np.full(len(records.group), -1, dtype=np.int64)
+    free = np.flatnonzero(~records.alone)
+    if not len(free):
+        return block
+    group, entity, ids, mixing = records.group[free], records.entity[free], records.ids[free], records.mixing[free]
+    order = np.lexsort((ids, mixing, entity, group))
+    same = (np.diff(group[order], prepend=-1) == 0) & (np.diff(entity[order], prepend=-1) == 0)
+    turn = np.empty(len(free), dtype=np.int64)
+    turn[order] = _run_index(~same)
+    order = np.lexsort((ids, mixing, turn, group))
+    new = (np.diff(group[order], prepend=-1) != 0) | (np.diff(turn[order], prepend=-1) != 0)
+    run = np.cumsum(new) - 1
+    whole = np.bincount(run)[run] >= fewest
+    _, number = np.unique(run[whole], return_inverse=True)
+    block[free[order[whole]]] = number
+    _share(free[order[~whole]], records.entity, wanted, block, int(number.max(initial=-1)) + 1)
+    return block
+
+
+def _run_index(new: NDArray[np.bool_]) -> Integers:
+    """The position of each element in its run."""
+    places = np.arange(len(new))
+    return places - np.maximum.accumulate(np.where(new, places, 0))
+
+
+def _share(rest: Integers, entity: Integers, wanted: int, block: Integers, first: int) -> None:
+    """Put what is left, in its order, into blocks without two records of one respondent."""
+    being_filled: list[tuple[int, set[int], int]] = []
+    for record in rest.tolist():
+        own = int(entity[record])
+        for place, (number, members, count) in enumerate(being_filled):
+            if own not in members:
+                members.add(own)
+                block[record] = number
+                being_filled[place] = (number, members, count + 1)
+                if count + 1 == wanted:
+                    being_filled.pop(place)
+                break
+        else:
+            if len(being_filled) < MOST_OPEN:
+                block[record] = first
+                being_filled.append((first, {own}, 1))
+                first += 1
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of some records: first and last grid points; `whole`: values are known to be grid points.
+
+    `floor` and `ceiling` are known bounds as grid points.
+    """
+
+    first: Whole = field(repr=False)
+    last: Whole = field(repr=False)
+    whole: bool
+    floor: int | None = None
+    ceiling: int | None = None
+
+    @property
+    def ends(self) -> tuple[Whole, Whole]:
+        """Low and high in half steps: half a step beyond the grid points, except where everybody knows better."""
+        low, high = 2 * self.first, 2 * self.last
+        if self.whole:
+            return low, high
+        below = np.ones(len(low), dtype=np.int64) if self.floor is None else (self.first != self.floor).astype(np.int64)
+        above = (
+            np.ones(len(low), dtype=np.int64) if self.ceiling is None else (self.last != self.ceiling).astype(np.int64)
         )
+        return low - below, high + above
+
+
+def hull_of(measured: Measured, cells: Cells, block: Integers, insiders: int, half: Fraction) -> Hull:
+    """Find each block's slab. Totals are counted from the first grid points, in steps of the grid."""
+    low, high = cells.ends
+    n_blocks = int(block.max(initial=-1)) + 1
+    member = np.flatnonzero(block >= 0)
+    order = member[np.argsort(block[member], kind="stable")]
+    start = np.searchsorted(block[order], np.arange(n_blocks + 1))
+    least = np.zeros(n_blocks, dtype=low.dtype)
+    most = np.zeros(n_blocks, dtype=low.dtype)
+    widths = cells.last - cells.first
+    over = measured.numerators - cells.first * measured.denominator
+    for number in range(n_blocks):
+        rows = order[start[number] : start[number + 1]]
+        width = sorted((int(w) for w in widths[rows]), reverse=True)
+        slab = slab_of(
+            sum(int(v) for v in over[rows]), measured.denominator, sum(width), sum(width[: insiders + 1]), insiders
+        )
+        base, whole = 2 * sum(int(v) for v in cells.first[rows]), cells.whole
+        total = sum(int(v) for v in low[rows]), sum(int(v) for v in high[rows])
+        least[number] = total[0] if slab[0] == 0 else max(total[0], base + 2 * slab[0] - (not whole))
+        most[number] = total[1] if slab[1] == sum(width) else min(total[1], base + 2 * slab[1] + (not whole))
+    return Hull(half, low, high, block, least, most)
+
+
+def slab_of(numerator: int, denominator: int, width: int, reach: int, insiders: int) -> tuple[int, int]:
+    """The slab [first, last] of whole totals from 0 to `width` that holds numerator / denominator.
+
+    The first slab is [0, reach]; from there slabs follow each other in equal steps, the last one begins at width − reach at the
+    latest. Between two whole numbers the cut is half way.
+    """
+    step = max(reach // (SPLIT * (insiders + 1)), 1)
+    n_more = 0 if width - 2 * reach < 1 else (width - 2 * reach - 1) // step + 1
+    if not n_more:
+        return 0, width
+    doubled = 2 * numerator - (2 * reach + 1) * denominator
+    if doubled < 0:
+        return 0, reach
+    number = min(doubled // (2 * step * denominator), n_more - 1)
+    first = reach + 1 + number * step
+    return first, width if number == n_more - 1 else first + step - 1
+
+
+def joined(parts: list[Hull]) -> Hull:
+    """One hull of records that were added one after the other; earlier ones stay as they are."""
+    shifts = np.cumsum([0, *(len(part.least_total) for part in parts[:-1])])
+    return Hull(
+        parts[0].half,
+        np.concatenate([part.low for part in parts]),
+        np.concatenate([part.high for part in parts]),
+        np.concatenate([np.where(p.block >= 0, p.block + shift, -1) for p, shift in zip(parts, shifts)]),
+        np.concatenate([part.least_total for part in parts]),
+        np.concatenate([part.most_total for part in parts]),
+    )

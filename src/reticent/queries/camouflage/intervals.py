@@ -1,92 +1,132 @@
-"""Intervals of statistics over a hull: exact for linear ones, valid outer bounds for the others, rounded outward."""
+"""Intervals of statistics over a hull, in exact fractions and rounded outward: the truth lies in every one of them.
 
-import math
-from itertools import combinations
+Exact for sums and means; for the others valid outer bounds. Ends are moved outward by a trillionth of their size before they are
+rounded, so that a truth worked out in floating-point numbers lies inside too.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil, floor, isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reticent.queries.camouflage.hulls import BlockHull, CommonHull
+from reticent.queries.camouflage.hulls import Floats, Hull, Integers
+from reticent.queries.fixed import Whole, as_number, exact
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Interval = tuple[float, float]
-SLACK = 1e-11
+Interval = tuple[Fraction, Fraction]
+SLACK = Fraction(1, 10**12)
+FLOAT_SLACK = 1e-9
+ROOT_BITS = 80
 
 
-def outward(interval: Interval, unit: float) -> Interval:
-    """The smallest interval of multiples of `unit` that surely holds the given one, float noise included."""
+def outward(interval: Interval, unit: Fraction, *, slack: bool = True) -> tuple[float | int, float | int]:
+    """The smallest interval of multiples of `unit` that holds the given one."""
     low, high = interval
-    noise = SLACK * max(1.0, abs(low), abs(high))
-    return math.floor((low - noise) / unit) * unit, math.ceil((high + noise) / unit) * unit
+    noise = SLACK * max(abs(low), abs(high)) if slack else Fraction(0)
+    ends = floor((low - noise) / unit) * unit, ceil((high + noise) / unit) * unit
+    return _down(ends[0]), _up(ends[1])
 
 
-def sum_interval(hull: CommonHull | BlockHull, rows: Integers) -> Interval:
-    """Range of a sum."""
-    return hull.linear_range(rows, np.ones(len(rows)))
+def _down(end: Fraction) -> float | int:
+    """The nearest number that is not above, as its decimal text says."""
+    found = as_number(end)
+    return found if isinstance(found, int) or exact(found) <= end else float(np.nextafter(found, -np.inf))
 
 
-def mean_interval(hull: CommonHull | BlockHull, rows: Integers) -> Interval:
-    """Range of a mean."""
-    return hull.linear_range(rows, np.full(len(rows), 1.0 / len(rows)))
+def _up(end: Fraction) -> float | int:
+    found = as_number(end)
+    return found if isinstance(found, int) or exact(found) >= end else float(np.nextafter(found, np.inf))
 
 
-def quantile_interval(hull: CommonHull | BlockHull, rows: Integers, share: float) -> Interval:
-    """Outer bounds of a quantile: order statistics grow with every value, so the ends give bounds."""
-    return float(np.quantile(hull.lowest[rows], share)), float(np.quantile(hull.highest[rows], share))
+def sum_interval(hull: Hull, rows: Integers) -> Interval:
+    """The range of a sum."""
+    low, high = hull.sum_range(rows)
+    return low * hull.half, high * hull.half
 
 
-def variance_interval(hull: CommonHull | BlockHull, rows: Integers) -> Interval:
-    """Bounds of the sample variance (n − 1): from the values' own ranges, and exactly over the simplex of a common hull."""
-    box = _box_variance(hull.lowest[rows], hull.highest[rows])
-    if isinstance(hull, BlockHull):
-        return box
-    centred = hull.vectors[:, rows] - hull.vectors[:, rows].mean(axis=1, keepdims=True)
-    gram = centred @ centred.T / (len(rows) - 1)
-    low, high = max(0.0, least_quadratic(gram)), float(np.diag(gram).max())
-    return max(low, box[0]), min(high, box[1])
+def quantile_interval(hull: Hull, rows: Integers, share: Fraction) -> Interval:
+    """Outer bounds of a quantile: order statistics grow with every value, so the ends of the cells give bounds."""
+    low, high = (_quantile(np.sort(ends[rows]), share) for ends in (hull.low, hull.high))
+    return low * hull.half, high * hull.half
 
 
-def least_quadratic(gram: Floats) -> float:
-    """min λ'Gλ over the simplex, G positive semidefinite: the optimum of some face, so try every face (k is small)."""
-    k = len(gram)
-    best = float(np.diag(gram).min())
-    for size in range(2, k + 1):
-        for face in combinations(range(k), size):
-            part = gram[np.ix_(face, face)]
-            system = np.block([[2 * part, np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]])
-            weights = np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0][:size]
-            if bool((weights >= -1e-9).all()):
-                weights = np.maximum(weights, 0) / np.maximum(weights, 0).sum()
-                best = min(best, float(weights @ part @ weights))
-    # a numerically singular face can be missed by a little; the slack keeps the bound valid
-    return best - 1e-9 * float(np.abs(gram).max(initial=0.0))
+def _quantile(ordered: Whole, share: Fraction) -> Fraction:
+    """Linear between the order statistics, as usual."""
+    place = share * (len(ordered) - 1)
+    below = floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return int(ordered[below]) + (place - below) * (int(ordered[above]) - int(ordered[below]))
 
 
-def _box_variance(low: Floats, high: Floats) -> Interval:
-    """For any c: Σ dist(c, [l, u])² at its least ≤ (n − 1)·variance ≤ Σ max((l − c)², (u − c)²)."""
+def variance_interval(hull: Hull, rows: Integers) -> Interval:
+    """Outer bounds of the variance (divisor n − 1): each value anywhere in its cell."""
+    low, high = _squarable(hull.low[rows]), _squarable(hull.high[rows])
+    n, scale = len(rows), hull.half**2 / (len(rows) - 1)
+    # (n − 1)·variance ≤ Σ (x − c)² for every c, and the middle of the cells' middles is a good one
+    centre = int((low.sum() + high.sum()) // (2 * n))
+    upper = int(np.maximum((low - centre) ** 2, (high - centre) ** 2).sum())
+    return _least_spread(low, high) * scale, Fraction(upper) * scale
+
+
+def _squarable(ends: Whole) -> Whole:
+    """Whole numbers whose squares can be summed."""
+    largest = max(abs(int(ends.max())), abs(int(ends.min())), 1)
+    return ends.astype(np.int64 if 8 * largest**2 * len(ends) < 2**62 else object)
+
+
+def _least_spread(low: Whole, high: Whole) -> Fraction:
+    """min over c of Σ distance(c, cell)²: convex and quadratic between the ends of cells, so solved exactly.
+
+    Half the derivative is Σ over cells below c of (c − high) − Σ over cells above c of (low − c), which never falls.
+    """
     n = len(low)
-    c = float((low + high).mean() / 2)
-    upper = float(np.maximum((low - c) ** 2, (high - c) ** 2).sum()) / (n - 1)
-    left, right = float(low.min()), float(high.max())
-    for _ in range(100):  # the distance is convex in c
-        a, b = left + (right - left) / 3, right - (right - left) / 3
-        if _distance(a, low, high) <= _distance(b, low, high):
-            right = b
-        else:
-            left = a
-    lower = _distance((left + right) / 2, low, high) / (n - 1)
-    return max(0.0, lower * (1 - 1e-9)), upper
+    highs, lows = np.sort(high), np.sort(low)
+    high_sums, low_sums = (np.concatenate(([0], np.cumsum(ends))) for ends in (highs, lows))
+    places = np.unique(np.concatenate((lows, highs)))
+    below, above = np.searchsorted(highs, places, side="left"), np.searchsorted(lows, places, side="right")
+    slope = below * places - high_sums[below] - (low_sums[n] - low_sums[above]) + (n - above) * places
+    last = int(np.flatnonzero(slope <= 0)[-1])
+    if int(slope[last]) == 0:
+        centre = Fraction(int(places[last]))
+    else:  # a cell that ends here lies below, one that begins here does not lie above
+        under = int(np.searchsorted(highs, places[last], side="right"))
+        over = n - int(np.searchsorted(lows, places[last], side="right"))
+        centre = Fraction(int(high_sums[under]) + int(low_sums[n] - low_sums[n - over]), under + over)
+    return _spread_about(centre, highs) + _spread_about(-centre, -lows)
 
 
-def _distance(c: float, low: Floats, high: Floats) -> float:
-    return float((np.maximum(np.maximum(low - c, c - high), 0.0) ** 2).sum())
+def _spread_about(centre: Fraction, ends: Whole) -> Fraction:
+    """Σ (centre − end)² over the ends below the centre."""
+    chosen = ends[ends.astype(object) * centre.denominator < centre.numerator]
+    total, squares = int(chosen.sum()), int((chosen * chosen).sum())
+    return len(chosen) * centre**2 - 2 * centre * total + squares
 
 
-def regression_intervals(hull: CommonHull | BlockHull, rows: Integers, design: Floats) -> list[Interval]:
-    """Range of each least-squares coefficient when the predictors are known: linear in the response, so exact."""
+def root_interval(interval: Interval) -> Interval:
+    """The square roots, downward and upward."""
+    low, high = (max(end, Fraction(0)) for end in interval)
+    return _root(low, floor), _root(high, ceil)
+
+
+def _root(amount: Fraction, way: Callable[[Fraction], int]) -> Fraction:
+    shift = max(0, ROOT_BITS - amount.numerator.bit_length() + amount.denominator.bit_length())
+    scaled = way(amount * 4**shift)
+    found = isqrt(scaled)
+    if way is ceil and found * found < scaled:
+        found += 1
+    return Fraction(found, 2**shift)
+
+
+def regression_intervals(hull: Hull, rows: Integers, design: Floats) -> list[Interval]:
+    """The range of each least-squares coefficient when the predictors are known: linear in the response."""
     weights = np.linalg.pinv(design)
-    return [hull.linear_range(rows, weights[j]) for j in range(design.shape[1])]
+    largest = hull.in_units(np.maximum(np.abs(hull.low[rows]), np.abs(hull.high[rows])))
+    found = []
+    for row in weights:
+        low, high = hull.linear_range(rows, row)
+        noise = FLOAT_SLACK * float(np.abs(row) @ largest)
+        found.append((exact(low - noise), exact(high + noise)))
+    return found
 
 
 def ratio_interval(top: Interval, bottom: Interval) -> Interval | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,56 +10,49 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import PlanError
 from reticent.data.parameters import build
-from reticent.queries.camouflage.hulls import BlockHull, CommonHull, Demand, block_hull, common_hull
+from reticent.queries.camouflage.draw import Placed, draw
+from reticent.queries.camouflage.hulls import Hull, Integers
 from reticent.queries.camouflage.intervals import (
     Interval,
     outward,
     quantile_interval,
     ratio_interval,
     regression_intervals,
-    sum_interval,
+    root_interval,
     variance_interval,
 )
-from reticent.queries.canonical import RecordSet, Universe
+from reticent.queries.camouflage.record import CamouflageOptions, Drawn, Recorded
+from reticent.queries.canonical import RecordSet
+from reticent.queries.fixed import Whole, exact
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
+from reticent.queries.pieces import complete
 from reticent.queries.refusals import Answer, Row
 from reticent.queries.statistics import design_matrix
-
-Floats = NDArray[np.float64]
-MOST_VECTORS = 6
-
-
-@dataclass(frozen=True)
-class CamouflageOptions:
-    """`[policy.options.camouflage]`: how wide the protected intervals are and against whom they stand."""
-
-    percent: float = field(default=20.0, metadata={"min": 0.1, "max": 99, "help": "half-width in percent of the value"})
-    least: float = field(default=1.0, metadata={"min": 0, "help": "smallest half-width, in the unit of the variable"})
-    vectors: int = field(default=4, metadata={"min": 3, "max": MOST_VECTORS, "help": "vectors of the common hull"})
-    insiders: int = field(default=0, metadata={"min": 0, "max": 8, "help": "values an attacker may know for certain"})
-    unit: float = field(
-        default=0.01, metadata={"min": 1e-9, "help": "intervals are rounded outward to multiples of it"}
-    )
 
 
 @dataclass
 class CamouflageMode:
-    """Intervals over hulls that were fixed when the data set was opened; answers depend on nothing else."""
+    """Intervals over hulls that were drawn once for the ledger; answers depend on nothing else."""
 
     setting: Setting
     options: CamouflageOptions
-    hulls: dict[str, CommonHull | BlockHull] = field(repr=False)
-    positions: dict[str, NDArray[np.int64]] = field(repr=False)
-    sums: dict[str, Floats | None] = field(repr=False)
+    hulls: dict[str, Placed] = field(repr=False)
+    sums: dict[str, "AtomSums"] = field(repr=False)
+    to_record: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     name: ClassVar[str] = "camouflage"
     guarantee: ClassVar[str] = (
-        "Every answer is an interval that holds the true value. No number of answers, put together, excludes any value of a "
-        "record's protected interval, even for an attacker who knows as many values for certain as the policy says."
+        "Every answer is an interval that holds the true value. All answers together tell into which hull the truth falls "
+        "and no more: every database of the hull would have given the same answers with the same secret, so that, for all "
+        "a, a' of the hull, P(everything public | a) / P(everything public | a') is 1, also for an attacker with our code, "
+        "policy and secret. The hull leaves each respondent every value of a cell of declared width, and still does so for "
+        "an attacker who knows all values of as many respondents as `insiders` says. Not covered: what the attacker thinks "
+        "likely before asking; one who knows more respondents of a block, or an exact total from elsewhere."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "counts of records (membership in groups is taken as known)",
         "which values are missing",
+        "the cell that each value lies in",
     )
     statistics: ClassVar[frozenset[str]] = frozenset(
         {"count", "sum", "avg", "variance", "stddev", "min", "max", "median", "quantile", "ratio", "linreg"}
@@ -76,83 +70,81 @@ class CamouflageMode:
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
         """Nothing to remember: answers depend on the hulls only."""
 
+    @property
+    def unit(self) -> Fraction:
+        """What intervals are rounded outward to."""
+        return exact(self.options.unit)
+
     def _value(self, statistic: Statistic, records: RecordSet) -> Any:
-        universe = self.setting.universe
         if statistic.name == "count" and not statistic.variables:
-            return len(universe.records(records))
+            return len(self.setting.universe.records(records))
         response = statistic.variables[0]
         if statistic.name in ("sum", "avg"):
             return self._linear(statistic.name, response, records)
         if statistic.name == "ratio":
             return self._ratio(statistic, records)
-        rows, hull = self._rows(response, records), self.hulls[response]
+        rows = self._rows(response, records)
         if statistic.name == "count":
             return len(rows)
         if statistic.name == "linreg":
-            return self._regression(statistic, records, hull)
+            return self._regression(statistic, records)
         if len(rows) == 0 or (len(rows) < 2 and statistic.name in ("variance", "stddev")):
             return None
-        interval = _INTERVALS[statistic.name](statistic, hull, rows)
-        return outward(interval, self.options.unit)
+        return _INTERVALS[statistic.name](statistic, self.hulls[response].hull, rows, self.unit)
 
     def _linear(self, name: str, response: str, records: RecordSet) -> Any:
         """Sum or mean, from sums over atoms where these are enough: the cost does not grow with the records."""
-        table = self.sums[response]
-        if table is None:
-            rows = self._rows(response, records)
-            n, interval = len(rows), sum_interval(self.hulls[response], rows)
-        else:
-            *ends, count = table[records.atoms].sum(axis=0)
-            n, interval = int(count), (float(min(ends)), float(max(ends)))
+        n, (low, high) = self._sum(response, records)
         if n == 0:
             return None
-        low, high = interval
-        return outward((low, high) if name == "sum" else (low / n, high / n), self.options.unit)
+        return outward((low, high) if name == "sum" else (low / n, high / n), self.unit)
+
+    def _sum(self, response: str, records: RecordSet) -> tuple[int, Interval]:
+        hull = self.hulls[response].hull
+        n, low, high = self.sums[response].over(hull, records.atoms)
+        return n, (low * hull.half, high * hull.half)
 
     def _ratio(self, statistic: Statistic, records: RecordSet) -> Any:
         """A ratio of two sums, from the intervals of both; None if there are no values or the divisor may be 0."""
-        ends = [self._linear("sum", name, records) for name in statistic.variables]
-        if None in ends:
+        found = [self._sum(name, records) for name in statistic.variables]
+        if not all(n for n, _ in found):
             return None
-        interval = ratio_interval(ends[0], ends[1])
-        return None if interval is None else outward(interval, self.options.unit)
+        interval = ratio_interval(found[0][1], found[1][1])
+        return None if interval is None else outward(interval, self.unit)
 
-    def _rows(self, response: str, records: RecordSet) -> NDArray[np.int64]:
+    def _rows(self, response: str, records: RecordSet) -> Integers:
         """Positions in the hull of the records of a set that have a value."""
-        at = self.positions[response][self.setting.universe.records(records)]
-        return at[at >= 0]
+        at = self.hulls[response].positions[self.setting.universe.records(records)]
+        return np.asarray(at[at >= 0], dtype=np.int64)
 
-    def _regression(self, statistic: Statistic, records: RecordSet, hull: CommonHull | BlockHull) -> Any:
-        universe = self.setting.universe
-        known = set(self.setting.policy.filters)
-        if not set(statistic.variables[1:]) <= known:
+    def _regression(self, statistic: Statistic, records: RecordSet) -> Any:
+        universe, response = self.setting.universe, statistic.variables[0]
+        if not set(statistic.variables[1:]) <= set(self.setting.policy.filters):
             return None
-        design, _, labels = design_matrix(universe, _complete(universe, records, statistic), statistic)
-        rows = self._rows(statistic.variables[0], _complete(universe, records, statistic))
+        whole = complete(universe, records, statistic.variables)
+        design, _, labels = design_matrix(universe, whole, statistic)
+        rows = self._rows(response, whole)
         if len(rows) <= design.shape[1] or np.linalg.matrix_rank(design) < design.shape[1]:
             return None
-        found = regression_intervals(hull, rows, design)
-        unit = self.options.unit
-        return {"coefficients": {label: outward(ends, unit) for label, ends in zip(labels, found)}, "n": len(rows)}
+        try:
+            found = regression_intervals(self.hulls[response].hull, rows, design)
+        except OverflowError:  # cells beyond floating-point numbers; that depends on the hull only
+            return None
+        return {"coefficients": {name: outward(ends, self.unit) for name, ends in zip(labels, found)}, "n": len(rows)}
 
 
-def _complete(universe: Universe, records: RecordSet, statistic: Statistic) -> RecordSet:
-    from reticent.queries.pieces import complete
-
-    return complete(universe, records, statistic.variables)
-
-
-def _spread(statistic: Statistic, hull: CommonHull | BlockHull, rows: NDArray[np.int64]) -> Interval:
-    low, high = variance_interval(hull, rows)
-    return (low, high) if statistic.name == "variance" else (float(np.sqrt(low)), float(np.sqrt(high)))
+def _spread(statistic: Statistic, hull: Hull, rows: Integers, unit: Fraction) -> Any:
+    interval = variance_interval(hull, rows)
+    return outward(interval if statistic.name == "variance" else root_interval(interval), unit)
 
 
-def _order(statistic: Statistic, hull: CommonHull | BlockHull, rows: NDArray[np.int64]) -> Interval:
-    share = {"min": 0.0, "max": 1.0, "median": 0.5}.get(statistic.name, statistic.parameter or 0.0)
-    return quantile_interval(hull, rows, share)
+def _order(statistic: Statistic, hull: Hull, rows: Integers, unit: Fraction) -> Any:
+    shares = {"min": 0.0, "max": 1.0, "median": 0.5}
+    share = shares.get(statistic.name, statistic.parameter or 0.0)
+    return outward(quantile_interval(hull, rows, exact(share)), unit, slack=statistic.name not in ("min", "max"))
 
 
-_INTERVALS: dict[str, Callable[[Statistic, CommonHull | BlockHull, NDArray[np.int64]], Interval]] = {
+_INTERVALS: dict[str, Callable[[Statistic, Hull, Integers, Fraction], Any]] = {
     "variance": _spread,
     "stddev": _spread,
     "min": _order,
@@ -162,109 +154,73 @@ _INTERVALS: dict[str, Callable[[Statistic, CommonHull | BlockHull, NDArray[np.in
 }
 
 
+@dataclass(frozen=True)
+class AtomSums:
+    """Sums over the atoms of the current version: of blocks that lie in one atom; the other blocks record by record."""
+
+    count: Integers
+    low: Whole
+    high: Whole
+    members: Integers
+    member_atom: Integers
+
+    @classmethod
+    def of(cls, placed: Placed, atom: Integers, n_atoms: int) -> "AtomSums":
+        """Divide the blocks."""
+        hull, there = placed.hull, placed.positions >= 0
+        at = np.full(
+            len(hull.low), -1, dtype=np.int64
+        )  # the atom of each record of the hull, −1 for records that are gone
+        at[placed.positions[there]] = atom[there]
+        member = hull.block >= 0
+        ends = np.full(len(hull.least_total), -2, dtype=np.int64), np.full(len(hull.least_total), -2, dtype=np.int64)
+        np.maximum.at(ends[0], hull.block[member], at[member])
+        np.maximum.at(ends[1], hull.block[member], -at[member])
+        together = (ends[0] == -ends[1]) & (ends[0] >= 0)
+        spread = member & ~together[hull.block]
+        low, high = (np.zeros(n_atoms, dtype=hull.low.dtype) for _ in range(2))
+        alone = ~member & (at >= 0)
+        for out, own, totals in ((low, hull.low, hull.least_total), (high, hull.high, hull.most_total)):
+            np.add.at(out, at[alone], own[alone])
+            np.add.at(out, ends[0][together], totals[together])
+        members = np.flatnonzero(spread)
+        return cls(np.bincount(atom[there], minlength=n_atoms), low, high, members, at[members])
+
+    def over(self, hull: Hull, atoms: NDArray[np.bool_]) -> tuple[int, int, int]:
+        """Number of values, least and greatest sum, in half steps, over some atoms."""
+        inside = np.append(atoms, False)[self.member_atom]
+        least, most = hull.partial(self.members, inside)
+        n = int(self.count[atoms].sum())
+        return n, int(self.low[atoms].sum()) + int(least.sum()), int(self.high[atoms].sum()) + int(most.sum())
+
+
 def camouflage(setting: Setting) -> CamouflageMode:
     """Make the mode: a hull for each response, over the units of all versions (appended records only add to it)."""
-    options = build(CamouflageOptions, setting.policy.options.get("camouflage", {}), owner="policy: options camouflage")
+    policy = setting.policy
+    options = build(CamouflageOptions, policy.options.get("camouflage", {}), owner="policy: options camouflage")
+    _check(setting, options)
+    recorded = Recorded(setting.recorded)
+    hulls = {name: draw(setting, name, Drawn.of(policy, options, name), recorded) for name in policy.responses}
+    current = setting.universe.current
+    sums = {name: AtomSums.of(placed, current.atom, current.n_atoms) for name, placed in hulls.items()}
+    return CamouflageMode(setting, options, hulls, sums, tuple(record.as_json() for record in recorded.fresh))
+
+
+def _check(setting: Setting, options: CamouflageOptions) -> None:
+    policy = setting.policy
     setting.universe.check_bounds()
+    for name in options.bands:
+        if name not in policy.responses:
+            raise PlanError(f"policy: options camouflage: bands are given for {name!r}, which is not a response.")
+    for name in policy.responses:
+        if name in policy.filters:
+            raise PlanError(
+                f"camouflage: {name!r} is both a filter and a response; conditions on it would answer exactly about what is "
+                "camouflaged. Make it one or the other."
+            )
     for response, others in setting.universe.linked.items():
         if len(others) > 1:
             raise PlanError(
                 f"camouflage: {response!r} is tied to {', '.join(o for o in others if o != response)} by an equation; each has "
                 "its own hull, and what fits both is narrower than either. Keep one of them as a response."
             )
-    hulls: dict[str, CommonHull | BlockHull] = {}
-    positions: dict[str, NDArray[np.int64]] = {}
-    for response in setting.policy.responses:
-        hulls[response], positions[response] = _hull(setting, response, options)
-    current = setting.universe.current
-    sums = {name: _atom_sums(hulls[name], positions[name], current.atom, current.n_atoms) for name in hulls}
-    return CamouflageMode(setting, options, hulls, positions, sums)
-
-
-def _atom_sums(
-    hull: CommonHull | BlockHull, at: NDArray[np.int64], atom: NDArray[np.int64], n_atoms: int
-) -> Floats | None:
-    """For each atom the ends of its sum and its number of values; None if a block is spread over atoms.
-
-    A common hull has a column for each vector (their sums add up over atoms), blocks have a low and a high column.
-    """
-    there = at >= 0
-    atom, at = atom[there], at[there]
-    counts = np.bincount(atom, minlength=n_atoms)
-    if isinstance(hull, CommonHull):
-        ends = [np.bincount(atom, weights=vector[at], minlength=n_atoms) for vector in hull.vectors]
-        return np.column_stack([*ends, counts])
-    home = np.full(len(hull.odd), -1, dtype=np.int64)
-    block = hull.block[at]
-    home[block[block >= 0]] = atom[block >= 0]
-    if bool((home[block[block >= 0]] != atom[block >= 0]).any()):
-        return None
-    low, high = (np.bincount(atom, weights=side[at], minlength=n_atoms) for side in (hull.low, hull.high))
-    size, width = np.bincount(block[block >= 0], minlength=len(home)), np.full(len(home), np.inf)
-    np.minimum.at(width, block[block >= 0], (hull.high - hull.low)[at][block >= 0])
-    whole = home >= 0
-    high -= np.bincount(
-        home[whole], weights=np.where((size % 2 == 1) != hull.odd, width, 0.0)[whole], minlength=n_atoms
-    )
-    low += np.bincount(home[whole], weights=np.where(hull.odd, width, 0.0)[whole], minlength=n_atoms)
-    return np.column_stack([low, high, counts])
-
-
-def _hull(
-    setting: Setting, response: str, options: CamouflageOptions
-) -> tuple[CommonHull | BlockHull, NDArray[np.int64]]:
-    """The hull of the first version, extended by what each later version appends, so that earlier vertices stay."""
-    secret = setting.secret.child(f"camouflage:{response}")
-    bounds = setting.policy.bounds.get(response)
-    floor = -np.inf if bounds is None or bounds.low is None else bounds.low
-    ceiling = np.inf if bounds is None or bounds.high is None else bounds.high
-    parts: list[CommonHull | BlockHull] = []
-    seen: dict[int, tuple[int, float]] = {}
-    at = np.empty(0, dtype=np.int64)
-    total = 0
-    for number, version in enumerate(setting.universe.versions):
-        values, ids = version.data.numbers((response,))[:, 0], version.data.record_ids()
-        at = np.full(len(ids), -1, dtype=np.int64)
-        fresh: list[int] = []
-        for row, (key, value) in enumerate(zip(ids.tolist(), values.tolist())):
-            if np.isnan(value):
-                continue
-            known = seen.get(key)
-            if known is not None and known[1] != value:
-                raise PlanError(
-                    f"camouflage: a later version of {response!r} changes values of records that are already there; "
-                    "this mode allows versions that append records only."
-                )
-            if known is None:
-                seen[key] = (total + len(fresh), value)
-                fresh.append(row)
-            at[row] = seen[key][0]
-        new = np.array(fresh, dtype=np.int64)
-        half = np.maximum(np.abs(values[new]) * options.percent / 100, options.least)
-        demand = Demand(values[new], values[new] - half, values[new] + half, floor, ceiling)
-        parts.append(_part(demand, version.atom[new], ids[new], options, secret.child(str(number)), secret))
-        total += len(new)
-    return _joined(parts), at
-
-
-def _part(
-    demand: Demand, group: NDArray[np.int64], ids: NDArray[np.uint64], options: CamouflageOptions, own: Any, common: Any
-) -> CommonHull | BlockHull:
-    if options.insiders:
-        return block_hull(demand, group, insiders=options.insiders, secret=own, ids=ids)
-    # all versions must have the same shares: they are one hull
-    return common_hull(demand, group, vectors=options.vectors, secret=common)
-
-
-def _joined(parts: list[CommonHull | BlockHull]) -> CommonHull | BlockHull:
-    first = parts[0]
-    if isinstance(first, CommonHull):
-        return CommonHull(np.concatenate([p.vectors for p in parts if isinstance(p, CommonHull)], axis=1), first.shares)
-    blocks = [p for p in parts if isinstance(p, BlockHull)]
-    shifts = np.cumsum([0, *(len(p.odd) for p in blocks[:-1])])
-    return BlockHull(
-        np.concatenate([p.low for p in blocks]),
-        np.concatenate([p.high for p in blocks]),
-        np.concatenate([np.where(p.block >= 0, p.block + shift, -1) for p, shift in zip(blocks, shifts)]),
-        np.concatenate([p.odd for p in blocks]),
-    )
