@@ -225,8 +225,7 @@ class Engine:
                 self._recorded += (payload,)
 
     def _read(self) -> None:
-        """Work through the ledger; what a trusted snapshot knows is taken from it."""
-        self._modes.clear()
+        """Work through the ledger; what a trusted snapshot knows is taken from it. The modes must be fresh."""
         self._released.clear()
         self._asked.clear()
         entries = self.ledger.entries()
@@ -287,10 +286,12 @@ class Engine:
 
     def _catch_up(self, turn: Turn) -> None:
         if self._stale:
+            self._take_recorded()
             self._read()
             return
         if any(entry.kind == HULL for entry in turn.unseen):
             self._take_recorded()
+            self._check_recorded()
         for entry in turn.unseen:
             self._take(entry)
 

@@ -36,20 +36,18 @@ def draw(setting: Setting, response: str, today: Drawn, recorded: Recorded) -> P
     bands = public_bands(drawn)
     known = np.fromiter(setting.universe.known_entities(), dtype=np.int64)
     parts: list[Hull] = []
-    seen: dict[int, tuple[int, float]] = {}
-    ids_so_far: list[NDArray[np.uint64]] = []
+    seen = _Seen()
     at = np.empty(0, dtype=np.int64)
     for number, version in enumerate(setting.universe.versions):
         data = version.data
         values, ids = data.numbers((response,))[:, 0], data.record_ids()
-        at, new = _positions(values, ids, seen, response)
-        ids_so_far.append(ids[new])
+        at, new = seen.take(ids, values, response)
         entity = setting.universe.entities(number)[new]
         records = Records(
             group_of(data, drawn)[new], entity, ids[new], _draws(secret, "blocks", ids[new]), np.isin(entity, known)
         )
         parts.append(_part(values[new], records, bands, drawn, secret))
-        digest = hull_digest(joined(parts), np.concatenate(ids_so_far))
+        digest = hull_digest(joined(parts), seen.ids)
         recorded.compare(HullRecord(response, version.name, drawn, digest))
     return Placed(joined(parts), at)
 
@@ -76,26 +74,29 @@ def _draws(secret: Secret, purpose: str, ids: NDArray[np.uint64]) -> NDArray[np.
     return uniforms(*secret.words(f"camouflage-{purpose}"), ids)
 
 
-def _positions(
-    values: NDArray[np.float64], ids: NDArray[np.uint64], seen: dict[int, tuple[int, float]], response: str
-) -> tuple[Integers, Integers]:
-    """The position of each record in the hull, and the records that are new."""
-    at = np.full(len(ids), -1, dtype=np.int64)
-    new: list[int] = []
-    for row, (key, value) in enumerate(zip(ids.tolist(), values.tolist())):
-        if np.isnan(value):
-            continue
-        known = seen.get(key)
-        if known is not None and known[1] != value:
+class _Seen:
+    """The records of earlier versions, in the order of the hull."""
+
+    def __init__(self) -> None:
+        self.ids, self.values = np.empty(0, dtype=np.uint64), np.empty(0)
+
+    def take(self, ids: NDArray[np.uint64], values: NDArray[np.float64], response: str) -> tuple[Integers, Integers]:
+        """The position of each record in the hull (−1: no value), and the records that are new, which are added."""
+        at = np.full(len(ids), -1, dtype=np.int64)
+        order = np.argsort(self.ids, kind="stable")
+        place = np.searchsorted(self.ids[order], ids).clip(max=max(len(order) - 1, 0))
+        there = ~np.isnan(values)
+        known = there & (self.ids[order][place] == ids) if len(order) else np.zeros(len(ids), dtype=bool)
+        at[known] = order[place[known]]
+        if bool((self.values[at[known]] != values[known]).any()):
             raise PlanError(
                 f"camouflage: a later version of {response!r} changes values of records that are already there; "
                 "this mode allows versions that append records only."
             )
-        if known is None:
-            seen[key] = (len(seen), value)
-            new.append(row)
-        at[row] = seen[key][0]
-    return at, np.array(new, dtype=np.int64)
+        new = np.flatnonzero(there & ~known)
+        at[new] = len(self.ids) + np.arange(len(new))
+        self.ids, self.values = np.concatenate((self.ids, ids[new])), np.concatenate((self.values, values[new]))
+        return at, new
 
 
 def group_of(data: Microdata, drawn: Drawn) -> Integers:

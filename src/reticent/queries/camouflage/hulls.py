@@ -44,19 +44,18 @@ class Hull:
         least, most = int(self.low[alone].sum()), int(self.high[alone].sum())
         touched = np.unique(self.block[inside & (self.block >= 0)])
         members = np.flatnonzero(np.isin(self.block, touched)) if len(touched) else touched
-        ends = self.partial(members, inside[members])
+        ends = self.partial(Members.of(self, members), inside[members])
         return least + int(ends[0].sum()), most + int(ends[1].sum())
 
-    def partial(self, members: Integers, inside: NDArray[np.bool_]) -> tuple[Whole, Whole]:
+    def partial(self, members: "Members", inside: NDArray[np.bool_]) -> tuple[Whole, Whole]:
         """For whole blocks given by all their members: the least and greatest sums over those that are `inside`."""
-        blocks, place = np.unique(self.block[members], return_inverse=True)
         sums = []
         for ends, chosen in ((self.low, inside), (self.high, inside), (self.low, ~inside), (self.high, ~inside)):
-            out = np.zeros(len(blocks), dtype=self.low.dtype)
-            np.add.at(out, place[chosen], ends[members[chosen]])
+            out = np.zeros(len(members.blocks), dtype=self.low.dtype)
+            np.add.at(out, members.place[chosen], ends[members.rows[chosen]])
             sums.append(out)
-        least = np.maximum(sums[0], self.least_total[blocks] - sums[3])
-        most = np.minimum(sums[1], self.most_total[blocks] - sums[2])
+        least = np.maximum(sums[0], self.least_total[members.blocks] - sums[3])
+        most = np.minimum(sums[1], self.most_total[members.blocks] - sums[2])
         return least, most
 
     def linear_range(self, rows: Integers, weights: Floats) -> tuple[float, float]:
@@ -76,6 +75,21 @@ class Hull:
         if halves.dtype == object:
             return np.array([float(end * self.half) for end in halves.tolist()], dtype=np.float64)
         return np.asarray(halves * float(self.half), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Members:
+    """All records of some blocks; `place` is the position of each one's block in `blocks`."""
+
+    rows: Integers
+    blocks: Integers
+    place: Integers
+
+    @classmethod
+    def of(cls, hull: Hull, rows: Integers) -> "Members":
+        """The members, given by their positions."""
+        blocks, place = np.unique(hull.block[rows], return_inverse=True)
+        return cls(rows, blocks, place)
 
 
 def _greatest(cost: Floats, low: Floats, high: Floats, block: Integers, least: Floats, most: Floats) -> float:
@@ -199,24 +213,35 @@ def hull_of(measured: Measured, cells: Cells, block: Integers, insiders: int, ha
     """Find each block's slab. Totals are counted from the first grid points, in steps of the grid."""
     low, high = cells.ends
     n_blocks = int(block.max(initial=-1)) + 1
-    member = np.flatnonzero(block >= 0)
-    order = member[np.argsort(block[member], kind="stable")]
-    start = np.searchsorted(block[order], np.arange(n_blocks + 1))
-    least = np.zeros(n_blocks, dtype=low.dtype)
-    most = np.zeros(n_blocks, dtype=low.dtype)
     widths = cells.last - cells.first
     over = measured.numerators - cells.first * measured.denominator
-    for number in range(n_blocks):
-        rows = order[start[number] : start[number + 1]]
-        width = sorted((int(w) for w in widths[rows]), reverse=True)
-        slab = slab_of(
-            sum(int(v) for v in over[rows]), measured.denominator, sum(width), sum(width[: insiders + 1]), insiders
-        )
-        base, whole = 2 * sum(int(v) for v in cells.first[rows]), cells.whole
-        total = sum(int(v) for v in low[rows]), sum(int(v) for v in high[rows])
-        least[number] = total[0] if slab[0] == 0 else max(total[0], base + 2 * slab[0] - (not whole))
-        most[number] = total[1] if slab[1] == sum(width) else min(total[1], base + 2 * slab[1] + (not whole))
+    totals = [_by_block(amounts, block, n_blocks) for amounts in (over, widths, cells.first, low, high)]
+    reach = _widest(widths, block, n_blocks, insiders + 1)
+    least, most = totals[3].copy(), totals[4].copy()
+    beyond = 0 if cells.whole else 1
+    for number, (top, width, first, own) in enumerate(zip(*(t.tolist() for t in totals[:3]), reach.tolist())):
+        start, end = slab_of(top, measured.denominator, width, own, insiders)
+        if start > 0:
+            least[number] = max(least[number], 2 * (first + start) - beyond)
+        if end < width:
+            most[number] = min(most[number], 2 * (first + end) + beyond)
     return Hull(half, low, high, block, least, most)
+
+
+def _by_block(amounts: Whole, block: Integers, n_blocks: int) -> Whole:
+    """The total of each block."""
+    out = np.zeros(n_blocks, dtype=amounts.dtype)
+    np.add.at(out, block[block >= 0], amounts[block >= 0])
+    return out
+
+
+def _widest(widths: Whole, block: Integers, n_blocks: int, n: int) -> Whole:
+    """The sum of the n largest widths of each block."""
+    members = np.flatnonzero(block >= 0)
+    falling = members[np.argsort(-widths[members], kind="stable")]
+    order = falling[np.argsort(block[falling], kind="stable")]
+    chosen = order[_run_index(np.diff(block[order], prepend=-1) != 0) < n]
+    return _by_block(widths[chosen], block[chosen], n_blocks)
 
 
 def slab_of(numerator: int, denominator: int, width: int, reach: int, insiders: int) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reticent.base.errors import PlanError
 from reticent.data.parameters import build
 from reticent.queries.camouflage.draw import Placed, draw
-from reticent.queries.camouflage.hulls import Hull, Integers
+from reticent.queries.camouflage.hulls import Hull, Integers, Members
 from reticent.queries.camouflage.intervals import (
     Interval,
     outward,
@@ -161,7 +161,7 @@ class AtomSums:
     count: Integers
     low: Whole
     high: Whole
-    members: Integers
+    members: Members
     member_atom: Integers
 
     @classmethod
@@ -173,18 +173,18 @@ class AtomSums:
         )  # the atom of each record of the hull, −1 for records that are gone
         at[placed.positions[there]] = atom[there]
         member = hull.block >= 0
-        ends = np.full(len(hull.least_total), -2, dtype=np.int64), np.full(len(hull.least_total), -2, dtype=np.int64)
-        np.maximum.at(ends[0], hull.block[member], at[member])
-        np.maximum.at(ends[1], hull.block[member], -at[member])
-        together = (ends[0] == -ends[1]) & (ends[0] >= 0)
+        first, last = (np.full(len(hull.least_total), end, dtype=np.int64) for end in (n_atoms, -1))
+        np.minimum.at(first, hull.block[member], at[member])
+        np.maximum.at(last, hull.block[member], at[member])
+        together = (first == last) & (first >= 0)
         spread = member & ~together[hull.block]
         low, high = (np.zeros(n_atoms, dtype=hull.low.dtype) for _ in range(2))
         alone = ~member & (at >= 0)
         for out, own, totals in ((low, hull.low, hull.least_total), (high, hull.high, hull.most_total)):
             np.add.at(out, at[alone], own[alone])
-            np.add.at(out, ends[0][together], totals[together])
-        members = np.flatnonzero(spread)
-        return cls(np.bincount(atom[there], minlength=n_atoms), low, high, members, at[members])
+            np.add.at(out, first[together], totals[together])
+        members = Members.of(hull, np.flatnonzero(spread))
+        return cls(np.bincount(atom[there], minlength=n_atoms), low, high, members, at[members.rows])
 
     def over(self, hull: Hull, atoms: NDArray[np.bool_]) -> tuple[int, int, int]:
         """Number of values, least and greatest sum, in half steps, over some atoms."""

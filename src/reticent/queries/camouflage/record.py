@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from reticent.ledger.chain import LedgerError
 from reticent.queries.camouflage.hulls import Hull
+from reticent.queries.fixed import Whole
 from reticent.queries.policy import Bounds, Policy
 
 FORMAT = 1
@@ -146,13 +147,19 @@ def hull_digest(hull: Hull, ids: NDArray[np.uint64]) -> str:
     """A hash of cells and blocks that does not depend on the order of the records."""
     digest = hashlib.blake2b(digest_size=16)
     order = np.argsort(ids, kind="stable")
-    first = np.full(len(hull.least_total), -1, dtype=np.int64)
-    names = []
-    for place, block in enumerate(hull.block[order].tolist()):
-        if block >= 0 and first[block] < 0:
-            first[block] = place
-        names.append(-1 if block < 0 else int(first[block]))
+    block = hull.block[order]
+    first = np.full(len(hull.least_total), len(block), dtype=np.int64)  # a block is named by its first record
+    np.minimum.at(first, block[block >= 0], np.flatnonzero(block >= 0))
+    names = np.where(block >= 0, np.append(first, -1)[block], -1)
     used = np.argsort(first, kind="stable")
-    for part in (ids[order], hull.low[order], hull.high[order], names, hull.least_total[used], hull.most_total[used]):
-        digest.update(" ".join(map(str, np.asarray(part).tolist())).encode() + b"\n")
+    digest.update(ids[order].astype("<u8").tobytes() + names.astype("<i8").tobytes())
+    for part in (hull.low[order], hull.high[order], hull.least_total[used], hull.most_total[used]):
+        digest.update(_bytes(part))
     return digest.hexdigest()
+
+
+def _bytes(numbers: Whole) -> bytes:
+    """Whole numbers, the same for every way of holding them."""
+    if numbers.dtype == object and any(abs(number) >= 2**62 for number in numbers.tolist()):
+        return " ".join(map(str, numbers.tolist())).encode() + b"\n"
+    return numbers.astype("<i8").tobytes()
