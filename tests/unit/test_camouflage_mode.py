@@ -142,6 +142,63 @@ def test_the_ends_of_a_sum_are_attained(tmp_path: Path, insiders: int) -> None:
         assert 0 <= high - most < 0.0101
 
 
+STATISTICS = (
+    "COUNT(*), SUM(pay), AVG(pay), MIN(pay), MAX(pay), MEDIAN(pay), QUANTILE(pay, 0.3), VARIANCE(pay), STDDEV(pay)"
+)
+
+
+def _told(values: np.ndarray) -> list[float]:
+    """What the statistics would be for some values, the plain way."""
+    ends = [values.min(), values.max(), np.median(values), np.quantile(values, 0.3)]
+    spread = [values.var(ddof=1), values.std(ddof=1)] if len(values) > 1 else [np.nan, np.nan]
+    return [values.sum(), values.mean(), *ends, *spread]
+
+
+def _witness(hull: Any, record: int, known: np.ndarray, truth: np.ndarray, sign: int) -> np.ndarray:
+    """A database of the hull with the known records at their true values and one record at an end of its cell."""
+    low, high = hull.low * float(hull.half), hull.high * float(hull.half)
+    point = truth.copy()
+    point[record] = high[record] if sign > 0 else low[record]
+    members = np.flatnonzero(hull.block == hull.block[record]) if hull.block[record] >= 0 else np.array([record])
+    for other in members:
+        if other != record and other not in known:  # the others make up for it
+            miss = truth[members].sum() - point[members].sum()
+            point[other] = np.clip(point[other] + miss, low[other], high[other])
+    return point
+
+
+@pytest.mark.parametrize("insiders", [0, 1, 2])
+def test_no_transcript_of_any_statistics_narrows_a_cell(tmp_path: Path, insiders: int) -> None:
+    """For each record and each end of its cell there is a database that fits every answer given, linear or not, and every
+    value that insiders know: so no attacker, whatever his method, can exclude that end."""
+    data = _data(24)
+    db, truth = _open(tmp_path, insiders, data=data), data.numbers(("pay",))[:, 0]
+    years, dep = data.numbers(("years",))[:, 0], np.array(data.texts("dep"))
+    transcript = []
+    for where, chosen in [
+        *((f"dep = '{d}'", dep == d) for d in "abc"),
+        *((f"years = {y}", years == y) for y in range(1, 5)),
+        *((f"dep <> '{d}' AND years >= {y}", (dep != d) & (years >= y)) for d in "abc" for y in (2, 3)),
+        *((f"dep = '{d}' AND years = {y}", (dep == d) & (years == y)) for d in "abc" for y in range(1, 5)),
+        ("1 = 1", np.ones(24, dtype=bool)),
+    ]:
+        row = db.ask(f"SELECT {STATISTICS} FROM data WHERE {where}", user="u").rows[0].values
+        transcript.append((chosen, row[1:]))
+    slope = db.ask("SELECT LINREG(pay, years) FROM data", user="u").value["coefficients"]["years"]
+    hull = db._engine.mode.hulls["pay"].hull
+    rng = np.random.default_rng(7)
+    for record in range(24):
+        known = rng.choice(np.delete(np.arange(24), record), insiders, replace=False)
+        for sign in (-1, 1):
+            point = _witness(hull, record, known, truth, sign)
+            assert point[known].tolist() == truth[known].tolist()
+            for chosen, intervals in transcript:
+                for interval, value in zip(intervals, _told(point[chosen]) if chosen.any() else [], strict=False):
+                    if interval is not None:
+                        assert interval[0] - 1e-6 <= value <= interval[1] + 1e-6
+            assert slope[0] - 1e-6 <= np.polyfit(years, point, 1)[0] <= slope[1] + 1e-6
+
+
 CHANGES = [
     ({"options": {"camouflage": {"insiders": 1, "percent": 10}}}, "percent = 15"),
     ({"options": {"camouflage": {"insiders": 0, "percent": 15}}}, "insiders = 1"),
