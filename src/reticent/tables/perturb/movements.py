@@ -111,8 +111,9 @@ def adjustment_candidates(
     below, above = high.copy(), low.copy()
     mine = problem.primary & ~still
     below[mine], above[mine] = (end[mine] for end in _gap(problem, published))
-    if exactly:
-        low, high = np.where(mine, below, low), np.where(mine, above, high)
+    if exactly:  # a cell that had to go further than its level is not where the rule says
+        low = np.where(mine, np.minimum(below, problem.values), low)
+        high = np.where(mine, np.maximum(above, problem.values), high)
     return Candidates(low, below, above, high)
 
 
