@@ -117,7 +117,9 @@ def test_edit_rules_hold_or_the_method_refuses(method) -> None:
     """Whatever comes out of a job with rules satisfies them; else nothing comes out."""
     rules = ("tax <= income", "income >= 0", "age in {'10','11','12','13','14','15','16','17','18'}")
     try:
-        result = protect_file(people(), (method,), edits=rules, secret=3, most=1.0, accept_risk="only rules count here")
+        result = protect_file(
+            people(), (method,), edits=rules, secret=3, test_secret=True, most=1.0, accept_risk="only rules count here"
+        )
     except NotProtectedError as err:
         assert "breaks the edit rule" in str(err)  # noqa: PT017
         return
@@ -129,9 +131,19 @@ def test_edit_rules_hold_or_the_method_refuses(method) -> None:
 def test_some_methods_keep_the_rules_and_some_refuse() -> None:
     """So that the test above cannot pass by refusing everything."""
     rules = ("tax <= income",)
-    protect_file(people(), (RANDOM[3],), edits=rules, secret=3, most=1.0, accept_risk="only rules count here")
+    protect_file(
+        people(), (RANDOM[3],), edits=rules, secret=3, test_secret=True, most=1.0, accept_risk="only rules count here"
+    )
     with pytest.raises(NotProtectedError):
-        protect_file(people(), (RANDOM[0],), edits=rules, secret=3, most=1.0, accept_risk="only rules count here")
+        protect_file(
+            people(),
+            (RANDOM[0],),
+            edits=rules,
+            secret=3,
+            test_secret=True,
+            most=1.0,
+            accept_risk="only rules count here",
+        )
 
 
 def test_refusals_are_single_sentences_without_values() -> None:

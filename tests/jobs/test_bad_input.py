@@ -51,6 +51,7 @@ PLAN = """\
 path = "people.csv"
 schema = "people.toml"
 secret = 1
+test_secret = true
 [risk]
 most = 1.0
 [[step]]
@@ -198,6 +199,13 @@ CASES = {
     "schema file exists": Case(put("people.schema.toml", SCHEMA), 2, "--force", DESCRIBE),
     "describe into nowhere": Case(lambda f: None, 3, "does not exist", (*DESCRIBE, "-o", "no/where.toml")),
     "starter folder not empty": Case(lambda f: None, 2, "must be new or empty", ("new", ".")),
+    "guessable secret": Case(edit("plan.toml", "test_secret = true\n", ""), 2, "whole number that can be guessed"),
+    "patterned secret": Case(
+        both(edit("plan.toml", "secret = 1\ntest_secret = true", 'secret = "k.key"'), put("k.key", "ab" * 32)),
+        2,
+        "follows a pattern",
+    ),
+    "test secret in words": Case(edit("plan.toml", "test_secret = true", 'test_secret = "yes"'), 2, "true or false"),
     "secret file exists": Case(put("k.key", "ab"), 2, "never replaced", ("new-secret", "k.key")),
     # ARGUS files
     "unreadable rda line": Case(put("people.rda", RDA.replace("age 2 2", "age two 2")), 3, "line 4 (age): it must read", FIXED),

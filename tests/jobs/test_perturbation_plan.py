@@ -30,6 +30,7 @@ PLAN = """
 path = "people.csv"
 schema = "people.schema.toml"
 secret = 1
+test_secret = true
 
 [risk]
 most = 1.0

@@ -19,6 +19,7 @@ PLAN = """
 path = "people.csv"
 schema = "people.schema.toml"
 secret = 7
+test_secret = true
 [risk]
 accept_risk = "this test looks at the road, not at the risk"
 [[step]]

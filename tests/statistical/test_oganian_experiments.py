@@ -49,8 +49,8 @@ def test_two_zones_over_500_replicates() -> None:
 
 
 def test_covariance_ratio_short() -> None:
-    """Twenty replicates: the standard error is below 0.005 for normal data, 0.02 for log-normal."""
+    """Twenty replicates: the standard error is below 0.005 for normal data, 0.028 for log-normal (300 replicates)."""
     assert np.abs(ratios("normal", 20, k=0.15, scheme="z-score").mean(axis=0) - 1).max() <= 0.015
-    assert np.abs(ratios("lognormal", 20, k=0.15, scheme="z-score").mean(axis=0) - 1).max() <= 0.06
+    assert np.abs(ratios("lognormal", 20, k=0.15, scheme="z-score").mean(axis=0) - 1).max() <= 0.085
     zones = ratios("lognormal", 20, zones=(Zone(k=0.15, up_to=15.0), Zone(k=0.01)), nearest_psd=True)
     assert np.mean((zones >= 0.96) & (zones <= 1.04)) >= 0.85

@@ -61,8 +61,9 @@ class FileResult:
         )
 
     def summary(self) -> dict[str, Any]:
-        """Everything as plain data, as the plan's `summary` file has it (confidential; without the secret)."""
+        """Everything as plain data, as the plan's `summary` file has it (confidential; with the secret if it was drawn)."""
         return {
+            **({"secret": self.secret_hex} if self.secret_hex else {}),
             "verdict": self.verdict.summary(),
             "risk": {"before": dict(self.risk_before), "after": dict(self.risk_after)},
             "loss": dict(self.loss),

@@ -12,7 +12,7 @@ from typing import Any
 
 from reticent.base.errors import ParameterError, PlanError
 from reticent.base.progress import Progress, part, silent
-from reticent.base.randomness import Secret, as_secret
+from reticent.base.randomness import Secret, release_secret, secret_note
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.plan import Plan, RiskSection
@@ -26,6 +26,15 @@ from reticent.microdata.loss.measure import LossReport
 from reticent.microdata.measure import FileRisk, measure_loss, measure_risk
 from reticent.microdata.pipeline import apply_steps, check_needs, finish
 from reticent.microdata.verdict import judge
+
+DRAWN = (
+    "No secret was given, so one was drawn; it is in the confidential report and summary. Every further release of these "
+    "data needs it, or what was drawn can be averaged out: put it in a key file and name that in [data] secret."
+)
+KEPT_NOWHERE = (
+    "The secret that was drawn is kept nowhere, because [output] names neither report nor summary; "
+    "make no further release of these data, or run again with one of them."
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,7 @@ def protect_file(
     risk: RiskSection | None = None,
     edits: Sequence[str] = (),
     secret: Secret | int | bytes | Path | str | None = None,
+    test_secret: bool = False,
     keep_order: bool = False,
     keep_household_ids: bool = False,
     progress: Progress = silent,
@@ -76,10 +86,13 @@ def protect_file(
     `most` limits the largest risk of a record and of a household, and the share of records that can be linked back (0.05
     where the file has weights; without weights it must be given). `accept_risk` is the reason for releasing a file
     although an attack was not withstood; it is recorded. Other limits and attacks are options of `risk`.
+
+    Without a `secret` one is drawn and kept in the result (`secret_hex`): every further release of the data needs it. A
+    secret that can be guessed is refused, unless `test_secret` says that the file is never released.
     """
     run = run_steps(
-        data, steps, most=most, accept_risk=accept_risk, risk=risk, edits=edits, secret=secret, keep_order=keep_order,
-        keep_household_ids=keep_household_ids, progress=progress,
+        data, steps, most=most, accept_risk=accept_risk, risk=risk, edits=edits, secret=secret, test_secret=test_secret,
+        keep_order=keep_order, keep_household_ids=keep_household_ids, progress=progress,
     )  # fmt: skip
     run.verdict.require()
     return run.result
@@ -94,6 +107,7 @@ def run_steps(
     risk: RiskSection | None = None,
     edits: Sequence[str] = (),
     secret: Secret | int | bytes | Path | str | None = None,
+    test_secret: bool = False,
     keep_order: bool = False,
     keep_household_ids: bool = False,
     notes: Sequence[str] = (),
@@ -108,7 +122,7 @@ def run_steps(
     check_needs(data, steps)
     rules = read_rules(edits, data.schema)
     check_input(data, rules)
-    source = as_secret(secret)
+    source = release_secret(secret, test=test_secret, owner="protect_file")
     keys = recount_keys(data, settings)
     data.schema.require(settings.known, owner="[risk] known")
     progress(0.0, "risk before")
@@ -128,8 +142,8 @@ def run_steps(
         risk_after=after.summary(),
         loss={**measure_loss(data, masked.data, masked.steps), "score": report.score, "measures": report.rows()},
         steps=masked.steps,
-        notes=(*notes, *masked.notes),
-        secret_hex=source.to_hex(),
+        notes=(*_secret_notes(source, drawn=secret is None), *notes, *masked.notes),
+        secret_hex=source.to_hex() if secret is None else "",
     )
     progress(1.0, "done")
     return FileRun(result, data, masked.data, before, after, attacks, report)
@@ -146,6 +160,12 @@ def _settings(risk: RiskSection | None, most: float | None, accept_risk: str | N
     return settings if accept_risk is None else replace(settings, accept_risk=accept_risk)
 
 
+def _secret_notes(secret: Secret, *, drawn: bool) -> tuple[str, ...]:
+    """What the record of a run says of its secret, without telling it."""
+    note = secret_note(secret)
+    return (DRAWN,) if drawn else () if note is None else (note,)
+
+
 def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
     """Read a plan, protect the file it names, and write what it asks for (all or nothing of each file)."""
     from reticent.io.plan import load_plan
@@ -155,8 +175,12 @@ def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
     file = load_plan(Path(path), METHODS)
     plan = file.plan
     _check_outputs(plan)
-    secret = as_secret(plan.find(plan.data.secret) if isinstance(plan.data.secret, str) else plan.data.secret)
     source = plan.data
+    secret: Secret | None = None
+    if source.secret is not None:
+        given = plan.find(source.secret) if isinstance(source.secret, str) else source.secret
+        secret = release_secret(given, test=source.test_secret, owner=f"{Path(path).name}: [data]")
+    kept = secret is not None or plan.output.report or plan.output.summary
     loaded = load_microdata(
         source.path, source.schema, folder=plan.folder, format=source.format, query=source.query,
         separator=source.separator, encoding=source.encoding,
@@ -167,9 +191,10 @@ def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
         risk=plan.risk,
         edits=plan.edits,
         secret=secret,
+        test_secret=source.test_secret,
         keep_order=plan.output.keep_order,
         keep_household_ids=plan.output.keep_household_ids,
-        notes=(*file.notes, *loaded.notes),
+        notes=(*(() if kept else (KEPT_NOWHERE,)), *file.notes, *loaded.notes),
         progress=progress,
     )
     run.verdict.require()
@@ -187,7 +212,7 @@ def write_outputs(plan: Plan, run: FileRun) -> None:
     if output.public_report:
         texts[plan.find(output.public_report)] = public_report(run.result.file)
     if output.report:
-        texts[plan.find(output.report)] = confidential_report(run)
+        texts[plan.find(output.report)] = confidential_report(run, secret=run.result.secret_hex)
     if output.summary:
         texts[plan.find(output.summary)] = json.dumps(_jsonable(run.result.summary()), indent=2) + "\n"
     if output.path:

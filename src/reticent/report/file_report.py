@@ -46,8 +46,8 @@ class RunView(Protocol):
     def after(self) -> Microdata: ...
 
 
-def confidential_report(run: RunView) -> str:
-    """Everything about a run, for the data protector."""
+def confidential_report(run: RunView, *, secret: str = "") -> str:
+    """Everything about a run, for the data protector; with the `secret` only in a file that is kept."""
     result = run.result
     sections = [
         Section("In short", _short(run)),
@@ -60,10 +60,23 @@ def confidential_report(run: RunView) -> str:
         Section("What it cost", _loss(result)),
         Section("Distributions before and after", _distributions(run)),
         Section("Associations before and after", _associations(run)),
+        Section("The secret of this run", _secret(secret)),
     ]
     subtitle = f"{number(result.file.n_records)} records, {len(result.steps)} steps"
     kept = [section for section in sections if section.blocks]
     return render_page("Protection of a microdata file", kept, public=False, subtitle=subtitle)
+
+
+def _secret(secret: str) -> tuple[Block, ...]:
+    if not secret:
+        return ()
+    return (
+        Text(
+            "It was drawn, because none was given. Whoever has it can undo the draws, and every further release of these "
+            "data needs it: keep it as a key file of this one line."
+        ),
+        Text(secret),
+    )
 
 
 def _short(run: RunView) -> tuple[Block, ...]:

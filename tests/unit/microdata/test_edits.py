@@ -145,12 +145,15 @@ def test_a_step_that_breaks_a_rule_is_refused_and_one_that_keeps_it_runs() -> No
             (Noise(("income", "tax"), k=1.0),),
             edits=rules,
             secret=1,
+            test_secret=True,
             most=1.0,
             accept_risk="only rules count here",
         )
     chained = MultiplicativeNoise(("income", "tax"), chains=(("income", "tax"),))
     assert (
-        protect_file(data, (chained,), edits=rules, secret=1, most=1.0, accept_risk="only rules count here")
+        protect_file(
+            data, (chained,), edits=rules, secret=1, test_secret=True, most=1.0, accept_risk="only rules count here"
+        )
         .steps[0]
         .changed["tax"]
         == 400
@@ -159,9 +162,9 @@ def test_a_step_that_breaks_a_rule_is_refused_and_one_that_keeps_it_runs() -> No
 
 def test_input_that_breaks_a_rule_is_refused_before_work() -> None:
     with pytest.raises(DataError, match="records of the input break it"):
-        protect_file(money(), (Noise(("income",)),), edits=("income <= tax",), secret=1, most=1.0)
+        protect_file(money(), (Noise(("income",)),), edits=("income <= tax",), secret=1, test_secret=True, most=1.0)
     with pytest.raises(PlanError, match="contradict"):
-        protect_file(money(), (), edits=("age < 0", "age > 0"), secret=1, most=1.0)
+        protect_file(money(), (), edits=("age < 0", "age > 0"), secret=1, test_secret=True, most=1.0)
 
 
 def test_a_rule_ends_with_its_variable() -> None:
