@@ -62,7 +62,7 @@ def described(frame: pl.DataFrame) -> Microdata:
     )
 
 
-def masked(frame: pl.DataFrame, name: str, options: dict[str, Any], key: bytes = KEY) -> pl.DataFrame:
+def masked(frame: pl.DataFrame, name: str, options: dict[str, Any], key: bytes | int = KEY) -> pl.DataFrame:
     """One step, with the draws that a plan of this one step has; the identifier stays only to score the attack."""
     step = METHODS[name](**options)
     return step.apply(described(frame), secret=as_secret(key).child(f"{name}:0"), progress=silent).data.frame.table
@@ -94,6 +94,8 @@ def write(folder: Path) -> None:
     truth().select("person", "income", "weight").write_csv(folder / "truth.csv")
     for name, frame in releases().items():
         frame.write_csv(folder / f"{name}.csv")
+    guessable = masked(truth(), *STEPS["noise-04"], key=2026).select("person", "income")
+    guessable.write_csv(folder / "guessable.csv")
 
 
 if __name__ == "__main__":
