@@ -7,6 +7,7 @@ value and never the secret.
 """
 
 import csv
+import hashlib
 import itertools
 from collections import defaultdict
 from pathlib import Path
@@ -26,6 +27,7 @@ from reticent.queries.parse import parse
 from reticent.queries.policy import Bounds, Limits
 
 FIXTURE = Path(__file__).parent / "fixtures" / "v010" / "camouflage.csv"
+SECRET = hashlib.blake2b(b"camouflage").digest()
 SIDE = 20
 CODES = tuple(f"{i:02}" for i in range(SIDE))
 SCHEMA = Schema(
@@ -63,7 +65,7 @@ def published(folder: Path, options: dict[str, Any]) -> list[tuple[str, float, f
         options={"camouflage": options},
     )
     data = Microdata.of(pl.DataFrame(columns), SCHEMA)
-    database = ProtectedDatabase(data, policy=policy, secret=b"x" * 32, ledger=folder / "x.ledger")
+    database = ProtectedDatabase(data, policy=policy, secret=SECRET, ledger=folder / "x.ledger")
     rows = []
     for code, text in questions():
         for row in database.ask(text, user="u").rows:
@@ -245,7 +247,7 @@ def test_cells_do_not_depend_on_values(tmp_path: Path) -> None:
             options={"camouflage": {"bands": {"pay": [0, 500, 5000]}}},
         )
         database = ProtectedDatabase(
-            Microdata.of(frame, SCHEMA), policy=policy, secret=b"y" * 32, ledger=folder / "x.ledger"
+            Microdata.of(frame, SCHEMA), policy=policy, secret=SECRET, ledger=folder / "x.ledger"
         )
         answer = database.ask("SELECT MIN(pay), MAX(pay) FROM data GROUP BY a", user="u")
         for row, low_true, high_true in zip(
