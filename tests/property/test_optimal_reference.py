@@ -1,11 +1,13 @@
 """The method `optimal` finds what trying all patterns finds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reference.tables import Tree, cheapest_by_trying, crossed, flat, nested
+from reference.tables import Together, Tree, cheapest_by_trying, crossed, flat, nested
 from reticent.base.errors import InfeasibleError
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression import Optimal
@@ -52,6 +54,67 @@ def test_optimal_equals_exhaustive(singletons: bool, shape: str, seed: int, leve
     problem = small_problem(TREES[shape], seed, level)
     wanted = cheapest_by_trying(problem, singletons=singletons)
     method = Optimal(singletons=singletons)
+    if np.isinf(wanted):
+        with pytest.raises(InfeasibleError):
+            method.protect(problem, time_limit=20)
+        return
+    found = method.protect(problem, time_limit=20)
+    assert found.status == "optimal"
+    assert found.cost == pytest.approx(wanted)
+
+
+def counted_problem(trees: list[Tree], seed: int, minimum: int) -> SuppressionProblem:
+    """A table of counts as everybody sees it: somebody is in every hidden cell, and small ones must reach the minimum."""
+    rng = np.random.default_rng(seed)
+    inner = rng.poisson(rng.uniform(1, 4), [sum(not children for children in tree) for tree in trees]).astype(float)
+    values, relations = crossed(trees, inner)
+    primary, empty = (values > 0) & (values < minimum), values == 0
+    frozen = (rng.random(len(values)) < 0.1) & ~primary & ~empty
+    others = rng.permutation(np.flatnonzero(~primary & ~frozen & ~empty))
+    frozen[others[MOST:]] = True
+    low, _ = crossed(trees, np.minimum(inner, 1.0))
+    return SuppressionProblem.from_values(
+        values, relations, primary=primary, frozen=frozen, empty=empty, integral=True, lower_bound=low,
+        lower_protection=np.minimum(1.0, values - low), upper_protection=minimum - values, counts=values.astype(np.int64),
+    )  # fmt: skip
+
+
+@given(shape=st.sampled_from(sorted(TREES)), seed=st.integers(0, 10**6), minimum=st.sampled_from([3, 4]))
+def test_optimal_equals_exhaustive_for_counts(shape: str, seed: int, minimum: int) -> None:
+    problem = counted_problem(TREES[shape], seed, minimum)
+    check(Optimal(singletons=False), problem)
+
+
+def summed_problem(trees: list[Tree], seed: int, minimum: int) -> SuppressionProblem:
+    """A table of magnitudes in which few respondents stand in one cell, or in several; sums of cells are judged too."""
+    rng = np.random.default_rng(seed)
+    shape = [sum(not children for children in tree) for tree in trees]
+    members = [set(rng.integers(0, 12, rng.integers(1, 5)).tolist()) for _ in range(int(np.prod(shape)))]
+    sizes = np.array([float(rng.integers(5, 15) * len(m)) for m in members]).reshape(shape)
+    values, relations = crossed(trees, sizes)
+    places, _ = crossed(trees, np.arange(len(members)).reshape(shape).astype(float) + 1000.0)
+    totals = set(relations.cells[relations.coefs < 0].tolist())
+    inner = [cell for cell in range(len(values)) if cell not in totals]
+    who = [members[int(places[cell]) - 1000] for cell in inner]
+    judge = Together(relations, inner, who, minimum)
+    primary = np.array([judge.count([cell]) < minimum for cell in range(len(values))])
+    frozen = (rng.random(len(values)) < 0.1) & ~primary
+    others = rng.permutation(np.flatnonzero(~primary & ~frozen))
+    frozen[others[12:]] = True
+    problem = SuppressionProblem.from_values(values, relations, primary=primary, frozen=frozen)
+    return replace(problem, judge=judge)
+
+
+@given(shape=st.sampled_from(sorted(TREES)), seed=st.integers(0, 10**6), minimum=st.sampled_from([3, 4]))
+def test_optimal_equals_exhaustive_with_sums(shape: str, seed: int, minimum: int) -> None:
+    """Sums that follow from what is published are judged, and nothing is refused where a pattern exists."""
+    problem = summed_problem(TREES[shape], seed, minimum)
+    check(Optimal(singletons=False), problem)
+
+
+def check(method: Optimal, problem: SuppressionProblem) -> None:
+    """The method finds what trying finds."""
+    wanted = cheapest_by_trying(problem)
     if np.isinf(wanted):
         with pytest.raises(InfeasibleError):
             method.protect(problem, time_limit=20)

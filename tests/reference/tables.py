@@ -1,6 +1,7 @@
 """Generated tables and a slow, obvious attacker: one linear program on the full system for each end of each cell."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,49 @@ def full_intervals(problem: SuppressionProblem, hidden: NDArray[np.bool_]) -> di
     return found
 
 
+class Together:
+    """A judge of sums from the respondents of each inner cell: fewer than `minimum` in all are unsafe."""
+
+    def __init__(self, relations: Relations, inner: Sequence[int], respondents: Sequence[set[int]], minimum: int) -> None:
+        self.parts = {cell: {cell} for cell in inner}
+        self.who, self.minimum = dict(zip(inner, respondents, strict=True)), minimum
+        waiting = list(range(relations.n_rows))
+        while waiting:
+            row = waiting.pop(0)
+            cells, coefs = relations.row(row)
+            parts, total = cells[coefs > 0].tolist(), int(cells[coefs < 0][0])
+            if all(part in self.parts for part in parts):
+                self.parts[total] = set().union(*(self.parts[part] for part in parts))
+            else:
+                waiting.append(row)
+
+    def count(self, group: Sequence[int]) -> int:
+        """How many respondents the cells of a group have in all."""
+        return len(set().union(*(self.who[part] for cell in group for part in self.parts[cell])))
+
+    def unsafe(self, groups: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
+        """Groups of cells without a common part that have too few."""
+        apart = [sum(len(self.parts[c]) for c in g) == len(set().union(*(self.parts[c] for c in g))) for g in groups]
+        return np.array([ok and 0 < self.count(g) < self.minimum for ok, g in zip(apart, groups, strict=True)], dtype=bool)
+
+
+def unsafe_known_sums(problem: SuppressionProblem, hidden: NDArray[np.bool_], *, most: int = 5) -> list[tuple[int, ...]]:
+    """Unsafe sums of hidden cells that the relations alone give: every set of up to `most` cells, by the rank."""
+    assert problem.judge is not None
+    cells = np.flatnonzero(hidden).tolist()
+    sets = [s for size in range(2, most + 1) for s in itertools.combinations(cells, size)]
+    sets = [s for s in sets if problem.primary[list(s)].any()]
+    wrong = list(itertools.compress(sets, problem.judge.unsafe(sets))) if sets else []
+    matrix = problem.relations.matrix().toarray()[:, cells]
+    rank = np.linalg.matrix_rank(matrix)
+    known = []
+    for group in wrong:
+        row = np.isin(cells, group).astype(float)
+        if np.linalg.matrix_rank(np.vstack((matrix, row))) == rank:
+            known.append(group)
+    return known
+
+
 def cheapest_by_trying(problem: SuppressionProblem, *, singletons: bool = False) -> float:
     """The cost of the cheapest safe pattern: all sets of candidates, the cheapest first (only for very small tables).
 
@@ -92,7 +136,9 @@ def cheapest_by_trying(problem: SuppressionProblem, *, singletons: bool = False)
     from reticent.tables.attack.insiders import insiders
 
     def safe(hidden: NDArray[np.bool_]) -> bool:
-        return audit(problem, hidden).n_exposed == 0 and not (singletons and insiders(problem, hidden))
+        if audit(problem, hidden).n_exposed or (singletons and insiders(problem, hidden)):
+            return False
+        return problem.judge is None or not unsafe_known_sums(problem, hidden)
 
     if not safe(problem.forced | problem.candidates):
         return np.inf

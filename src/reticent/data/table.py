@@ -225,12 +225,27 @@ class Respondents:
 
 
 @dataclass(frozen=True, eq=False)
+class Contributions:
+    """What each respondent gave to each finest cell, for respondents who may stand in several cells.
+
+    `columns` has the node of each contribution in every dimension; `judged` is false for respondents with a waiver.
+    """
+
+    columns: tuple[Nodes, ...]
+    units: Counts
+    values: Floats
+    weights: Floats | None
+    judged: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
     """The non-empty cells of a table. `values` is what would be published; `respondents` is what the rules judge.
 
     `cell_keys` is there only for perturbation by cell keys: a number in [0, 1) that belongs to the set of
     records of a cell, of `key_digits` decimals (0: of 53 bits). `least` is what a cell with respondents is at least in a
-    table of counts: 1, or the least weight (0: nothing is known, or the table is of magnitudes).
+    table of counts: 1, or the least weight (0: nothing is known, or the table is of magnitudes). `contributions` are there
+    where respondents have several records, and say who stands in several cells; `from_records` says that somebody could.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -249,6 +264,8 @@ class Table:
     cell_keys: Floats | None = None
     key_digits: int = 0
     least: float = 0.0
+    contributions: Contributions | None = None
+    from_records: bool = False
 
     def __post_init__(self) -> None:
         if self.codes.shape != (len(self.values), len(self.dimensions)):

@@ -31,6 +31,7 @@ from reticent.tables.attack import Audit
 from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.insiders import insiders as find_insiders
+from reticent.tables.attack.sums import published_sums
 from reticent.tables.inputs import build_problem, room_notes
 from reticent.tables.joint import (
     Joint,
@@ -52,12 +53,17 @@ from reticent.tables.methods import (
 from reticent.tables.perturb.secrets import secret_for, secret_notes
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.rules import Rule
+from reticent.tables.sum_judge import judged_sums
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tabulation.linked import System
 from reticent.tabulation.tabulate import with_empty_cells
 
 MAX_LISTED = 10
 DEFAULT_METHOD = "heuristic"
+SUMS_NOT_JUDGED = (
+    "Not judged: whether one respondent stands in several hidden cells whose sum follows from the published ones; "
+    "a finished table does not say who is in a cell."
+)
 Mask = NDArray[np.bool_]
 
 
@@ -220,7 +226,7 @@ def judged_tables(
     problem = build_problem(
         system.table, system.relations, known, bounds=bounds, cost=cost, hide_empty=hide_empty, exchanged=not hides
     )
-    return Judged(system, known, problem)
+    return Judged(system, known, replace(problem, judge=judged_sums(system, known.verdict.rules)))
 
 
 def protect_judged(
@@ -248,8 +254,11 @@ def protect_judged(
         raise _with_names(err, system.table) from err
     seen = as_published(system, outcome, method.name, problem)
     found = attack(seen, outcome, progress=part(progress, 0.7, 1.0))
+    sums = () if outcome.values is not None else published_sums(problem, outcome.hidden)
     alone, inside = _from_inside(problem, outcome, insiders, coalition, time_limit, progress)
     said = (*notes, *system.table.notes, *knowledge.notes)
+    if outcome.values is None and not system.table.from_records:
+        said += (SUMS_NOT_JUDGED,)
     if outcome.values is None and not found.exact:
         said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
     if not outcome.additive:
@@ -258,7 +267,7 @@ def protect_judged(
     told = found if joint is None else without_differences(found, joint)
     return ProtectedTable(
         system, knowledge, problem, outcome, told, method.name, tuple(dict.fromkeys(said)), alone, inside, earlier,
-        joint=joint, shown=shown,
+        joint=joint, shown=shown, sums=sums,
     )  # fmt: skip
 
 

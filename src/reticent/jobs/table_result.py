@@ -24,6 +24,7 @@ from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict
 from reticent.tables.reconcile import reconciled
+from reticent.tables.suppression.sums import with_sums
 from reticent.tables.suppression.explain import what_if, why
 from reticent.tabulation.linked import System
 
@@ -36,7 +37,8 @@ class ProtectedTable:
 
     `status` is final: primary, secondary, frozen, safe, empty. `published` holds what may leave, one a table.
     Related responses are `joint`: their cells stand in one system, and `by_response` gives the part of each, whose `whole`
-    is this. `shown` has the tables that are published, by their numbers (None: all but the `earlier` ones).
+    is this. `shown` has the tables that are published, by their numbers (None: all but the `earlier` ones). `sums` are
+    groups of hidden cells whose sum everybody knows although the rules call it unsafe.
     """
 
     system: System = field(repr=False)
@@ -53,6 +55,7 @@ class ProtectedTable:
     whole: "ProtectedTable | None" = field(default=None, repr=False)
     number: int = 0
     shown: tuple[int, ...] | None = None
+    sums: tuple[tuple[int, ...], ...] = ()
 
     @property
     def table(self) -> Table:
@@ -74,9 +77,12 @@ class ProtectedTable:
 
     @property
     def exposed(self) -> tuple[int, ...]:
-        """Cells that the attacker recovers too closely, or that a respondent alone in a cell works out exactly."""
+        """Cells that the attacker recovers too closely, that a respondent alone in a cell works out exactly, or that
+        stand in an unsafe sum that is known.
+        """
         inside = {cell for insider in self.insiders for cell in insider.exposed}
-        return tuple(sorted({int(cell) for cell in self.audit.exposed_cells} | inside))
+        summed = {cell for group in self.sums for cell in group if self.problem.primary[cell]}
+        return tuple(sorted({int(cell) for cell in self.audit.exposed_cells} | inside | summed))
 
     @property
     def published(self) -> tuple[PublishedTable, ...]:
@@ -216,6 +222,7 @@ class ProtectedTable:
             "method": self.method,
             "exposed": [row for row in intervals if row["exposed"]],
             "intervals": intervals,
+            "sums": [[list(self.table.cell_codes(cell)) for cell in group] for group in self.sums],
             "notes": list(self.notes),
             **({} if self.inside is None else {"inside": self._inside(self.inside)}),
         }
@@ -229,8 +236,9 @@ class ProtectedTable:
             return self.whole.write_certificate(path)
         if self.outcome.values is not None:
             raise PlanError("certificate: only hidden cells are proved; the method exchanged values instead.")
-        hidden = self.outcome.hidden
-        proof = make_certificate(reconciled(self.problem, hidden), hidden)
+        groups = list(self.outcome.facts.get("sums", ()))
+        hidden = np.append(self.outcome.hidden, np.ones(len(groups), dtype=bool))
+        proof = make_certificate(reconciled(with_sums(self.problem, groups), hidden), hidden)
         write_text(Path(path), proof.to_text())
         return proof.unproved
 

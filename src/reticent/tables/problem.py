@@ -1,7 +1,9 @@
 """A table as the suppression methods and the attacker see it: numbers, demands, bounds and relations."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,14 @@ _ARRAYS = (
 )
 
 
+class SumJudge(Protocol):
+    """Who says which sums of cells would be unsafe if they were published, all respondents of them combined."""
+
+    def unsafe(self, groups: Sequence[tuple[int, ...]]) -> Mask:
+        """Whether the sum of each group of cells is unsafe."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class SuppressionProblem:
     """Cells with true values, what hiding them costs, what each primary needs, and what the attacker knows.
@@ -32,7 +42,8 @@ class SuppressionProblem:
     `lower_protection`, `upper_protection` and `sliding_protection` are distances; `lower_bound` and `upper_bound` are
     absolute and belong to the attacker's knowledge of a hidden cell. `counts` are respondents a cell (optional), and
     `respondent` is the respondent of each cell that has only one (−1 elsewhere). `integral` says that the attacker
-    knows all values to be whole numbers; where that is so of some only, `whole_cells` marks them.
+    knows all values to be whole numbers; where that is so of some only, `whole_cells` marks them. The last cells may be
+    `sums` of others, which are no cells of a table; the `judge` says which sums are unsafe (None: nobody can tell).
     """
 
     values: Floats
@@ -48,6 +59,8 @@ class SuppressionProblem:
     respondent: NDArray[np.int64] | None = None
     integral: bool = False
     whole_cells: Mask | None = None
+    sums: tuple[tuple[int, ...], ...] = ()
+    judge: SumJudge | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         n = self.relations.n_cells
@@ -124,6 +137,18 @@ class SuppressionProblem:
     def n_cells(self) -> int:
         """Number of cells."""
         return len(self.values)
+
+    @property
+    def n_own(self) -> int:
+        """Number of cells that are not sums of others."""
+        return len(self.values) - len(self.sums)
+
+    @cached_property
+    def guarded(self) -> Mask:
+        """Primaries that are cells of a table: respondents are kept from these."""
+        own = self.primary.copy()
+        own[self.n_own :] = False
+        return own
 
     @cached_property
     def primary(self) -> Mask:

@@ -41,7 +41,7 @@ def tabulate_units(units: Units, dimensions: Sequence[Dimension], tops: Mapping[
     if units.respondent is None:
         base = base_cells(units.columns, sizes, units.values, weights=units.weights, units=None, tops=tops)
         return roll_up(base, dimensions)
-    combined = _combine(units, sizes)
+    combined = combine(units, sizes)
     assert combined.respondent is not None
     times = np.bincount(combined.respondent)[combined.respondent]
     compact = combined.rows(times == 1)
@@ -60,7 +60,7 @@ def tabulate_units(units: Units, dimensions: Sequence[Dimension], tops: Mapping[
     return cells
 
 
-def _combine(units: Units, sizes: Sequence[int]) -> Units:
+def combine(units: Units, sizes: Sequence[int]) -> Units:
     """One unit for each respondent and finest cell."""
     assert units.respondent is not None
     n = len(units.respondent)

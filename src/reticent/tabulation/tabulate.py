@@ -10,11 +10,11 @@ from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
-from reticent.data.table import Dimension, Measure, Respondents, Table, TableSpec
+from reticent.data.table import Contributions, Dimension, Measure, Respondents, Table, TableSpec
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.cells import Cells
 from reticent.tabulation.dimensions import build_dimension
-from reticent.tabulation.respondents import Units, tabulate_units
+from reticent.tabulation.respondents import Units, combine, tabulate_units
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -78,10 +78,31 @@ def tabulate(data: Microdata, spec: TableSpec, *, progress: Progress = silent) -
     table = Table(
         dimensions, codes, values, view, spec.response, spec.shadow, spec.cost, decimals, spec.weighted,
         spec.missing_safe, records, notes=numbers.notes, least=_least(numbers, spec),
+        contributions=_contributions(units, dimensions, spec, numbers, waived), from_records=True,
     )  # fmt: skip
     order = np.lexsort(codes.T[::-1])
     part(progress, 0.9, 1.0)(1.0, "done")
     return table.take(order)
+
+
+def _contributions(
+    units: Units,
+    dimensions: tuple[Dimension, ...],
+    spec: TableSpec,
+    numbers: _Numbers,
+    waived: NDArray[np.bool_] | None,
+) -> Contributions | None:
+    """What each respondent gave to each finest cell; nothing where every record is a respondent of its own."""
+    if units.respondent is None:
+        return None
+    waiver = " waiver"
+    values = dict(units.values) if waived is None else {**units.values, waiver: waived.astype(np.float64)}
+    one = combine(replace(units, values=values), [len(d) for d in dimensions])
+    assert one.respondent is not None
+    name = spec.shadow or spec.response or RECORDS
+    kept = np.ones(len(one.respondent), dtype=bool) if waived is None else one.values[waiver] == 0
+    weights = None if one.weights is None else one.weights / numbers.weight_scale
+    return Contributions(one.columns, one.respondent, one.values[name] / numbers.scales[name], weights, kept)
 
 
 def _least(numbers: _Numbers, spec: TableSpec) -> float:

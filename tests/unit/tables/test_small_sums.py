@@ -97,7 +97,7 @@ def test_what_cannot_be_hidden_is_named_by_its_cells() -> None:
     frozen[[5, 8, 9]] = True  # the rest of the row and its total
     problem = made(frozen=frozen)
     assert Heuristic().protect(problem, time_limit=5).hidden[[6, 7]].all()
-    with pytest.raises(InfeasibleError, match=r"fewer than 5 respondents together.*\(cells 6, 7\)") as told:
+    with pytest.raises(InfeasibleError, match=r"too few respondents.*\(cells 6, 7\)") as told:
         Heuristic(minimum_together=5).protect(problem, time_limit=5)
     assert told.value.cells == (6, 7)
 

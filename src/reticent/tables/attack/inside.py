@@ -85,7 +85,7 @@ def audit_inside(
     reach, _ = certify(asked, hidden)
     assert reach.lost is not None
     public = set(reach.reduced.cells[reach.lost].tolist())
-    wanted = set(np.flatnonzero(problem.primary).tolist()) - public
+    wanted = set(np.flatnonzero(problem.guarded).tolist()) - public
     own = {int(r): np.flatnonzero(hidden & (who == r)) for r in np.unique(who[hidden & (who >= 0)]).tolist()}
     seen: dict[int, list[frozenset[int]]] = {}
     findings: list[InsideFinding] = []

@@ -43,7 +43,7 @@ def insiders(
     if among is not None:
         who = np.where(np.isin(who, list(among)), who, -1)
     own = np.flatnonzero(hidden & (who >= 0))
-    if len(own) == 0 or not problem.primary.any():
+    if len(own) == 0 or not problem.guarded.any():
         return []
     algebra = _Algebra(problem, reduce(problem, hidden))
     own = own[np.argsort(who[own], kind="stable")]
@@ -99,7 +99,7 @@ class _Algebra:
         self._released: dict[int, Ints] = {}
         self._place = np.full(problem.n_cells, -1, dtype=np.int64)
         self._place[reduced.cells] = np.arange(len(reduced.cells))
-        at = np.flatnonzero(problem.primary[reduced.cells] & (reduced.leader >= 0))
+        at = np.flatnonzero(problem.guarded[reduced.cells] & (reduced.leader >= 0))
         self._primaries, self._carried_by = reduced.cells[at], reduced.leader[at].astype(np.int64)
         self._leaders = np.unique(self._carried_by)
         self._moved = (self._vectors != 0).any(axis=0)
@@ -212,4 +212,4 @@ def _one_by_one(problem: SuppressionProblem, hidden: Mask, known: Ints) -> list[
     assert public.lost is not None
     assert inside.lost is not None
     anyway = set(public.reduced.cells[public.lost].tolist())
-    return [c for c in inside.reduced.cells[inside.lost].tolist() if c not in anyway]
+    return [c for c in inside.reduced.cells[inside.lost].tolist() if c not in anyway and problem.guarded[c]]

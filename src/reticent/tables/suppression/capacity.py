@@ -66,7 +66,7 @@ def insider_rows(problem: SuppressionProblem, who: NDArray[np.int64]) -> sparse.
         for respondent in np.unique(owner[forced & (owner >= 0)]).tolist():
             # with two others hidden anyway, each of them guards the other
             others = forced & (owner != respondent)
-            if others.sum() == 1 and problem.primary[cells[others]].all():
+            if others.sum() == 1 and problem.guarded[cells[others]].all():
                 helpers = cells[problem.candidates[cells] & (owner != respondent)].astype(np.int64)
                 all_cells.setdefault(helpers.tobytes(), helpers)
     found = list(all_cells.values())

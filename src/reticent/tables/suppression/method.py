@@ -12,17 +12,19 @@ from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.insiders import insiders, single_respondents
+from reticent.tables.attack.sums import published_sums
 from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.costs import costs_of
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.infeasible import explain_infeasible
-from reticent.tables.suppression.sums import in_cells, small_groups, with_sums
+from reticent.tables.suppression.sums import Group, first_sums, in_cells, small_groups, with_sums
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _LARGE = 1_000  # cells of counts from which whole-number attacks are left to the end
 _FIRST_STEP = 0.7  # share of the time for the search before
+_LEAST_SECONDS = 1.0  # for a further search when the time is up: a pattern that is not safe is none
 _EARLIER = 0.1  # what a cell hidden in an earlier period costs, as a share
 
 
@@ -90,18 +92,40 @@ class SuppressionMethod:
                 f"{self.name}: time_limit must be more than 0 seconds, got {time_limit!r}. Give it at least 1."
             )
         groups = small_groups(problem, self.minimum_together) if self.minimum_together else []
+        groups = list(dict.fromkeys([*groups, *first_sums(problem)]))
+        end = clock.now() + time_limit
+        first = found = self._with_sums(problem, groups, time_limit, progress, secret, earlier)
+        while new := [group for group in published_sums(problem, found.hidden) if group not in groups]:
+            groups += new
+            # in large tables what is hidden stays hidden: to search again would take as long as before
+            large = problem.n_cells > _LARGE
+            kept = problem.with_status(found.hidden & problem.candidates, CellStatus.SECONDARY) if large else problem
+            left = max(_LEAST_SECONDS, end - clock.now())
+            found = self._with_sums(kept, groups, left, progress, secret, earlier)
+            if large:
+                found = replace(found, bound=first.bound, status="feasible")
         if not groups:
-            return self._protect(problem, time_limit, progress, secret, earlier)
-        n, whole = problem.n_cells, with_sums(problem, groups)
+            return found
+        final = audit(problem, found.hidden, mode="certify")
+        return replace(found, audit=final, facts={**found.facts, "sums": groups}, seconds=first.seconds)
+
+    def _with_sums(
+        self,
+        problem: SuppressionProblem,
+        groups: list[Group],
+        time_limit: float,
+        progress: Progress,
+        secret: Secret | None,
+        earlier: Mask | None,
+    ) -> Suppression:
+        """A pattern that keeps the sums of some groups of cells unknown, too; over the cells alone."""
+        n = problem.n_cells
         before = None if earlier is None else np.concatenate((earlier, np.zeros(len(groups), dtype=bool)))
         try:
-            found = self._protect(whole, time_limit, progress, secret, before)
+            found = self._protect(with_sums(problem, groups), time_limit, progress, secret, before)
         except InfeasibleError as err:
-            raise in_cells(err, n, groups, self.minimum_together) from err
-        pattern = found.hidden[:n]
-        return replace(
-            found, hidden=pattern, audit=audit(problem, pattern, mode="certify"), facts={**found.facts, "sums": groups}
-        )
+            raise in_cells(err, n, groups) from err
+        return replace(found, hidden=found.hidden[:n])
 
     def _protect(
         self,

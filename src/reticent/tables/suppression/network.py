@@ -12,6 +12,7 @@ from scipy.sparse.linalg import lsqr
 from reticent.base import clock
 from reticent.base.errors import ParameterError
 from reticent.data.relations import Relations
+from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.method import SuppressionMethod
 from reticent.tables.suppression.routing import route
@@ -25,7 +26,7 @@ class Network(SuppressionMethod):
 
     def _search(self, engine: Engine) -> None:
         problem = engine.problem
-        if not is_network(problem.relations):
+        if not is_network(own_relations(problem)):
             raise ParameterError(
                 "network: needs a table of two dimensions, of which at most one is hierarchical. Use heuristic or modular."
             )
@@ -41,6 +42,15 @@ class Network(SuppressionMethod):
                 pattern[added if added is not None else []] = True
         engine.complete(pattern)
         engine.clean(until=clock.now() + 0.9 * engine.left())
+
+
+def own_relations(problem: SuppressionProblem) -> Relations:
+    """The relations of the table, without those that say what a sum of its cells is."""
+    relations, n = problem.relations, problem.relations.n_rows - len(problem.sums)
+    end = int(relations.indptr[n])
+    return Relations.from_arrays(
+        relations.n_cells, relations.indptr[: n + 1], relations.cells[:end], relations.coefs[:end]
+    )
 
 
 def is_network(relations: Relations) -> bool:

@@ -1,10 +1,13 @@
-"""Small cells of one row together: where their sum has too few respondents, it must not be known either.
+"""Sums of unsafe cells that are unsafe themselves: what follows from the published cells must not be one of them.
 
-Two unsafe cells of two respondents each protect each other, but their sum stands for four. It becomes a cell of its own
-that is always hidden and must be able to move (the minimum-frequency option of tau-ARGUS's Modular, which adds such cells
-for three and more; here two are enough).
+Two unsafe cells of two respondents each protect each other, but their sum stands for four; a holding alone in two hidden
+cells of a row has its total published by difference. Such a sum becomes a cell of its own that is always hidden and must
+be able to move (tau-ARGUS's Modular adds such cells for its minimum-frequency option, for three and more; here two are
+enough, and all rules judge). Which sums matter depends on the pattern: those of single rows are there from the start,
+others are added when a pattern publishes them.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +19,8 @@ from reticent.data.relations import Relations
 from reticent.tables.problem import SuppressionProblem
 
 Group = tuple[int, ...]
+MOST = 60
+"""Unsafe parts of one total, up to which their sum is judged from the start."""
 
 
 def small_groups(problem: SuppressionProblem, minimum: int) -> list[Group]:
@@ -35,8 +40,24 @@ def small_groups(problem: SuppressionProblem, minimum: int) -> list[Group]:
     return list(found)
 
 
+def first_sums(problem: SuppressionProblem) -> list[Group]:
+    """Sums of the unsafe parts of one total that are unsafe: no pattern may publish them."""
+    if problem.judge is None:
+        return []
+    relations = problem.relations
+    groups: dict[Group, None] = {}
+    for row in range(relations.n_rows):
+        cells, coefs = relations.row(row)
+        chosen = cells[(coefs == 1) & problem.primary[cells]]
+        if 1 < len(chosen) <= MOST and not relations.rhs[row]:
+            groups[tuple(sorted(chosen.tolist()))] = None
+    return list(itertools.compress(groups, problem.judge.unsafe(list(groups)).tolist())) if groups else []
+
+
 def with_sums(problem: SuppressionProblem, groups: Sequence[Group]) -> SuppressionProblem:
     """The problem with one more unsafe cell for each group, its sum, that must not be known exactly."""
+    if not groups:
+        return problem
     n, extra = problem.n_cells, len(groups)
 
     def added(values: np.ndarray) -> np.ndarray:
@@ -61,6 +82,8 @@ def with_sums(problem: SuppressionProblem, groups: Sequence[Group]) -> Suppressi
         None if problem.respondent is None else padded(problem.respondent, -1),
         problem.integral,
         None if problem.whole_cells is None else np.array([*problem.whole_cells, *_whole_sums(problem, groups)]),
+        tuple(groups),
+        problem.judge,
     )
 
 
@@ -68,13 +91,14 @@ def _whole_sums(problem: SuppressionProblem, groups: Sequence[Group]) -> list[bo
     return [bool(problem.whole[list(group)].all()) for group in groups]
 
 
-def in_cells(err: InfeasibleError, n_cells: int, groups: Sequence[Group], minimum: int) -> InfeasibleError:
+def in_cells(err: InfeasibleError, n_cells: int, groups: Sequence[Group]) -> InfeasibleError:
     """The error about a sum as one about its cells."""
     cells = sorted({cell for at in err.cells if at >= n_cells for cell in groups[at - n_cells]})
     if not cells:
         return err
     return InfeasibleError(
-        f"Suppression: small cells of one row have fewer than {minimum} respondents together, and their sum cannot be "
-        f"hidden (cells {', '.join(str(cell) for cell in cells)}). Unfreeze cells near them, or leave minimum_together out.",
+        "Suppression: together some unsafe cells have too few respondents, or one who dominates them, and their sum "
+        f"cannot be hidden (cells {', '.join(str(cell) for cell in cells)}). Unfreeze cells near them.",
         cells=tuple(cells),
+        blocking=tuple(cell for cell in err.blocking if cell < n_cells),
     )

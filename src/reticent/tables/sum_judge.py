@@ -1,0 +1,228 @@
+"""Sums of cells judged by the rules: the respondents of all their cells combined, as if the sum were a cell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError
+from reticent.data.published_table import COUNT
+from reticent.data.table import Contributions, Measure, Respondents, Table
+from reticent.tables.problem import SumJudge
+from reticent.tables.rules import Manual, Rule, RuleCells, Threshold, Zero
+from reticent.tabulation.linked import System
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Group = tuple[int, ...]
+LONGEST = 200
+"""So many of the largest contributions to a sum are listed; no rule looks at more."""
+
+
+@dataclass(frozen=True, eq=False)
+class RespondentSums:
+    """The judge of sums over the cells of a system of tables (see `SumJudge`).
+
+    Where respondents have several records, their contributions to all cells of a sum are added up first. Of a finished
+    table nobody knows who stands in several cells: its sums are judged as if everybody stood in one, which finds the
+    fewest.
+    """
+
+    system: System
+    rules: tuple[Rule, ...]
+    _below: dict[tuple[int, int, int], Mask] = field(default_factory=dict, repr=False)
+    _within: dict[int, NDArray[np.int64]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _home(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each cell a table that has it, and its number there."""
+        n = self.system.table.n_cells
+        part, number = np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        for at in reversed(range(len(self.system.parts))):
+            members = self.system.members[at]
+            part[members], number[members] = at, np.arange(len(members))
+        return part, number
+
+    def unsafe(self, groups: Sequence[Group]) -> Mask:
+        """Which groups of cells have an unsafe sum. Groups whose cells overlap are no sums of a table, and pass."""
+        found = np.zeros(len(groups), dtype=bool)
+        apart = [at for at, group in enumerate(groups) if max(group) < self.system.table.n_cells and self._apart(group)]
+        if not apart or not self.rules:
+            return found
+        chosen = [groups[at] for at in apart]
+        hit = np.zeros(len(chosen), dtype=bool)
+        for unit in {rule.unit for rule in self.rules}:
+            cells = self._cells(chosen, by_record=unit == "record")
+            for rule in self.rules:
+                if rule.unit == unit and not isinstance(rule, Zero):
+                    hit |= _verdict(rule, cells)
+        found[apart] = hit
+        return found
+
+    def _apart(self, group: Group) -> bool:
+        """Whether no two cells have a record in common: in some dimension neither code is above the other."""
+        table = self.system.table
+        return all(
+            any(
+                not self._comparable(at, int(table.codes[one, at]), int(table.codes[other, at]))
+                for at in range(len(table.dimensions))
+            )
+            for place, one in enumerate(group)
+            for other in group[place + 1 :]
+        )
+
+    def _comparable(self, at: int, one: int, other: int) -> bool:
+        dimension = self.system.table.dimensions[at]
+        indptr, above = dimension.ancestors
+        if one == other or other in above[indptr[one] : indptr[one + 1]] or one in above[indptr[other] : indptr[other + 1]]:
+            return True
+        # codes of different trees may have records in common
+        return not any(tree[one] >= 0 and tree[other] >= 0 for tree in dimension.trees)
+
+    def _cells(self, groups: Sequence[Group], *, by_record: bool) -> RuleCells:
+        table = self.system.table
+        view = table.records if by_record and table.records is not None else table.respondents
+        values = np.array([table.values[list(group)].sum() for group in groups])
+        if view is table.respondents and any(part.contributions is not None for part in self.system.parts):
+            return _from_contributions(values, [self._contributions(group) for group in groups], table)
+        return _from_lists(values, [list(group) for group in groups], table, view)
+
+    def _contributions(self, group: Group) -> Contributions:
+        """What each respondent gave to the cells of a group, one line each."""
+        part, _ = self._home
+        picked = [(self.system.parts[int(part[cell])].contributions, self._entries(cell)) for cell in group]
+        units = np.concatenate([source.units[at] for source, at in picked if source is not None])
+        values = np.concatenate([source.values[at] for source, at in picked if source is not None])
+        judged = np.concatenate([source.judged[at] for source, at in picked if source is not None])
+        names, first, place = np.unique(units, return_index=True, return_inverse=True)
+        weights = None
+        if picked[0][0] is not None and picked[0][0].weights is not None:
+            weights = np.concatenate([s.weights[at] for s, at in picked if s is not None and s.weights is not None])[first]
+        total = np.bincount(place, values, minlength=len(names))
+        return Contributions((), names, total, weights, judged[first])
+
+    def _entries(self, cell: int) -> NDArray[np.int64]:
+        """Which contributions of its table belong to a cell."""
+        if cell not in self._within:
+            part, number = self._home
+            at = int(part[cell])
+            table = self.system.parts[at]
+            assert table.contributions is not None
+            inside = np.ones(len(table.contributions.units), dtype=bool)
+            for place, node in enumerate(table.codes[number[cell]].tolist()):
+                inside &= self._nodes_below(at, place, node)[table.contributions.columns[place]]
+            self._within[cell] = np.flatnonzero(inside)
+        return self._within[cell]
+
+    def _nodes_below(self, part: int, place: int, node: int) -> Mask:
+        key = (part, place, node)
+        if key not in self._below:
+            dimension = self.system.parts[part].dimensions[place]
+            indptr, above = dimension.ancestors
+            row_of = np.repeat(np.arange(len(dimension)), np.diff(indptr))
+            found = np.zeros(len(dimension), dtype=bool)
+            found[row_of[above == node]] = True
+            self._below[key] = found
+        return self._below[key]
+
+
+def _verdict(rule: Rule, cells: RuleCells) -> Mask:
+    """What a rule says; one that the table has not the numbers for says nothing (it has judged no cell either)."""
+    try:
+        return rule.unsafe(cells)
+    except DataError:
+        return np.zeros(len(cells), dtype=bool)
+
+
+def _from_contributions(values: Floats, lists: Sequence[Contributions], table: Table) -> RuleCells:
+    width = min(LONGEST, max([10, *(len(one.units) for one in lists)]))
+    n = len(lists)
+    counts = np.array([len(one.units) for one in lists], dtype=np.int64)
+    kept = np.array([int(one.judged.sum()) for one in lists], dtype=np.int64)
+    weighted = np.array([float(len(one.units) if one.weights is None else one.weights.sum()) for one in lists])
+    has_weights = lists[0].weights is not None
+    tops = [np.zeros((n, width)) for _ in range(4)]
+    magnitudes = np.zeros(n)
+    for row, one in enumerate(lists):
+        size = np.abs(one.values)
+        weights = np.ones(len(size)) if one.weights is None else one.weights
+        magnitudes[row] = float((size * weights).sum())
+        for top, share, mask in ((tops[0], tops[1], np.ones(len(size), dtype=bool)), (tops[2], tops[3], one.judged)):
+            order = np.argsort(-size[mask], kind="stable")[:width]
+            top[row, : len(order)], share[row, : len(order)] = size[mask][order], weights[mask][order]
+    if table.judged_variable is None:
+        return RuleCells(values, counts, weighted, kept)
+    return RuleCells(
+        values, counts, weighted, kept, magnitudes, tops[0], tops[1] if has_weights else None, tops[2],
+        tops[3] if has_weights else None,
+    )  # fmt: skip
+
+
+def _from_lists(values: Floats, groups: Sequence[list[int]], table: Table, view: Respondents) -> RuleCells:
+    """Sums over cells of different respondents: counts add up, and lists are put together."""
+
+    def total(array: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.array([array[group].sum() for group in groups], dtype=np.float64)
+
+    counts = total(view.counts).astype(np.int64)
+    judged_counts = total(view.judged_counts).astype(np.int64)
+    name = table.judged_variable
+    measure = view.measures.get(name) if name is not None else None
+    judged = view.judged.get(name) if name is not None else None
+    requests = tuple(
+        (np.array([largest[g].max() for g in groups]), total(number).astype(np.int64)) for largest, number in view.requests
+    )
+    known = counts if table.counted else None
+    if measure is None or judged is None or measure.top.shape[1] == 0:
+        return RuleCells(values, known, total(view.weighted_counts), judged_counts, requests=requests)
+    top, weights = _joined_lists(measure, groups)
+    judged_top, judged_weights = _joined_lists(judged, groups)
+    return RuleCells(
+        values, known, total(view.weighted_counts), judged_counts, total(measure.magnitudes), top, weights, judged_top,
+        judged_weights, requests,
+    )  # fmt: skip
+
+
+def _joined_lists(measure: Measure, groups: Sequence[list[int]]) -> tuple[Floats, Floats | None]:
+    width = measure.top.shape[1]
+    top = np.zeros((len(groups), width))
+    weights = None if measure.top_weights is None else np.zeros((len(groups), width))
+    for row, group in enumerate(groups):
+        sizes = measure.top[group].ravel()
+        order = np.argsort(-sizes, kind="stable")[:width]
+        top[row] = sizes[order]
+        if weights is not None and measure.top_weights is not None:
+            weights[row] = measure.top_weights[group].ravel()[order]
+    return top, weights
+
+
+def judged_sums(system: System, rules: Sequence[Rule]) -> RespondentSums | None:
+    """The judge of the sums of a system; none where no rule could ever call a sum unsafe.
+
+    In a table that counts respondents a sum below the minimum is no less than each of its cells, and those must be able to
+    reach the minimum.
+    """
+    useful = tuple(rule for rule in rules if not isinstance(rule, Zero | Manual))
+    counted = system.table.kind == COUNT and all(part.contributions is None for part in system.parts)
+    if counted and all(isinstance(rule, Threshold) for rule in useful):
+        return None
+    return RespondentSums(system, useful) if useful else None
+
+
+@dataclass(frozen=True, eq=False)
+class JointSums:
+    """The judge of sums of several responses in one problem: sums of one response are judged by its own judge."""
+
+    judges: tuple[SumJudge | None, ...]
+    starts: tuple[int, ...]
+
+    def unsafe(self, groups: Sequence[Group]) -> Mask:
+        """Which groups are of one response and have an unsafe sum there."""
+        found = np.zeros(len(groups), dtype=bool)
+        for judge, start, end in zip(self.judges, self.starts[:-1], self.starts[1:], strict=True):
+            mine = [at for at, group in enumerate(groups) if start <= min(group) and max(group) < end]
+            if judge is not None and mine:
+                found[mine] = judge.unsafe([tuple(cell - start for cell in groups[at]) for at in mine])
+        return found
