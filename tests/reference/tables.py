@@ -82,7 +82,9 @@ def full_intervals(problem: SuppressionProblem, hidden: NDArray[np.bool_]) -> di
 class Together:
     """A judge of sums from the respondents of each inner cell: fewer than `minimum` in all are unsafe."""
 
-    def __init__(self, relations: Relations, inner: Sequence[int], respondents: Sequence[set[int]], minimum: int) -> None:
+    def __init__(
+        self, relations: Relations, inner: Sequence[int], respondents: Sequence[set[int]], minimum: int
+    ) -> None:
         self.parts = {cell: {cell} for cell in inner}
         self.who, self.minimum = dict(zip(inner, respondents, strict=True)), minimum
         waiting = list(range(relations.n_rows))
@@ -102,10 +104,14 @@ class Together:
     def unsafe(self, groups: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
         """Groups of cells without a common part that have too few."""
         apart = [sum(len(self.parts[c]) for c in g) == len(set().union(*(self.parts[c] for c in g))) for g in groups]
-        return np.array([ok and 0 < self.count(g) < self.minimum for ok, g in zip(apart, groups, strict=True)], dtype=bool)
+        return np.array(
+            [ok and 0 < self.count(g) < self.minimum for ok, g in zip(apart, groups, strict=True)], dtype=bool
+        )
 
 
-def unsafe_known_sums(problem: SuppressionProblem, hidden: NDArray[np.bool_], *, most: int = 5) -> list[tuple[int, ...]]:
+def unsafe_known_sums(
+    problem: SuppressionProblem, hidden: NDArray[np.bool_], *, most: int = 5
+) -> list[tuple[int, ...]]:
     """Unsafe sums of hidden cells that the relations alone give: every set of up to `most` cells, by the rank."""
     assert problem.judge is not None
     cells = np.flatnonzero(hidden).tolist()

@@ -144,8 +144,11 @@ def _modular(call: Call, where: str) -> Choice:
 def with_minimum(choice: Choice, rules: Sequence[Rule]) -> Choice:
     """The choice with the smallest safe number of respondents of the tables, if sums of small cells are to be guarded."""
     least = [rule.minimum for rule in rules if isinstance(rule, Threshold)]
-    if choice.minimum_frequency == "off" or not isinstance(choice.method, SuppressionMethod):
+    if not isinstance(choice.method, SuppressionMethod):
         return choice
+    if choice.minimum_frequency == "off":
+        said = ("MOD: sums of small cells are judged by the rules whatever the minimum frequency option says.",)
+        return replace(choice, said=choice.said + said) if least else choice
     if not least:
         said = ("MOD: the minimum frequency option asks for nothing where no FREQ says what is small.",)
         return replace(choice, said=choice.said + said) if choice.minimum_frequency == "asked for" else choice

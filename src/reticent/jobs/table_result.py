@@ -24,8 +24,8 @@ from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict
 from reticent.tables.reconcile import reconciled
-from reticent.tables.suppression.sums import with_sums
 from reticent.tables.suppression.explain import what_if, why
+from reticent.tables.suppression.sums import with_sums
 from reticent.tabulation.linked import System
 
 STATUS_NAMES = {status: status.name.lower() for status in CellStatus}
@@ -293,6 +293,7 @@ def response_part(whole: ProtectedTable, joint: Joint, number: int) -> Protected
         one.system, one.knowledge, one.problem, outcome_of(whole.outcome, joint, number),
         audit_of(whole.audit, joint, number), whole.method, whole.notes, alone, inside,
         frozenset(at - first for at in whole.earlier if at in mine), whole=whole, number=number, shown=shown,
+        sums=tuple(_within(group, span) for group in whole.sums if _within(group, span)),
     )  # fmt: skip
 
 

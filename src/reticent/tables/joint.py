@@ -15,6 +15,7 @@ from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.movements import Candidates
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict
+from reticent.tables.sum_judge import JointSums
 from reticent.tabulation.joint import TieRows, joint_system, same_codes, starts_of
 from reticent.tabulation.linked import System
 
@@ -102,6 +103,7 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
         _respondents(parts, rows, extra),
         bool(whole.all()),
         whole if whole.any() and not whole.all() else None,
+        judge=JointSums(tuple(p.judge for p in problems), tuple(starts_of([part.system for part in parts]).tolist())),
     )
 
 

@@ -76,7 +76,11 @@ class RespondentSums:
     def _comparable(self, at: int, one: int, other: int) -> bool:
         dimension = self.system.table.dimensions[at]
         indptr, above = dimension.ancestors
-        if one == other or other in above[indptr[one] : indptr[one + 1]] or one in above[indptr[other] : indptr[other + 1]]:
+        if (
+            one == other
+            or other in above[indptr[one] : indptr[one + 1]]
+            or one in above[indptr[other] : indptr[other + 1]]
+        ):
             return True
         # codes of different trees may have records in common
         return not any(tree[one] >= 0 and tree[other] >= 0 for tree in dimension.trees)
@@ -99,8 +103,10 @@ class RespondentSums:
         names, first, place = np.unique(units, return_index=True, return_inverse=True)
         weights = None
         if picked[0][0] is not None and picked[0][0].weights is not None:
-            weights = np.concatenate([s.weights[at] for s, at in picked if s is not None and s.weights is not None])[first]
-        total = np.bincount(place, values, minlength=len(names))
+            weights = np.concatenate([s.weights[at] for s, at in picked if s is not None and s.weights is not None])[
+                first
+            ]
+        total = np.bincount(place, values, minlength=len(names)).astype(np.float64)
         return Contributions((), names, total, weights, judged[first])
 
     def _entries(self, cell: int) -> NDArray[np.int64]:
@@ -172,7 +178,8 @@ def _from_lists(values: Floats, groups: Sequence[list[int]], table: Table, view:
     measure = view.measures.get(name) if name is not None else None
     judged = view.judged.get(name) if name is not None else None
     requests = tuple(
-        (np.array([largest[g].max() for g in groups]), total(number).astype(np.int64)) for largest, number in view.requests
+        (np.array([largest[g].max() for g in groups]), total(number).astype(np.int64))
+        for largest, number in view.requests
     )
     known = counts if table.counted else None
     if measure is None or judged is None or measure.top.shape[1] == 0:

@@ -57,9 +57,7 @@ def _known(problem: SuppressionProblem, reduced: Reduced) -> Iterator[Group]:
 def _from_rows(problem: SuppressionProblem, reduced: Reduced) -> Iterator[Group]:
     """The rows of the reduced system (and sums of two rows that share a movement) in which all signs are alike."""
     cells_of: dict[tuple[int, int], list[int]] = {}
-    for cell, leader, sign in zip(
-        reduced.cells.tolist(), reduced.leader.tolist(), reduced.sign.tolist(), strict=True
-    ):
+    for cell, leader, sign in zip(reduced.cells.tolist(), reduced.leader.tolist(), reduced.sign.tolist(), strict=True):
         if leader >= 0:
             cells_of.setdefault((leader, sign), []).append(cell)
     for row in _rows(reduced.relations):

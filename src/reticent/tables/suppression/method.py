@@ -10,6 +10,7 @@ from reticent.base import clock
 from reticent.base.errors import InfeasibleError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
+from reticent.data.cells import CellStatus
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.insiders import insiders, single_respondents
 from reticent.tables.attack.sums import published_sums
