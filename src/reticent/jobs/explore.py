@@ -31,7 +31,18 @@ from reticent.microdata.verdict import judge, risk_of
 
 LIMITED = ("recount", "linkage", "households")
 """Attacks whose risk one limit can hold."""
-MEASURED = (*LIMITED, "interval", "loss", "il1s", "squares-share", "correlations", "hellinger", "pmse", "suppressions")
+MEASURED = (
+    *LIMITED,
+    "interval",
+    "loss",
+    "il1s",
+    "squares-share",
+    "correlations",
+    "hellinger",
+    "entropy-share",
+    "pmse",
+    "suppressions",
+)
 """What is kept of every draw, where it applies."""
 MOST_PROCESSES = 2
 

@@ -16,6 +16,7 @@ from reticent.microdata.loss import numbers as on_numbers
 from reticent.microdata.loss import tables as on_tables
 from reticent.microdata.loss.definitions import DEFINITIONS
 from reticent.microdata.loss.design import joint_codes, joint_design
+from reticent.microdata.loss.levels import at_common_level
 from reticent.microdata.loss.measure import LossReport, Measure
 from reticent.microdata.loss.models import interval_overlap, least_squares, logistic, naive_bayes
 from reticent.microdata.loss.propensity import Propensity, logistic_propensity, tree_propensity
@@ -38,7 +39,7 @@ SCORE = (
     "suppression-share",
     "pmse",
 )
-"""What the combined score averages, each brought to [0, 1]."""
+"""What the combined score averages, each brought to [0, 1]; what recoding took from the codes comes before it."""
 
 
 @dataclass(frozen=True)
@@ -80,37 +81,46 @@ def compare(
     """All loss measures of a masked file.
 
     Without `variables`, all that both files have and that are not identifiers, weights or ids are compared. Records
-    are matched by their ids (`Microdata.record_ids`); where none match, only distributions are compared. The combined
-    score is the mean of the SCORE measures that apply, each brought to [0, 1]: x/(1 + x) where a measure has no upper
-    limit, else divided by it.
+    are matched by their ids (`Microdata.record_ids`); where none match, only distributions are compared. Recoded
+    variables are compared at the common coarser level (see `levels`); what that level no longer says is `entropy`.
+
+    The combined score is e + (1 − e)·m: m is the mean of the SCORE measures that apply, each brought to [0, 1]: x/(1 + x)
+    where a measure has no upper limit, else divided by it; e is the share of the entropy of the codes that is lost, times
+    the share of variables that are codes. Recoding everything to one code is a loss of 1, not of 0.
     """
     check_integer(table_dimension, minimum=1, maximum=3, name="table_dimension", owner="compare")
     names = _names(original, masked, variables)
     numeric = tuple(n for n in names if _both(original, masked, n, Kind.NUMERIC))
     coded = tuple(n for n in names if n not in numeric)
     here, there = _match(original, masked)
-    work = _Comparison(original, masked, numeric, coded, here, there)
+    first, second = at_common_level(original, masked, coded, here, there)
+    work = _Comparison(first, second, numeric, coded, here, there)
     measures = [*work.values(), *work.suppressions()]
     if numeric:
         measures += work.moments()
     if coded:
-        measures += [*work.tables(table_dimension), *work.entropies()]
-    measures += _propensities(original, masked, names, trees, permutations, secret)
+        measures += [
+            *work.tables(table_dimension),
+            *_Comparison(original, masked, numeric, coded, here, there).entropies(),
+        ]
+    measures += _propensities(first, second, names, trees, permutations, secret)
     for regression in regressions:
-        measures += _regression(original, masked, regression)
-    measures += [_classification(original, masked, wanted) for wanted in classifications]
-    return LossReport(tuple(measures), original.n_records, masked.n_records, here.size, combined_score(measures))
+        measures += _regression(first, second, regression)
+    measures += [_classification(first, second, wanted) for wanted in classifications]
+    return LossReport(tuple(measures), original.n_records, masked.n_records, here.size, combined_score(measures, names))
 
 
-def combined_score(measures: Sequence[Measure]) -> float:
-    """Mean of the SCORE measures that are there (the first of each name), each brought to [0, 1]."""
+def combined_score(measures: Sequence[Measure], names: Sequence[str] = ()) -> float:
+    """e + (1 − e)·m of the measures that are there (the first of each name); see `compare`."""
+    lost = next((measure for measure in measures if measure.name == "entropy-share"), None)
+    gone = 0.0 if lost is None else lost.value * len(lost.variables) / max(len(names), len(lost.variables))
     parts = []
     for name in SCORE:
         found = next((measure for measure in measures if measure.name == name), None)
         if found is not None:
             most = found.definition.most
             parts.append(found.value / (1 + found.value) if np.isinf(most) else found.value / most)
-    return float(np.mean(parts)) if parts else 0.0
+    return gone + (1.0 - gone) * (float(np.mean(parts)) if parts else 0.0)
 
 
 def _names(original: Microdata, masked: Microdata, variables: Sequence[str] | None) -> tuple[str, ...]:
