@@ -95,7 +95,9 @@ def test_households_are_those_of_all_pairings(name: str, seed: int) -> None:
     for at, number in enumerate(ids.tolist()):
         groups.setdefault(number, []).append(at)
     groups = dict(sorted(groups.items()))
-    weights = masked.data.numbers(("w",))[:, 0].tolist()
+    true = data.numbers(("w",))[:, 0]
+    kept = true[np.searchsorted(data.record_ids(), masked.data.record_ids())]
+    weights = (kept * true.sum() / kept.sum()).tolist()
     reference = expected(Fit.of(masked.trace, masked.data, KEYS), groups, weights)
     assert found.by_id
     assert found.complete

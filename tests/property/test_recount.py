@@ -91,6 +91,7 @@ class Reference:
     def __init__(self, data: Microdata) -> None:
         self.true = {name: self.column(data, name) for name in KEYS}
         self.ids = data.record_ids().tolist()
+        self.weights = data.numbers(("w",))[:, 0].tolist()
         self.shown_for = {name: {v: {v} for v in self.true[name] if v is not None} for name in KEYS}
         self.moved: set[str] = set()
 
@@ -136,7 +137,10 @@ class Reference:
     def counts(self, masked: Microdata) -> dict[int, tuple[int, float]]:
         shown = {name: self.column(masked, name) for name in KEYS}
         numeric = {name for name in self.moved if masked.schema[name].kind == "numeric"}
-        weights = masked.numbers(("w",))[:, 0].tolist()
+        kept = set(masked.record_ids().tolist())
+        left = sum(w for w, number in zip(self.weights, self.ids) if number in kept)
+        stands_for = {number: w * sum(self.weights) / left for w, number in zip(self.weights, self.ids)}
+        weights = [stands_for[number] for number in masked.record_ids().tolist()]
         found: dict[int, tuple[int, float]] = {}
         at = {number: place for place, number in enumerate(self.ids)}
         published = masked.record_ids().tolist()

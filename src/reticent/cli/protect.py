@@ -67,7 +67,7 @@ COLOURS = {"held": "green", "not held": "red", "not judged": "yellow"}
 
 def show_verdict(console: Console, verdict: "FileVerdict") -> None:
     """One line for each attack: held, not held, not judged; what the plan does not ask for is said to be so."""
-    table = Table(title=f"Verdict: {verdict.state}", title_justify="left")
+    table = Table(title=f"Verdict: {verdict.headline}", title_justify="left")
     for column in ("attack", "state", "what it found"):
         table.add_column(column)
     for one in verdict.attacks:

@@ -56,7 +56,7 @@ class FileResult:
     def __repr__(self) -> str:
         accepted = ", risk accepted" if self.verdict.accepted and not self.verdict.held else ""
         return (
-            f"<FileResult {self.masked.n_records} records, {len(self.steps)} steps: {self.verdict.state}{accepted}; "
+            f"<FileResult {self.masked.n_records} records, {len(self.steps)} steps: {self.verdict.headline}{accepted}; "
             f"unsafe combinations {_judged(self.risk_before)} → {_judged(self.risk_after)}>"
         )
 

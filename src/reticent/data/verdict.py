@@ -8,6 +8,8 @@ from reticent.base.errors import NotProtectedError
 
 ATTACKS = ("recount", "linkage", "households", "intervals", "weights", "order")
 """Attacks that a plan can ask for."""
+ALWAYS = ("recount", "linkage")
+"""Attacks that every verdict speaks of, asked for or not."""
 DEFAULT_MOST = 0.05
 """The largest risk that is allowed where the plan states none and weights say what a record stands for."""
 
@@ -76,6 +78,26 @@ class FileVerdict:
     def held(self) -> bool:
         """Whether every attack that the plan asks for was tried and withstood."""
         return self.state is State.HELD
+
+    @property
+    def clear(self) -> bool:
+        """Held, and nothing that every file should be attacked with was left open."""
+        return self.held and not self._left_open
+
+    @property
+    def _left_open(self) -> tuple[str, ...]:
+        return tuple(
+            one.attack
+            for one in self.attacks
+            if one.attack in ALWAYS and one.state is State.NOT_JUDGED and not one.asked
+        )
+
+    @property
+    def headline(self) -> str:
+        """The state in a few words; what was not asked for and is open is named, so that it does not read as held."""
+        asked = ", ".join(one.attack for one in self.asked) or "nothing"
+        rest = f"; not judged: {', '.join(self._left_open)}" if self._left_open else ""
+        return f"{self.state} (asked for: {asked}{rest})"
 
     def require(self) -> None:
         """Refuse a file that may not leave."""

@@ -86,11 +86,13 @@ def measure_risk(data: Microdata, settings: RiskSection, *, masked: Masked | Non
     shown = data if masked is None else masked.data
     keys = tuple(name for name in wanted if name in shown.schema)
     trace = Trace.start(data, wanted) if masked is None else masked.trace
+    if any(trace.covers[name].unknown for name in keys):
+        return FileRisk(keys, shown.n_records)
     individual = recount(trace, shown, keys).individual()
     household = data.household()
     homes = None if household is None else household_risk(individual.risk, household)
-    if not keys or any(trace.covers[name].unknown for name in keys):
-        return FileRisk(keys, shown.n_records, individual=individual if not keys else None, households=homes)
+    if not keys:
+        return FileRisk(keys, shown.n_records, individual=individual, households=homes)
     chosen = KeyCombinations(dimension=min(settings.dimension, len(keys)), threshold=settings.threshold, keys=keys)
     few = len(keys) <= MOST_KEYS  # both look at all sets of keys
     truth = None if masked is None else trace.truth(shown)

@@ -1,7 +1,7 @@
 """Judge what the attacks found by the limits that the plan states: held, not held, or not judged."""
 
 from reticent.data.plan import RiskSection
-from reticent.data.verdict import ATTACKS, AttackVerdict, FileVerdict, State
+from reticent.data.verdict import ALWAYS, ATTACKS, AttackVerdict, FileVerdict, State
 from reticent.microdata.attacks import FileAttacks
 
 Found = tuple[float | None, float | None, str]
@@ -25,7 +25,7 @@ def judge(attacks: FileAttacks, settings: RiskSection, *, limit: float, househol
             state = State.NOT_JUDGED
         else:
             state = State.HELD if value <= most else State.NOT_HELD
-        if name in asked or name in ("intervals", "order") or value is not None:
+        if name in asked or name in (*ALWAYS, "intervals", "order") or value is not None:
             made.append(AttackVerdict(name, state, name in asked, text, value, most))
     return FileVerdict(tuple(made), settings.accept_risk or "")
 

@@ -62,7 +62,7 @@ def confidential_report(run: RunView, *, secret: str = "") -> str:
         Section("Associations before and after", _associations(run)),
         Section("The secret of this run", _secret(secret)),
     ]
-    subtitle = f"{number(result.file.n_records)} records, {len(result.steps)} steps"
+    subtitle = f"{number(result.masked.n_records)} records, {len(result.steps)} steps"
     kept = [section for section in sections if section.blocks]
     return render_page("Protection of a microdata file", kept, public=False, subtitle=subtitle)
 
@@ -83,11 +83,11 @@ def _short(run: RunView) -> tuple[Block, ...]:
     before, after = run.risk_before.summary(), run.risk_after.summary()
     verdict = run.result.verdict
     if verdict.held:
-        text = "Every attack that the plan asks for was tried, and the file stays within the limits."
+        text = f"The file stays within the limits of every attack that the plan asks for: {verdict.headline}."
     else:
         failing = ", ".join(f"{one.attack} ({one.state})" for one in verdict.blocking)
         text = f"Not to be released: {failing or 'the plan asks for no attack'}."
-    blocks: list[Block] = [Verdict(verdict.held, text)]
+    blocks: list[Block] = [Verdict(verdict.clear, text)]
     if verdict.accepted and not verdict.held:
         blocks.append(Verdict(False, f"The risk was accepted, for this reason: {verdict.accepted}"))
     pairs = []

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reticent.data.microdata import Microdata
 from reticent.kernels.household_matching import count_households, own_households
-from reticent.microdata.risk.recount import Fit, inverse, published_weights, weighted_risk
+from reticent.microdata.risk.recount import Fit, inverse, population_weights, weighted_risk
 from reticent.microdata.trace import Trace, positions
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ def household_recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> H
     """Count the published households that each household can be."""
     starts, members = _groups(trace, masked)
     by_id = masked.schema.household_id is not None
-    weights = published_weights(trace, masked)
+    weights = population_weights(trace, masked)
     if starts.size == 1:
         return HouseholdRecount(0, np.zeros(0, dtype=np.int64), None if weights is None else np.zeros(0), by_id, True)
     fit = Fit.of(trace, masked, keys)

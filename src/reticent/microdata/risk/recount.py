@@ -163,7 +163,7 @@ def _numbered(cover: Cover, masked: Microdata, name: str) -> Codes:
 def recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
     """Count the fitting published records of each original record; without keys every published record fits."""
     fit = Fit.of(trace, masked, keys)
-    weights = published_weights(trace, masked)
+    weights = population_weights(trace, masked)
     counts, sums = _fitting(fit, np.ones(masked.n_records) if weights is None else weights)
     mine = fit.own_fits()
     n = trace.original.n_records
@@ -173,13 +173,17 @@ def recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
     return Recount(fit.keys, found, None if weights is None else population)
 
 
-def published_weights(trace: Trace, masked: Microdata) -> Floats | None:
-    """The weights as published; where none are published, the original ones, which still estimate the population."""
-    weights = masked.weights()
-    if weights is not None:
-        return weights
+def population_weights(trace: Trace, masked: Microdata) -> Floats | None:
+    """What each published record stands for in the population: its true weight, raised where records were left out.
+
+    Weights that were rounded, disturbed or dropped make nobody rarer or more frequent, so the published ones do not count.
+    """
     true = trace.original.weights()
-    return None if true is None else np.asarray(true[np.maximum(positions(trace.original, masked), 0)])
+    if true is None:
+        return None
+    own = positions(trace.original, masked)
+    here = np.where(own >= 0, true[own], 0.0)
+    return np.asarray(here * (true.sum() / here.sum())) if here.sum() > 0 else here
 
 
 def _fitting(fit: Fit, values: Floats) -> tuple[Ints, Floats]:

@@ -1,0 +1,87 @@
+"""Losses after recoding. Version 0.1.0 compared old codes with new ones: a pure recoding had SPECKS 1 and pMSE 1/4.
+
+`measures.json` has what 0.1.0 reported for `people.csv`; by its combined score, recoding four variables to one code (0.24) cost
+hardly more than a mild recoding of three (0.22).
+"""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from reticent import load_microdata
+from reticent.base.randomness import as_secret
+from reticent.data.method import MaskingMethod
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Schema, Variable
+from reticent.microdata.loss.compare import compare
+from reticent.microdata.loss.measure import LossReport
+from reticent.microdata.mask.generalize import Generalize
+from reticent.microdata.mask.pram import Pram
+from reticent.microdata.mask.recode import Recode
+from reticent.microdata.pipeline import apply_steps
+
+FIXTURES = Path(__file__).parent / "fixtures" / "v010" / "files"
+RECODE = (Recode("age", bands=(16, 25, 35, 45, 55, 65, 75)), Recode("occupation", level=1), Recode("region", level=1))
+ONE_CODE = (
+    Recode("region", level=0), Recode("occupation", level=0), Recode("age", bands=(0,)),
+    Recode("sex", map={"f": "*", "m": "*"}),
+)  # fmt: skip
+SHIFTED = (Recode("education", rules=("1: 0-1", "2: 2-3", "3: 4-5")),)  # new codes that are also old ones
+MERGED = (Recode("marital", map={"widowed": "divorced"}, keep=True),)
+
+
+def people() -> Microdata:
+    return load_microdata(FIXTURES / "people.csv", FIXTURES / "people.schema.toml").data
+
+
+def loss(steps: tuple[MaskingMethod, ...]) -> LossReport:
+    data = people()
+    return compare(data, apply_steps(data, steps, secret=as_secret(b"loss")).data)
+
+
+@pytest.mark.parametrize("steps", [RECODE, ONE_CODE, SHIFTED, MERGED], ids=["recode", "one code", "shifted", "merged"])
+def test_a_pure_recoding_is_no_difference_at_the_common_level(steps: tuple[MaskingMethod, ...]) -> None:
+    found = loss(steps)
+    for measure in ("specks", "pmse", "hellinger", "cramers-v", "variables"):
+        assert found[measure] == pytest.approx(0.0, abs=1e-9)
+    assert found["entropy-share"] > 0
+    assert found.score > 0
+
+
+def test_version_0_1_0_called_it_ruined_and_one_code_nearly_free() -> None:
+    then = json.loads((FIXTURES / "measures.json").read_text())["loss"]
+    assert then["recode"]["specks"] == then["one code"]["specks"] == 1.0
+    assert then["one code"]["score"] - then["recode"]["score"] < 0.03
+    mild, total = loss(RECODE), loss(ONE_CODE)
+    assert mild["entropy-share"] == pytest.approx(then["recode"]["entropy-share"])
+    assert total.score - mild.score > 0.2
+
+
+def test_everything_to_one_code_is_a_loss_of_one() -> None:
+    frame = pl.DataFrame({"a": list("xyz") * 40, "b": list("uvwu") * 30})
+    data = Microdata.of(frame, Schema((Variable("a"), Variable("b"))))
+    steps = [Recode(name, map=dict.fromkeys(set(frame[name]), "*")) for name in ("a", "b")]
+    found = compare(data, apply_steps(data, steps, secret=as_secret(b"loss")).data)
+    assert found["entropy-share"] == found.score == pytest.approx(1.0)
+
+
+def test_what_chance_does_is_still_a_difference() -> None:
+    """Changed codes are not a recoding, alone and after one."""
+    for steps in (
+        (Pram(("marital",), keep=0.5, invariant=False),),
+        (*RECODE, Pram(("region",), keep=0.5, invariant=False)),
+    ):
+        found = loss(steps)
+        assert found["variables"] > 0.02
+        assert found["hellinger"] > 0.005
+    data = people()
+    turned = data.with_codes("sex", (1 - data.encoded("sex").codes).astype("int32"), data.categories("sex"))
+    assert compare(data, turned).of_variable("variables", "sex") == 1.0
+
+
+def test_codes_that_only_some_records_got_are_compared_above_them() -> None:
+    found = loss((Generalize(("occupation", "sex", "marital"), k=10, suppression=0.05, local=True),))
+    assert found["specks"] < 0.1
+    assert found["entropy-share"] > 0
