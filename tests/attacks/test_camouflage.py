@@ -82,11 +82,34 @@ def intervals(rows: list[tuple[str, float, float, float]]) -> list[tuple[float, 
     return list(found.values())
 
 
-def one_end_is_the_value(low: float, high: float) -> list[float]:
-    """0.1.0: one end of each interval is the value plus or minus 20 percent; it is whole, so mostly only one fits."""
-    both = (low / 0.8, high / 1.2)
-    whole = sorted(both, key=lambda v: abs(v - round(v)))
-    return [float(round(whole[0]))]
+def both_ends(low: float, high: float) -> list[tuple[float, float, float]]:
+    """0.1.0: one end of each interval is the value plus or minus 20 percent, the other is farther away by one of few ratios.
+
+    For either end: how far from whole the value would be, the ratio, and the value."""
+    found = []
+    for value in (low / 0.8, high / 1.2):
+        ratio = max(high - value, value - low) / (0.2 * value)
+        found.append((abs(value - round(value)), ratio, float(round(value))))
+    return sorted(found)
+
+
+def ratios(people_: list[tuple[float, float, float]]) -> np.ndarray:
+    """The ratios of those for whom only one end gives a whole number."""
+    tried = [both_ends(low, high) for low, high, _ in people_]
+    return np.array([first[1] for first, second in tried if first[0] < 0.003 and second[0] > 0.02])
+
+
+def decoder(people_: list[tuple[float, float, float]]) -> Any:
+    """The attack: the end that gives a whole number; where both do, the one with a ratio that others have."""
+    known = ratios(people_)
+
+    def guess(low: float, high: float) -> list[float]:
+        first, second = both_ends(low, high)
+        if second[0] > 0.02 or not len(known):
+            return [first[2]]
+        return [min((first, second), key=lambda end: float(np.abs(known - end[1]).min()))[2]]
+
+    return guess
 
 
 def decoded(people_: list[tuple[float, float, float]], guess: Any) -> float:
@@ -100,7 +123,6 @@ def chance(people_: list[tuple[float, float, float]]) -> float:
 
 
 GUESSES = {
-    "one end is the value": one_end_is_the_value,
     "low": lambda low, high: [np.ceil(low)],
     "high": lambda low, high: [np.floor(high)],
     "middle": lambda low, high: [np.rint((low + high) / 2)],
@@ -118,12 +140,12 @@ def test_who_knows_the_program_decodes_nobody(tmp_path: Path, insiders: int) -> 
         rows = [(name, float(low), float(high), float(true)) for name, low, high, true in csv.reader(file)]
     before = intervals(rows)
     assert len(before) == SIDE * SIDE
-    assert decoded(before, one_end_is_the_value) >= 0.99
+    assert decoded(before, decoder(before)) >= 0.99
     today = intervals(published(tmp_path, {"percent": 20, "unit": 0.001, "insiders": insiders}))
     assert all(low <= truth <= high for low, high, truth in today)
     by_chance = chance(today)
     error = 3 * np.sqrt(by_chance * (1 - by_chance) / len(today))
-    for name, guess in GUESSES.items():
+    for name, guess in {**GUESSES, "one end is the value": decoder(today)}.items():
         assert decoded(today, guess) <= by_chance + error, name
 
 
