@@ -42,6 +42,16 @@ class Span:
             self.rows.append((lead, [v // common for v in rest]))
 
 
+def _set_of(row: Vector) -> frozenset[int] | None:
+    """The records that a row is (a multiple of) the sum of; None if they have different factors."""
+    members = frozenset(i for i, v in enumerate(row) if v)
+    return members if len({row[i] for i in members}) <= 1 else None
+
+
+def _rank(rows: Sequence[Sequence[int]]) -> int:
+    return len(Span(rows).rows)
+
+
 class Polytope:
     """{x ≥ 0, rows·x = sides}: maxima of linear functions by a two-phase simplex method in whole numbers (Bland's rule).
 
@@ -122,6 +132,7 @@ class System:
     squares: bool = False
     extra: int = 0
     rows: list[Vector] = field(default_factory=list)
+    answered: list[frozenset[int]] = field(default_factory=list)
 
     def present(self, members: Sequence[int]) -> list[int]:
         """The records that have a value."""
@@ -142,6 +153,7 @@ class Oracle:
     interval: int = 0
     known: frozenset[int] = frozenset()
     families: Sequence[Sequence[int]] = ()
+    tables: Sequence[Sequence[int]] = ()
 
     def __post_init__(self) -> None:
         for system in self.systems.values():
@@ -178,13 +190,22 @@ class Oracle:
         for name, row in pieces:
             if self.unsafe(self.systems[name], [i for i, v in enumerate(row) if v]):
                 return False
-        before = {name: list(system.rows) for name, system in self.systems.items()}
+        before = {name: (list(system.rows), list(system.answered)) for name, system in self.systems.items()}
         for name, row in pieces:
             if not self._one(self.systems[name], row):
-                for other, rows in before.items():
-                    self.systems[other].rows = rows
+                for other, (rows, answered) in before.items():
+                    self.systems[other].rows, self.systems[other].answered = rows, answered
                 return False
+            self._remember(self.systems[name], row)
         return True
+
+    def _remember(self, system: System, row: Vector) -> None:
+        asked = _set_of(row)
+        if asked is not None and asked not in system.answered:
+            system.answered.append(asked)
+
+    def _weighs(self, system: System) -> bool:
+        return system.by_value and (self.dominance is not None or self.p_percent is not None)
 
     def _one(self, system: System, row: Vector) -> bool:
         span = Span(system.rows)
@@ -193,13 +214,14 @@ class Oracle:
         together = [*system.rows, row]
         span.add(row)
         classes = _classes(system, together)
-        if self._combinations(system, span, classes) or self._pairs(system, together, classes):
+        if self._combinations(system, span, classes) or self._few(system, together):
             return False
-        for members in self.families:
+        tables = self.tables if self._weighs(system) else ()
+        for members in (*self.families, *tables):
             inside = system.present(members)
             if inside and self.unsafe(system, inside) and span.contains(_indicator(inside, len(row))):
                 return False
-        if self._bounds(system, together, classes):
+        if self._rests(system, row) or self._bounds(system, together, classes):
             return False
         system.rows = together
         return True
@@ -213,25 +235,33 @@ class Oracle:
                     return True
         return False
 
-    def _pairs(self, system: System, rows: Sequence[Vector], classes: list[list[int]]) -> bool:
-        """Two classes, of which one tells the other: to a lone insider, or about too few respondents with both."""
-        n, minimum = len(self.owner), self.minimum + system.extra
-        hidden = [group for group in classes if not {self.owner[i] for i in group} & self.known]
-        for one, other in combinations(hidden, 2):
-            first, second = {self.owner[i] for i in one}, {self.owner[i] for i in other}
-            insider = (
-                self.coalition >= 1
-                and minimum >= 3
-                and min(len(first), len(second)) == 1
-                and max(len(first), len(second)) <= minimum - 2
-                and not first & second
-            )
-            change = bool(first & second) and len(first | second) < minimum
-            span = Span(rows)
-            if not (insider or change) or span.contains(_indicator(one, n)) or span.contains(_indicator(other, n)):
-                continue
-            span.add(_indicator(one, n))
-            if span.contains(_indicator(other, n)):
+    def _rests(self, system: System, row: Vector) -> bool:
+        """Whether an answered total less answered parts that do not overlap is unsafe, one of them being the new row."""
+        new = _set_of(row)
+        if new is None or not self._weighs(system):
+            return False
+        others = [own for own in system.answered if own != new]
+        left = [new - own for own in others if own < new] + [own - new for own in others if own > new]
+        for whole in (new, *(own for own in others if own > new)):
+            rest = whole if whole == new else whole - new
+            for part in system.answered:
+                if part and part <= rest:
+                    rest = rest - part
+            left.append(rest)
+        return any(rest and self.unsafe(system, sorted(rest)) for rest in left)
+
+    def _few(self, system: System, rows: Sequence[Vector]) -> bool:
+        """Whether some combination of the rows is 0 for all but too few respondents, those known to everybody apart.
+
+        Rows that lose rank without the records of some respondents have a combination that rests on these alone.
+        """
+        hidden = [i for i in range(len(self.owner)) if self.owner[i] not in self.known]
+        people = sorted({self.owner[i] for i in hidden if system.values[i] is not None})
+        size = min(self.minimum + system.extra - 1, len(people))
+        full = _rank([[row[i] for i in hidden] for row in rows])
+        for chosen in combinations(people, max(size, 0)):
+            rest = [i for i in hidden if self.owner[i] not in chosen]
+            if _rank([[row[i] for i in rest] for row in rows]) < full:
                 return True
         return False
 

@@ -248,3 +248,22 @@ def shrink_inverse(inverse: Residues, last: int, corner_inverse: np.uint64) -> N
             for j in range(last):
                 if inverse[last, j] != _ZERO:
                     inverse[i, j] = _plus(inverse[i, j], _times(factor, inverse[last, j]))
+
+
+@njit(cache=True)
+def exchange(inverse: Residues, share: Residues, place: int, rank: int) -> None:
+    """Exchange the pivot at a place: share = inverse · the new pivot's column, not 0 at the place; O(rank²), in place."""
+    exponent, base, scale = PRIME - 2, share[place], _ONE
+    while exponent > 0:
+        if exponent & 1:
+            scale = _times(scale, base)
+        base = _times(base, base)
+        exponent >>= 1
+    for j in range(rank):
+        inverse[place, j] = _times(inverse[place, j], scale)
+    for i in range(rank):
+        if i != place and share[i] != _ZERO:
+            factor = _P - share[i]
+            for j in range(rank):
+                if inverse[place, j] != _ZERO:
+                    inverse[i, j] = _plus(inverse[i, j], _times(factor, inverse[place, j]))

@@ -23,11 +23,11 @@ from reticent.queries.fixed import fixed_point, product
 from reticent.queries.language import And, Compare, Condition, Constant, In, IsMissing, Not, Or
 from reticent.queries.levels import CutpointError, Levels, OrderError, chosen_levels, comparable_levels, encode
 from reticent.queries.policy import Bounds, Policy
+from reticent.queries.ties import ties_of
 
 __all__ = ["COUNT", "CutpointError", "Levels", "OrderError", "RecordSet", "Universe", "Version"]
 
 COUNT = "*"
-TIED, LOOSE = 1e-9, 1e-4
 
 
 class Version:
@@ -174,13 +174,17 @@ class Universe:
 
     @cached_property
     def found_ties(self) -> tuple[tuple[str, ...], ...]:
-        """Responses whose values satisfy a linear equation in some version. This depends on values."""
+        """Responses whose values satisfy a linear equation, everywhere or for a code of a filter. This depends on values."""
         names = self.policy.responses
-        return tuple(
-            tuple(names[i] for i in tied)
-            for version in self.versions
-            for tied in _dependent(version.data.numbers(names) if names else np.zeros((0, 0)))
-        )
+        if len(names) < 2:
+            return ()
+        found: dict[tuple[str, ...], None] = {}
+        for version in self.versions:
+            values = version.data.numbers(names)
+            groups = [version.codes[name][version.atom] for name in self.policy.filters]
+            for tied in ties_of(values, groups):
+                found[tuple(names[i] for i in tied)] = None
+        return tuple(found)
 
     def linked_by(self, ties: tuple[tuple[str, ...], ...]) -> dict[str, tuple[str, ...]]:
         """For each response all that are joined to it by ties, also over several."""
@@ -279,24 +283,9 @@ class Universe:
         first = order[start[:-1]]
         atom_of = tuple(places[first, v] for v in range(len(self.versions)))
         factors = [fixed_point(column) for column in unit_values[order].T]
-        return Columns(label, atom_of, start, unit_entity[order], factors[0] if len(names) == 1 else product(factors))
-
-
-def _dependent(values: NDArray[np.float64]) -> list[list[int]]:
-    """Sets of columns tied by a linear equation (with a constant) over the complete records."""
-    complete = values[~np.isnan(values).any(axis=1)] if values.size else values
-    if complete.shape[1] < 2 or len(complete) <= complete.shape[1] + 1:
-        return []
-    centred = complete - complete.mean(axis=0)
-    spread = np.sqrt((centred**2).mean(axis=0))
-    moving = np.flatnonzero(spread > 0)
-    unit = centred[:, moving] / spread[moving]
-    sizes, vectors = np.linalg.eigh(unit.T @ unit / len(unit))
-    found = []
-    for k in np.flatnonzero(sizes < TIED):
-        tied = moving[np.abs(vectors[:, k]) > LOOSE]
-        found.append([int(i) for i in tied])
-    return found
+        values_of = factors[0] if len(names) == 1 else product(factors)
+        different = tuple(factors) if len(set(names)) > 1 else ()
+        return Columns(label, atom_of, start, unit_entity[order], values_of, different)
 
 
 def _atom_words(version: Version, secret: Secret) -> NDArray[np.uint64]:

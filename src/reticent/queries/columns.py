@@ -27,7 +27,8 @@ class Columns:
     """The unknowns of one response over all versions, grouped by the atoms they lie in.
 
     `atom_of[v]` is the atom of version v of each column (−1: not in that version). The units (one unknown each) of
-    column c are `units[start[c]:start[c + 1]]`, with their respondents and exact values.
+    column c are `units[start[c]:start[c + 1]]`, with their respondents and exact values. `factors` are the values of the
+    two responses where the unknowns are products of different ones.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Columns:
     start: NDArray[np.int64]
     entity: NDArray[np.int64]
     values: Fixed
+    factors: tuple[Fixed, ...] = ()
     _largest: dict[int, Whole] = field(default_factory=dict, repr=False, compare=False)
 
     @property

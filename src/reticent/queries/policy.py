@@ -113,6 +113,9 @@ class Policy:
     coalition: int = field(default=1, metadata={"min": 0, "max": 20})
     interval: float = field(default=0.0, metadata={"min": 0, "max": 100})
     unions: int = field(default=2, metadata={"min": 1, "max": 2, "help": "most classes in an inferred sensitive set"})
+    dimension: int = field(
+        default=3, metadata={"min": 0, "max": 3, "help": "most filters of the tables whose unsafe cells are watched"}
+    )
     leverage: float = field(default=0.5, metadata={"min": 0, "max": 1, "help": "largest leverage in a regression"})
     r_squared: float = field(default=0.99, metadata={"min": 0, "max": 1, "help": "largest R² of a regression"})
     transforms: tuple[str, ...] = TRANSFORMS

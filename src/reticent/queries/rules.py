@@ -4,13 +4,14 @@ Respondents (entities) are counted, not records. Contributions are absolute valu
 negative value cannot hide a large one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.queries.columns import Columns
+from reticent.queries.fixed import Whole
 from reticent.queries.policy import Policy
 
 Mask = NDArray[np.bool_]
@@ -50,8 +51,15 @@ class SetRules:
         squares = len(responses) == 2 and responses[0] == responses[1]
         return cls(minimum, dominance, share, policy.coalition, by_value, known, squares)
 
+    @property
+    def weighs(self) -> bool:
+        """Whether a set can be unsafe although it has enough respondents."""
+        return self.by_value and (self.dominance is not None or self.p_percent is not None)
+
     def broken(self, columns: Columns, mask: Mask) -> str | None:
         """The rule that makes a set of columns unsafe, in words for staff; None if it is safe."""
+        if columns.factors and self.by_value:
+            return self._broken_product(columns, mask)
         if columns.one_each and not self.known:
             return self._broken_quickly(columns, mask)
         units = columns.units_by_entity(mask)
@@ -64,12 +72,46 @@ class SetRules:
         own = columns.values.integers[units]
         if self.squares and self.by_value and len(own) and own.min() == own.max():
             return SAME
+        return self._broken_units(entity, own)
+
+    def _broken_units(self, entity: NDArray[np.int64], own: Whole) -> str | None:
+        """The rule that some values break, given in the order of their respondents."""
         starts = np.flatnonzero(np.diff(entity, prepend=-1))
         few = self._few(len(starts))
         if few is not None or not self.by_value:
             return few
         contributions = np.abs(np.add.reduceat(own, starts))
         return self._by_value(len(starts), contributions, int(contributions.sum()))
+
+    def _broken_product(self, columns: Columns, mask: Mask) -> str | None:
+        """A sum of products is a sum of one response over the values of the other, and is judged as these sums.
+
+        Products that are 0 add nothing, so they hide nobody. Where one response has two values in the set (0 and 1, say),
+        the sums of the other over each of them follow from the sum of the products and the plain sum.
+        """
+        units = columns.units_by_entity(mask)
+        if self.known:
+            units = units[~np.isin(columns.entity[units], np.fromiter(self.known, dtype=np.int64))]
+        entity = columns.entity[units]
+        own = columns.values.integers[units]
+        broken = self._broken_units(entity, own)
+        if broken is not None or len(units) == 0:
+            return broken
+        plain = replace(self, minimum=self.minimum - 1)  # these are single sums, which take one respondent less
+        adding = own != 0
+        if bool(adding.any()) and (rule := plain._broken_units(entity[adding], own[adding])) is not None:
+            return f"{rule} with a product other than 0"
+        for selector, other in (columns.factors, columns.factors[::-1]):
+            codes = selector.integers[units]
+            values = set(codes[:1].tolist()) | set(codes[codes != codes[0]][:1].tolist())
+            if len(values) < 2 or not bool(np.isin(codes, list(values)).all()):
+                continue
+            for value in values:
+                chosen = codes == value
+                rule = plain._broken_units(entity[chosen], other.integers[units][chosen])
+                if rule is not None:
+                    return f"{rule} with one value of the other response"
+        return None
 
     def _broken_quickly(self, columns: Columns, mask: Mask) -> str | None:
         """The same where each respondent has one unit: the largest of a set are among the largest of its columns."""

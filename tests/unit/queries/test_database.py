@@ -303,24 +303,31 @@ def test_known_respondents_count_as_known(tmp_path: Path) -> None:
 
 
 def test_families_and_pairs_are_protected_as_sums_of_classes(tmp_path: Path) -> None:
-    """Two classes of department a, neither of them inferable: only their sum is, and that is the whole department."""
+    """Two classes of department a, neither of them inferable: only their sum is, and that is the whole department.
+
+    With a minimum alone every combination is watched; with dominance pairs and families are.
+    """
     table = frame(30).with_columns(
         pl.Series("dept", ["a"] * 4 + ["b"] * 26),
         pl.Series("age", [20, 21, 22, 23] + [24] * 13 + [25] * 13),
     )
-    queries = ("age IN (20, 21, 24)", "TRUE", "dept = 'b'")
+    queries = ("age IN (20, 21, 24)", "age IN (22, 23, 25)", "dept = 'b'")
+    dominated: dict[str, Any] = {"minimum": 2, "dominance": (4, 99)}
     verdicts = {}
     for name, facts in {
-        "classes": {"unions": 1},
-        "pairs": {"unions": 2},
-        "family": {"unions": 1, "families": (("dept",),)},
+        "classes": {"unions": 1, "dimension": 0, **dominated},
+        "pairs": {"unions": 2, "dimension": 0, **dominated},
+        "family": {"unions": 1, "dimension": 0, "families": (("dept",),), **dominated},
+        "tables": {"unions": 1, **dominated},
+        "minimum": {"unions": 1, "dimension": 0, "minimum": 5},
     }.items():
         folder = tmp_path / name
         folder.mkdir()
-        db = make(folder, table, Policy(**{**POLICY.__dict__, "minimum": 5, **facts}))
+        db = make(folder, table, Policy(**{**POLICY.__dict__, **facts}))
         results = [db.ask(f"SELECT SUM(pay) FROM data WHERE {text}", user="u") for text in queries]
         verdicts[name] = [isinstance(result, Answer) for result in results]
-    assert verdicts == {"classes": [True, True, True], "pairs": [True, True, False], "family": [True, True, False]}
+    watched = ("pairs", "family", "tables", "minimum")
+    assert verdicts == {"classes": [True, True, True], **{key: [True, True, False] for key in watched}}
 
 
 def test_responses_tied_by_an_equation_are_judged_together(tmp_path: Path) -> None:

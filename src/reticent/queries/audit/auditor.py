@@ -1,18 +1,24 @@
 """The auditor of one response: would one more released row make anything sensitive inferable?
 
 Sensitive sets are the classes of the current partition, pairs of classes, and the sets of families that the policy names,
-each judged by the policy's rules. A row that follows from earlier ones is always released: it tells nothing new.
+each judged by the policy's rules; and no combination of answers at all may rest on fewer respondents than the policy
+wants. A row that follows from earlier ones is always released: it tells nothing new.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.kernels.echelon import PRIME
+from reticent.queries.audit.blocks import Block, deal, rests_on_enough
+from reticent.queries.audit.few import FewRespondents
+from reticent.queries.audit.rational import reconstruct
 from reticent.queries.audit.rowspace import Certificate, LinearRow, Partition, Proposal, RowSpace, Undecided
+from reticent.queries.audit.watch import Totals, Watched
 from reticent.queries.columns import Columns
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
@@ -56,7 +62,7 @@ class Auditor:
     rules: SetRules
     rng: np.random.Generator
     unions: int = 2
-    families: Sequence[Mask] = ()
+    families: Iterable[Mask] = ()
     bounds: BoundStage | None = None
     space: RowSpace = field(init=False)
     _releases: list[int] = field(default_factory=list)
@@ -64,11 +70,14 @@ class Auditor:
     # classes only shrink, so (class, size) names a set of columns for good once its partition is accepted
     _safe: set[tuple[tuple[int, int], ...]] = field(default_factory=set)
     _pending: set[tuple[tuple[int, int], ...]] = field(default_factory=set)
+    _blocks: list[Block] | None = None
+    _watched: Watched = field(init=False)
+    _totals: Totals = field(init=False)
 
     def __post_init__(self) -> None:
         self.space = RowSpace(self.columns.n_columns, rng=self.rng)
-        # a family is watched only where its sets are unsafe by themselves
-        self.families = [mask for mask in self.families if mask.any() and self.rules.broken(self.columns, mask)]
+        self._watched = Watched.of(self.families, self.columns, self.rules)
+        self._totals = Totals(self.columns.n_columns)
 
     def know(self, mask: Mask) -> None:
         """Add what outsiders know: the total of some columns, as if it had been released."""
@@ -94,6 +103,8 @@ class Auditor:
         verdict, proposal = self.judge(row)
         if verdict.allowed and proposal is not None:
             self._accept(proposal, release)
+        if verdict.allowed:
+            self._remember(row)
         return verdict
 
     def replay(self, row: LinearRow, release: int) -> None:
@@ -101,25 +112,45 @@ class Auditor:
         found = self.space.propose(row)
         if isinstance(found, Proposal):
             self._accept(found, release)
+        self._remember(row)
+
+    def _remember(self, row: LinearRow) -> None:
+        mask = _plain(row)
+        if mask is not None and self.rules.weighs:
+            self._totals.add(mask)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything released so far, for `restore`."""
-        return {**self.space.state(), "releases": np.array(self._releases, dtype=np.int64)}
+        own: dict[str, NDArray[Any]] = {
+            "releases": np.array(self._releases, dtype=np.int64),
+            "answered": self._totals.state(),
+        }
+        return {**self.space.state(), **own}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take over what was released, as another run has worked it out."""
         self.space.restore(state)
         self._releases = state["releases"].tolist()
+        self._totals.restore(state["answered"])
         self._undo.clear()
         self._safe.clear()
+        self._blocks = None
 
     def rank(self) -> int:
         """Number of independent rows released."""
         return self.space.rank
 
-    def back_to(self, rank: int) -> None:
-        """Take back the rows released after the rank was this."""
+    def mark(self) -> tuple[int, int]:
+        """How far the releases have come, for `back_to`."""
+        return self.space.rank, len(self._totals)
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """Take back the rows released after the mark was this."""
+        rank, answered = mark
+        self._totals.back_to(answered)
         self._safe.clear()
+        for block in self._blocks or ():
+            block.back_to(rank)
         while self.space.rank > rank:
             undo = self._undo.pop()
             self._releases.pop()
@@ -131,11 +162,16 @@ class Auditor:
 
     def _accept(self, proposal: Proposal, release: int) -> None:
         self._undo.append(_Undo(self.space.partition, self.space.null_vectors, list(self.space.pivots)))
-        prefer = None if self.bounds is None else self.bounds.interior(proposal.partition)
+        prefer = self._crowded(proposal.partition) if self.bounds is None else self.bounds.interior(proposal.partition)
         self.space.accept(proposal, prefer=prefer)
         self._releases.append(release)
         self._safe |= self._pending
         self._pending = set()
+
+    def _crowded(self, partition: Partition) -> Mask:
+        """Classes with at least so many records as respondents are wanted: as pivots they keep the search short."""
+        units = np.bincount(partition.class_of, weights=self.columns.counts, minlength=partition.n_classes)
+        return units >= self.rules.minimum
 
     def _exposed(self, proposal: Proposal) -> StaffReason | None:
         """The first sensitive set that would follow, with the releases it follows from."""
@@ -155,70 +191,54 @@ class Auditor:
             reason = self._proved(chosen, rule, proposal)
             if reason is not None:
                 return reason
-        return self._exposed_combination(proposal) or self._exposed_family(proposal)
+        return self._exposed_set(proposal) or self._few(proposal)
 
-    def _exposed_combination(self, proposal: Proposal) -> StaffReason | None:
-        """Whether two classes have an implied combination, with any factors, that exposes somebody.
+    def _few(self, proposal: Proposal) -> StaffReason | None:
+        """Whether some combination of answers, with any factors, rests on fewer respondents than the policy wants.
 
-        Sums of two classes are among the pairs already. Here: a respondent who is a class alone could compute the total
-        of another class that is too small; or the combination is of too few respondents who have values in both
-        classes, as the change of a value from one version of the data to the next.
+        So an insider who has records in several classes cannot compute another respondent, and no total less its visible
+        parts, no union of classes and no change from one version of the data to the next is of too few.
         """
-        insiders = self.rules.coalition >= 1 and self.rules.minimum >= 3  # below three, two respondents are a safe set
-        if not insiders and self.columns.one_each:
+        minimum = self.rules.minimum
+        if minimum <= 1 or rests_on_enough(self._blocks_dealt(), self.space, proposal.row):
             return None
-        groups = proposal.proportional(self._few(proposal.partition))
-        for group in groups:
-            respondents = {c: self._respondents(proposal.partition, c) for c in group.tolist()}
-            for i, j in combinations(respondents, 2):
-                one, other = respondents[i], respondents[j]
-                fewer, more = sorted((len(one), len(other)))
-                together = len(one | other)
-                to_insider = insiders and fewer == 1 and more <= self.rules.minimum - 2 and together == fewer + more
-                change = together < min(fewer + more, self.rules.minimum)
-                if not (to_insider or change):
-                    continue
-                certificate = self.space.implied_combination(proposal.weights(i, j), proposal)
-                if certificate is None:  # the screen found it, but with factors too large to be recovered
-                    raise Undecided("The audit cannot prove whether a combination of two classes is implied.")
-                rule = "insider: one respondent could compute another" if to_insider else "few respondents' change"
-                return self._reason(rule, 2, certificate)
-        return None
+        found = FewRespondents(self.columns, minimum, self.space, proposal).search()
+        if found is None:
+            return None
+        factors = [(row, reconstruct(factor, PRIME)) for row, factor in zip(found.rows, found.factors)]
+        combination = tuple((row, Fraction(0) if share is None else share) for row, share in factors)
+        rule = f"minimum: a combination of answers rests on {found.respondents} respondents"
+        return self._reason(rule, Certificate(((-1, Fraction(1)), *combination)))
 
-    def _few(self, partition: Partition) -> NDArray[np.int64]:
-        """Classes that may have fewer than the minimum of respondents (each of their columns has)."""
-        if self.columns.one_each:
-            units = np.bincount(partition.class_of, weights=self.columns.counts, minlength=partition.n_classes)
-            return np.flatnonzero(units < self.rules.minimum)
-        most = np.zeros(partition.n_classes, dtype=np.int64)
-        np.maximum.at(most, partition.class_of, self.columns.n_respondents)
-        return np.flatnonzero(most < self.rules.minimum)
+    def _blocks_dealt(self) -> list[Block]:
+        if self._blocks is None:
+            self._blocks = deal(self.columns, self.rules.minimum, self.rng)
+        return self._blocks
 
-    def _respondents(self, partition: Partition, chosen: int) -> frozenset[int]:
-        """The respondents of a class."""
-        return frozenset(np.unique(self.columns.entity[self.columns.units(partition.class_of == chosen)]).tolist())
-
-    def _exposed_family(self, proposal: Proposal) -> StaffReason | None:
-        partition = proposal.partition
-        for mask in self.families:
-            inside = np.bincount(partition.class_of[mask], minlength=partition.n_classes)
-            if bool(((inside > 0) & (inside < partition.size)).any()):
-                continue  # not a union of classes, so it cannot follow
-            members = inside > 0
-            if proposal.set_candidate(members):
-                rule = self.rules.broken(self.columns, mask) or "family"
-                reason = self._proved(tuple(np.flatnonzero(members).tolist()), rule, proposal)
-                if reason is not None:
-                    return reason
+    def _exposed_set(self, proposal: Proposal) -> StaffReason | None:
+        """A watched set that would follow, or a total less its parts that is unsafe."""
+        for classes in self._watched.candidates(proposal):
+            chosen = tuple(classes.tolist())
+            rule = self.rules.broken(self.columns, np.isin(proposal.partition.class_of, chosen)) or "watched set"
+            reason = self._proved(chosen, rule, proposal)
+            if reason is not None:
+                return reason
+        mask = _plain(proposal.row)
+        if mask is None or not self.rules.weighs:
+            return None
+        for rest in self._totals.rests(mask):
+            broken = self.rules.broken(self.columns, rest) if rest.any() else None
+            if broken is not None:
+                return StaffReason(broken, f"{self.columns.name}: a total less its answered parts")
         return None
 
     def _proved(self, chosen: tuple[int, ...], rule: str, proposal: Proposal) -> StaffReason | None:
         members = np.zeros(proposal.partition.n_classes, dtype=bool)
         members[list(chosen)] = True
         certificate = self.space.implied(members, proposal)
-        return None if certificate is None else self._reason(rule, len(chosen), certificate)
+        return None if certificate is None else self._reason(rule, certificate)
 
-    def _reason(self, rule: str, n_classes: int, certificate: Certificate) -> StaffReason:
+    def _reason(self, rule: str, certificate: Certificate) -> StaffReason:
         """The rule, and the combination of releases that breaks it."""
         releases = sorted({self._releases[row] for row in certificate.rows})
         terms = " ".join(
@@ -226,5 +246,11 @@ class Auditor:
             f"{'this' if row < 0 else f'#{self._releases[row]}'}"
             for row, factor in certificate.combination[:12]
         )
-        detail = f"{self.columns.name}: a set of {n_classes} classes would follow as {terms}"
+        detail = f"{self.columns.name}: it would follow as {terms}"
         return StaffReason(rule, detail, tuple(releases))
+
+
+def _plain(row: LinearRow) -> Mask | None:
+    """The set that a row is the sum of, or a multiple of it; None if it is a weighted one."""
+    masks = [mask for _, mask in row.terms if mask.any()]
+    return masks[0] if len(masks) == 1 else None

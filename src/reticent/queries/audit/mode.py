@@ -1,6 +1,6 @@
 """Exact answers under audit: the modes `exact` and `simulatable`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -10,6 +10,7 @@ import numpy as np
 from reticent.base.errors import ParameterError, PlanError
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.bounds import bound_stage
+from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
 from reticent.queries.fitting import leverage
@@ -35,10 +36,14 @@ class AuditedMode:
     by_value: ClassVar[bool] = True
     statistics: ClassVar[frozenset[str]] = LINEAR
     guarantee: ClassVar[str] = (
-        "Answers are exact. From all answers to all users together no total follows, by linear algebra, for a class of "
-        "records (or two classes, or a named family's set) that has too few respondents or is dominated, nor for a "
-        "single respondent who knows his own value one for another too small class; and, with the bounds that the policy "
-        "calls known, no value is fixed and no unsafe class is narrowed below its interval."
+        "Answers are exact. For the arithmetic attacker, from all answers to all users together: no combination of answers, "
+        "with any factors, rests on fewer respondents than the minimum, so that nobody who has one or several records among "
+        "them computes another; no total follows by linear algebra for a class of records, for a union of two classes, for a "
+        "cell of a table of up to three filters (or of a named family) or for an answered total less its answered parts "
+        "that is dominated or breaks the p percent rule; and, with the bounds that the policy calls known, no value is fixed "
+        "and no unsafe class is narrowed below its interval. Sums of products are judged as the sums over values that they "
+        "are. Not watched: other unions of classes for dominance and the p percent rule; insiders with more knowledge than "
+        "their own records. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
@@ -107,7 +112,7 @@ class AuditedMode:
         new: list[int] = []
         try:
             parts = pieces(statistic, self.setting.universe, records)
-            marks = {piece.attribute: self._auditor(piece).rank() for piece in parts}
+            marks = {piece.attribute: self._auditor(piece).mark() for piece in parts}
             reason = self._own_rules(statistic, records, parts)
             if reason is not None:
                 return reason
@@ -116,11 +121,13 @@ class AuditedMode:
                 return StaffReason("not defined", "the statistic does not exist for these records")
             rows = [piece.row(self.setting.universe) for piece in parts]
             for number, (piece, row) in enumerate(zip(parts, rows)):
-                verdict = self._auditor(piece).release(row, release)
-                new += [] if verdict.implied else [number]
+                auditor = self._auditor(piece)
+                verdict = auditor.release(row, release)
+                # what follows from earlier answers is remembered only where totals less their parts are watched
+                new += [] if verdict.implied and not auditor.rules.weighs else [number]
                 if not verdict.allowed:
-                    for attribute, rank in marks.items():
-                        self._auditors[attribute].back_to(rank)
+                    for attribute, mark in marks.items():
+                        self._auditors[attribute].back_to(mark)
                     return verdict.reason or StaffReason("audit")
         except ParameterError as err:
             return StaffReason("not auditable", str(err))
@@ -186,7 +193,7 @@ class AuditedMode:
             rules,
             self.setting.secret.stream("audit:" + columns.name),
             unions=policy.unions,
-            families=self._families(columns),
+            families=self._watched(columns, rules),
             bounds=bound_stage(columns, policy, key, rules) if by_value else None,
         )
         for column in columns.of_entities(known):
@@ -194,15 +201,15 @@ class AuditedMode:
         auditor.forget_undo()
         return auditor
 
-    def _families(self, columns: Columns) -> list[np.ndarray[Any, np.dtype[np.bool_]]]:
-        """The sets of every family that the policy names: the cells of a table by its variables."""
-        universe = self.setting.universe
-        sets = []
-        for names in self.setting.policy.families:
+    def _watched(self, columns: Columns, rules: SetRules) -> Iterator[np.ndarray[Any, np.dtype[np.bool_]]]:
+        """Cells of the tables that the policy names, and, where contributions are weighed, of all tables of few filters."""
+        universe, policy = self.setting.universe, self.setting.policy
+        for names in policy.families:
             for version in range(len(universe.versions)):
-                for cell in universe.cells(names, version=version):
-                    sets.append(columns.mask(cell))
-        return sets
+                yield from (columns.mask(cell) for cell in universe.cells(names, version=version))
+        if rules.weighs:
+            yield from table_cells(columns, universe.versions, policy.dimension, rules.minimum)
+            yield from own_columns(columns)
 
 
 class SimulatableMode(AuditedMode):
@@ -213,8 +220,8 @@ class SimulatableMode(AuditedMode):
     # a ratio or correlation may not exist and a model may not fit: that would tell something about values
     statistics: ClassVar[frozenset[str]] = LINEAR - {"ratio", "corr", "linreg", "logreg"}
     guarantee: ClassVar[str] = (
-        "Answers are exact. From all answers to all users together no total follows, by linear algebra, for a class of "
-        "records (or two classes, or a named family's set) that has too few respondents, whatever equations tie the "
+        "Answers are exact. From all answers to all users together no combination, with any factors, rests on fewer "
+        "respondents than the minimum, so that nobody among them computes another, whatever equations tie the "
         'responses (with `ties = "declared"`: those that the policy names). A refusal or an error depends only on which '
         "records the queries so far select, never on a response's value, however large, small or fine it is. Not covered: "
         "dominance, the p percent rule, known "

@@ -276,6 +276,27 @@ class RowSpace:
         sizes, starts = [abs(value) for value in self._exact.tolist()], self._starts.tolist()
         self._largest = [sum(sizes[a:b]) for a, b in pairwise(starts)]
 
+    @property
+    def inverse(self) -> Residues:
+        """The inverse of the released rows at the pivots: a row for each pivot, a column for each released row."""
+        return self._inverse
+
+    def row(self, number: int) -> LinearRow:
+        """One released row."""
+        return self._row(number)
+
+    def column_at(self, place: int) -> Residues:
+        """The coefficients of all released rows at a column."""
+        column: Residues = echelon.column_of(self._bits, self._residues, self._starts, self.rank, place)
+        return column
+
+    def combined(self, factors: Residues, columns: Integers) -> Residues:
+        """A combination of the released rows at some columns."""
+        made: Residues = echelon.combine_rows(
+            self._bits, self._residues, self._starts, factors, self._relevant(columns), self.n_columns
+        )
+        return made[columns]
+
     def _extend(self, null: Residues, parents: Integers) -> Residues:
         """Null vectors after a split: a random share of each parent's entry goes to its new class."""
         if len(parents) == 0:
