@@ -52,7 +52,7 @@ def audit(
     suppressed: str = typer.Option("", help="For a JJ file: hidden ids (3,7,12), or a file of them or of `suppress`."),
     response: str | None = typer.Option(None, help="For a plan of several responses: only this one."),
     insiders: str | None = typer.Option(
-        None, help="For a plan: attack by respondents alone in a cell, exact or levels."
+        None, help="For a plan: what respondents alone in a cell are kept from, exact or protect."
     ),
     coalition: int | None = typer.Option(None, min=1, max=4, help="So many of them put together what they know."),
     single: str = typer.Option("", help="For a JJ file: ids of cells with one respondent, each a different one."),

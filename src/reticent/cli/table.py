@@ -88,8 +88,7 @@ def show_table_result(console: Console, result: "object") -> None:
         )
         if len(rows) > SHOWN:
             console.print(f"[dim]and {len(rows) - SHOWN} more; the confidential report has them all[/dim]")
-    if result.inside is not None:
-        show_inside(console, result.inside, result.table.name_of)
+    show_inside(console, result.inside, result.table.name_of)
     for note in result.notes:
         console.print(f"[yellow]note:[/yellow] {note}")
 
@@ -102,12 +101,8 @@ def _exposed_row(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def show_inside(console: Console, found: "InsideAudit", name: Callable[[int], str]) -> None:
-    """What respondents alone in a cell find about others; for information."""
-    asked = "closer than its level" if found.levels else "exactly"
-    left = f", {found.left_out} coalitions not attacked" if found.left_out else ""
-    console.print(
-        f"From inside: {found.attacked} attackers{left}; {len(found.findings)} times a cell is found {asked}."
-    )
+    """Whether respondents alone in a cell are kept from others, and what they find."""
+    console.print(found.sentence(), style="" if found.state == "held" else "bold", highlight=False)
     if found.findings:
         rows = []
         for item in found.findings[:SHOWN]:

@@ -16,7 +16,8 @@ from reticent.data.plan import DataSection, OutputSection, check_sections, read_
 SECTIONS = ("data", "table", "protect", "output")
 PROTECT = ("method", "cost", "time_limit", "accept_exposed", "insiders", "coalition", "hide_empty")
 
-Insiders = Literal["exact", "levels"]
+Insiders = Literal["exact", "protect"]
+"""What respondents alone in a cell are kept from: exact values of other cells, or everything within their levels."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +136,8 @@ class ProtectSection:
 
     Without a `method` a table is protected by `heuristic`, and an audit attacks the pattern that is declared.
 
-    `accept_exposed` lets a table out although the attacker found exposed cells. With `insiders = "levels"` or a
-    `coalition` of more than one, what respondents alone in a cell find is reported too (and stops nothing).
+    `accept_exposed` lets a table out although the attacker found exposed cells. `insiders` says what respondents alone in
+    a cell, or a `coalition` of so many of them, are kept from. How closely they come is reported in any case.
     """
 
     method: str | None = field(default=None, metadata={"help": "how to protect; none: heuristic"})
@@ -144,7 +145,10 @@ class ProtectSection:
     time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds"})
     accept_exposed: bool = False
     insiders: Insiders = field(
-        default="exact", metadata={"help": "what is asked of cells that respondents alone in a cell attack"}
+        default="exact",
+        metadata={
+            "help": "what respondents alone in a cell are kept from: exact values of others, or their levels too"
+        },
     )
     coalition: int = field(
         default=1, metadata={"min": 1, "max": 4, "help": "so many of them put together what they know"}

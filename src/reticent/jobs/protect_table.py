@@ -5,12 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_choice
+from reticent.base.checks import check_choice, check_integer
 from reticent.base.errors import InfeasibleError, NotProtectedError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
@@ -59,6 +59,7 @@ from reticent.tabulation.linked import System
 from reticent.tabulation.tabulate import with_empty_cells
 
 MAX_LISTED = 10
+_INSIDE_SHARE = 0.25  # of the time for the search, what the attack from inside may take where it only informs
 DEFAULT_METHOD = "heuristic"
 SUMS_NOT_JUDGED = (
     "Not judged: whether one respondent stands in several hidden cells whose sum follows from the published ones; "
@@ -98,11 +99,11 @@ def protect_table(
     `data` is microdata with a `spec` (or several), or finished tables; the `method` is `heuristic` unless given. If the
     attacker finds exposed cells the result is refused (`NotProtectedError`), unless `accept_exposed`. Tables published
     before are given with the others, and in `earlier`, by their number, what was published of them. `previous` has, by
-    number, the same tables of an earlier period: what was hidden then is preferred now. With `insiders="levels"`, or a
-    `coalition` of more than one, `inside` says how closely respondents who are alone in a cell come to others; this is
-    for information. With `hide_empty` a suppression method may also hide cells without respondents, and nobody can tell
-    them from the others. A `secret` that can be guessed is refused, unless `test_secret` says that the result is never
-    released.
+    number, the same tables of an earlier period: what was hidden then is preferred now. No respondent alone in a cell, nor
+    a `coalition` of so many, finds another unsafe cell exactly; with `insiders="protect"` none comes closer to it than its
+    levels; `inside` says how closely they come. With `hide_empty` a suppression method may also hide cells without
+    respondents, and nobody can tell them from the others. A `secret` that can be guessed is refused, unless `test_secret`
+    says that the result is never released.
     """
     chosen, given = method or TABLE_METHODS[DEFAULT_METHOD](), bounds or BoundsOptions()
     secret = secret_for(chosen, secret, test=test_secret)
@@ -245,6 +246,12 @@ def protect_judged(
     progress: Progress = silent,
 ) -> ProtectedTable:
     """Protect and attack what has been judged: the tables of one response, or the whole of a joint system."""
+    check_choice(insiders, get_args(Insiders), name="insiders", owner="protect_table")
+    check_integer(coalition, minimum=1, maximum=4, name="coalition", owner="protect_table")
+    judged = replace(
+        judged, problem=replace(judged.problem, insider_levels=insiders == "protect", coalition=coalition)
+    )  # fmt: skip
+    parts = (judged,) if joint is None else joint.parts
     system, knowledge, problem = judged.system, judged.knowledge, judged.problem
     options = {"secret": secret_for(method, secret, test=True).child(method.name), "time_limit": time_limit}
     more = _preferred(method, preferred)
@@ -255,7 +262,8 @@ def protect_judged(
     seen = as_published(system, outcome, method.name, problem)
     found = attack(seen, outcome, progress=part(progress, 0.7, 1.0))
     sums = () if outcome.values is not None else published_sums(problem, outcome.hidden)
-    alone, inside = _from_inside(problem, outcome, insiders, coalition, time_limit, progress)
+    known = all(one.system.table.is_count or one.problem.respondent is not None for one in parts)
+    alone, inside = _from_inside(problem, outcome, insiders, coalition, known, time_limit, progress)
     said = (*notes, *system.table.notes, *knowledge.notes)
     if outcome.values is None and not system.table.from_records:
         said += (SUMS_NOT_JUDGED,)
@@ -267,7 +275,7 @@ def protect_judged(
     told = found if joint is None else without_differences(found, joint)
     return ProtectedTable(
         system, knowledge, problem, outcome, told, method.name, tuple(dict.fromkeys(said)), alone, inside, earlier,
-        joint=joint, shown=shown, sums=sums,
+        joint=joint, shown=shown, sums=sums, asked_inside=insiders,
     )  # fmt: skip
 
 
@@ -299,20 +307,26 @@ def _preferred(method: TableMethod, before: Mask | None) -> dict[str, Any]:
 
 
 def _from_inside(
-    problem: SuppressionProblem, outcome: Outcome, asked: str, coalition: int, time_limit: float, progress: Progress
-) -> tuple[tuple[Insider, ...], InsideAudit | None]:
-    """Who finds another cell exactly; and, if asked for, how closely respondents and coalitions of them come."""
-    check_choice(asked, ("exact", "levels"), name="insiders", owner="protect_table")
+    problem: SuppressionProblem,
+    outcome: Outcome,
+    asked: str,
+    coalition: int,
+    known: bool,
+    time_limit: float,
+    progress: Progress,
+) -> tuple[tuple[Insider, ...], InsideAudit]:
+    """Who finds another cell exactly, and how closely respondents and coalitions of them come.
+
+    Where nobody is kept from levels, looking takes no longer than a part of the search.
+    """
     if outcome.values is not None:
-        return (), None
+        return (), InsideAudit(coalition, True, 0, 0, (), judged=False)
     alone = tuple(find_insiders(problem, outcome.hidden))
-    if asked == "exact" and coalition == 1:
-        return alone, None
     closer = audit_inside(
-        problem, outcome.hidden, levels=asked == "levels", coalition=coalition, time_limit=time_limit,
-        progress=part(progress, 0.95, 1.0),
+        problem, outcome.hidden, coalition=coalition, progress=part(progress, 0.95, 1.0),
+        time_limit=time_limit if asked == "protect" else _INSIDE_SHARE * time_limit,
     )  # fmt: skip
-    return alone, closer
+    return alone, replace(closer, judged=known)
 
 
 def noise_note(found: Audit, problem: SuppressionProblem) -> str:

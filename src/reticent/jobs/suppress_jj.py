@@ -76,14 +76,14 @@ def audit_jj_inside(
     progress: Progress = silent,
 ) -> InsideAudit:
     """What the respondents of cells that have one only (`single`, each a different one) find about other unsafe cells."""
-    check_choice(insiders, ("exact", "levels"), name="--insiders", owner="audit")
+    check_choice(insiders, ("exact", "protect"), name="--insiders", owner="audit")
     problem = read_jj(path)
     hidden = _mask(problem, read_ids(suppressed))
     alone = np.full(problem.n_cells, -1, dtype=np.int64)
     ids = np.flatnonzero(_mask(problem, read_ids(single)))
     alone[ids] = np.arange(len(ids))
     known = replace(reconciled(problem, hidden), respondent=alone)
-    return audit_inside(known, hidden, levels=insiders == "levels", coalition=coalition, progress=progress)
+    return audit_inside(known, hidden, levels=insiders == "protect", coalition=coalition, progress=progress)
 
 
 def certificate_jj(path: Path, suppressed: str | list[int], out: Path, *, progress: Progress = silent) -> int:

@@ -28,6 +28,7 @@ from reticent.tables.suppression.explain import what_if, why
 from reticent.tables.suppression.sums import with_sums
 from reticent.tabulation.linked import System
 
+NOBODY = InsideAudit(1, True, 0, 0, (), judged=False)
 STATUS_NAMES = {status: status.name.lower() for status in CellStatus}
 
 
@@ -49,13 +50,14 @@ class ProtectedTable:
     method: str = "primary-only"
     notes: tuple[str, ...] = ()
     insiders: tuple[Insider, ...] = ()
-    inside: InsideAudit | None = None
+    inside: InsideAudit = NOBODY
     earlier: frozenset[int] = frozenset()
     joint: Joint | None = field(default=None, repr=False)
     whole: "ProtectedTable | None" = field(default=None, repr=False)
     number: int = 0
     shown: tuple[int, ...] | None = None
     sums: tuple[tuple[int, ...], ...] = ()
+    asked_inside: str = "exact"
 
     @property
     def table(self) -> Table:
@@ -77,12 +79,18 @@ class ProtectedTable:
 
     @property
     def exposed(self) -> tuple[int, ...]:
-        """Cells that the attacker recovers too closely, that a respondent alone in a cell works out exactly, or that
-        stand in an unsafe sum that is known.
+        """Cells that the attacker recovers too closely, that respondents alone in a cell find, or that stand in an unsafe sum
+        that is known.
         """
-        inside = {cell for insider in self.insiders for cell in insider.exposed}
         summed = {cell for group in self.sums for cell in group if self.problem.primary[cell]}
-        return tuple(sorted({int(cell) for cell in self.audit.exposed_cells} | inside | summed))
+        return tuple(sorted({int(cell) for cell in self.audit.exposed_cells} | self._lost_inside | summed))
+
+    @property
+    def _lost_inside(self) -> set[int]:
+        """Cells that respondents may not find as closely as they do: exactly, or within their levels where that is asked."""
+        exactly = {cell for insider in self.insiders for cell in insider.exposed}
+        closely = {found.cell for found in self.inside.findings if found.exact or self.asked_inside == "protect"}
+        return exactly | closely
 
     @property
     def published(self) -> tuple[PublishedTable, ...]:
@@ -125,7 +133,7 @@ class ProtectedTable:
     def intervals(self) -> list[dict[str, Any]]:
         """What the attacker can conclude about each hidden (or exchanged) cell."""
         found, exposed = self.audit, set(self.exposed)
-        inside = {cell for insider in self.insiders for cell in insider.exposed}
+        inside = self._lost_inside
         rows = []
         status = self.status
         revealed = self.revealed()
@@ -224,7 +232,7 @@ class ProtectedTable:
             "intervals": intervals,
             "sums": [[list(self.table.cell_codes(cell)) for cell in group] for group in self.sums],
             "notes": list(self.notes),
-            **({} if self.inside is None else {"inside": self._inside(self.inside)}),
+            "inside": self._inside(self.inside),
         }
 
     def write_certificate(self, path: Path) -> tuple[int, ...]:
@@ -256,7 +264,13 @@ class ProtectedTable:
             }
             for item in found.findings
         ]
-        facts = {"coalition": found.coalition, "levels": found.levels, "attacked": found.attacked}
+        facts = {
+            "asked": self.asked_inside,
+            "state": found.state,
+            "cells": len(found.cells),
+            "coalition": found.coalition,
+        }
+        facts |= {"attacked": found.attacked}
         return {**facts, "left_out": found.left_out, "found": rows}
 
     def _repr_html_(self) -> str:
@@ -280,20 +294,19 @@ def response_part(whole: ProtectedTable, joint: Joint, number: int) -> Protected
         for who in whole.insiders
         if _within(who.exposed, span)
     )
-    inside = whole.inside
-    if inside is not None:
-        moved = [
-            replace(item, known=_within(item.known, span), cell=item.cell - span.start)
-            for item in inside.findings
-            if span.start <= item.cell < span.stop
-        ]
-        inside = replace(inside, findings=tuple(moved))
+    moved = [
+        replace(item, known=_within(item.known, span), cell=item.cell - span.start)
+        for item in whole.inside.findings
+        if span.start <= item.cell < span.stop
+    ]
+    inside = replace(whole.inside, findings=tuple(moved))
     shown = tuple(at - first for at in whole._numbers if at in mine)
     return ProtectedTable(
         one.system, one.knowledge, one.problem, outcome_of(whole.outcome, joint, number),
         audit_of(whole.audit, joint, number), whole.method, whole.notes, alone, inside,
         frozenset(at - first for at in whole.earlier if at in mine), whole=whole, number=number, shown=shown,
         sums=tuple(_within(group, span) for group in whole.sums if _within(group, span)),
+        asked_inside=whole.asked_inside,
     )  # fmt: skip
 
 

@@ -62,6 +62,8 @@ class TableView(Protocol):
     def insiders(self) -> tuple[Any, ...]: ...
     @property
     def inside(self) -> Any: ...
+    @property
+    def asked_inside(self) -> str: ...
     def counts(self) -> dict[str, int]: ...
     def revealed(self) -> dict[int, list[str]]: ...
 
@@ -99,7 +101,9 @@ def _short(result: TableView) -> tuple[Block, ...]:
     facts += [("exposed", number(exposed)), ("cost", number(float(result.outcome.cost)))]
     facts.append(("proven least cost", "not known" if bound is None else number(float(bound))))
     facts.append(("method", f"{result.method} ({result.outcome.status})"))
-    return (Verdict(exposed == 0, text), Facts(tuple(facts)), *(Text(note) for note in result.notes))
+    facts.append(("respondents alone in a cell", f"{result.inside.state}: {number(len(result.inside.cells))} cells"))
+    inside = Text(result.inside.sentence())
+    return (Verdict(exposed == 0, text), inside, Facts(tuple(facts)), *(Text(note) for note in result.notes))
 
 
 def _grid(result: TableView, part: int) -> tuple[Block, ...]:
@@ -219,16 +223,14 @@ def _sums(words: list[str]) -> str:
 def _inside(result: TableView) -> tuple[Block, ...]:
     """What respondents alone in a cell, or coalitions of them, find about others."""
     found = result.inside
-    if found is None:
-        return ()
-    asked = "more closely than its protection level" if found.levels else "exactly"
+    if not found.attacked and not found.findings:
+        return (Text(found.sentence()),)
     words = (
-        f"From inside: {number(found.attacked)} attackers, each up to {found.coalition} respondents who are alone in a cell "
-        f"and know it; {number(len(found.findings))} times another unsafe cell is found {asked}. This is for information: "
-        "methods protect against exact disclosure to one such respondent."
+        f"{found.sentence()} {number(found.attacked)} attackers were tried, each up to {found.coalition} respondents who are "
+        "alone in a cell and know it."
     )
-    if found.left_out:
-        words += f" {number(found.left_out)} further coalitions were not attacked."
+    if result.asked_inside == "exact" and found.findings:
+        words += ' Only exact values are kept from them; insiders = "protect" keeps them out of the levels too.'
     rows = tuple(
         (", ".join(result.table.name_of(cell) for cell in item.known[:3]), result.table.name_of(item.cell),
          item.low, item.high, item.required_low, item.required_high)

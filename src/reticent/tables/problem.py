@@ -43,7 +43,9 @@ class SuppressionProblem:
     absolute and belong to the attacker's knowledge of a hidden cell. `counts` are respondents a cell (optional), and
     `respondent` is the respondent of each cell that has only one (−1 elsewhere). `integral` says that the attacker
     knows all values to be whole numbers; where that is so of some only, `whole_cells` marks them. The last cells may be
-    `sums` of others, which are no cells of a table; the `judge` says which sums are unsafe (None: nobody can tell).
+    `sums` of others, which are no cells of a table; the `judge` says which sums are unsafe (None: nobody can tell). No
+    `coalition` of up to so many respondents alone in a cell may find another primary exactly, nor with `insider_levels` more
+    closely than its levels.
     """
 
     values: Floats
@@ -61,6 +63,8 @@ class SuppressionProblem:
     whole_cells: Mask | None = None
     sums: tuple[tuple[int, ...], ...] = ()
     judge: SumJudge | None = field(default=None, repr=False)
+    insider_levels: bool = False
+    coalition: int = 1
 
     def __post_init__(self) -> None:
         n = self.relations.n_cells

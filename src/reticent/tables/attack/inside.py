@@ -2,7 +2,7 @@
 
 `insiders` finds who works out another cell exactly; the methods protect against that. Here it is asked how closely: each
 respondent, or each coalition of a few, subtracts the cells it knows, and the intervals of the other unsafe cells are held
-against their levels. This is for information: no method promises levels against insiders.
+against their levels. `Breaches` is the same attack for methods that must keep them out.
 """
 
 import itertools
@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from reticent.base import clock
 from reticent.base.checks import check_integer
 from reticent.base.progress import Progress, silent
-from reticent.tables.attack.audit import carried, judge
+from reticent.data.cells import CellStatus
+from reticent.tables.attack.audit import carried
 from reticent.tables.attack.certify import certify
 from reticent.tables.attack.ends import movement_ends
 from reticent.tables.attack.insiders import single_respondents
+from reticent.tables.attack.reduce import reduce
 from reticent.tables.problem import SuppressionProblem
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 LIMIT = 2_000
@@ -48,13 +51,43 @@ class InsideFinding:
 
 @dataclass(frozen=True)
 class InsideAudit:
-    """What coalitions of up to `coalition` respondents find: their number, how many were left out, and the findings."""
+    """What coalitions of up to `coalition` respondents find: their number, how many were left out, and the findings.
+
+    Where it is not known who the respondents are, or values were exchanged, nothing is `judged`.
+    """
 
     coalition: int
     levels: bool
     attacked: int
     left_out: int
     findings: tuple[InsideFinding, ...]
+    judged: bool = True
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """The unsafe cells that are found too closely, each once."""
+        return tuple(sorted({found.cell for found in self.findings}))
+
+    @property
+    def state(self) -> str:
+        """`held`, `not held` (some cell is found too closely) or `not judged` (not all who could were able to try)."""
+        if self.findings:
+            return "not held"
+        return "held" if self.judged and not self.left_out else "not judged"
+
+    def sentence(self) -> str:
+        """The headline."""
+        words = f"Respondents alone in a cell: {self.state}"
+        if self.findings:
+            exactly = len({found.cell for found in self.findings if found.exact})
+            what = "within their levels" if self.levels else "exactly"
+            more = f", {exactly} of them exactly" if exactly and self.levels else ""
+            words += f"; they place {len(self.cells)} other unsafe cells {what}{more}"
+        elif not self.judged:
+            words += "; who they are is not known here"
+        if self.left_out:
+            words += f"; {self.left_out} of {self.attacked + self.left_out} attackers were not tried"
+        return words + "."
 
     def __repr__(self) -> str:
         return f"<InsideAudit: {self.attacked} coalitions attacked, {self.left_out} left out, {len(self.findings)} findings>"
@@ -72,7 +105,8 @@ def audit_inside(
 ) -> InsideAudit:
     """Attack with every respondent alone in a hidden cell, and with coalitions of up to `coalition` of them.
 
-    With `levels` the unsafe cells must keep their protection levels, else they must not be found exactly. What the public
+    With `levels` the unsafe cells must keep their protection levels, else they must not be found exactly; what respondents
+    know of a cell even if nothing is published (a total is not below one's own part of it) is no finding. What the public
     finds anyway, or a smaller coalition, is not repeated. Respondents whose cells have no relation in common are no
     coalition: together they know no more than apart. After `limit` coalitions or `time_limit` seconds the others are left
     out, and counted.
@@ -86,8 +120,9 @@ def audit_inside(
     assert reach.lost is not None
     public = set(reach.reduced.cells[reach.lost].tolist())
     wanted = set(np.flatnonzero(problem.guarded).tolist()) - public
-    own = {int(r): np.flatnonzero(hidden & (who == r)) for r in np.unique(who[hidden & (who >= 0)]).tolist()}
-    seen: dict[int, list[frozenset[int]]] = {}
+    own = _known_cells(who, hidden)
+    anyway = _Unpublished(asked)
+    seen: dict[int, list[tuple[frozenset[int], bool]]] = {}
     findings: list[InsideFinding] = []
     groups = _groups(own, labels)
     total = len(own) + sum(math.comb(len(g), size) for g in groups for size in range(2, coalition + 1))
@@ -102,12 +137,140 @@ def audit_inside(
         known = np.concatenate([own[r] for r in members])
         near = hidden & np.isin(labels, labels[known])
         group = frozenset(members)
-        for found in _find(asked, near, known, members, wanted):
-            if not any(smaller < group for smaller in seen.get(found.cell, ())):
-                seen.setdefault(found.cell, []).append(group)
+        for found in _find(asked, near, known, members, wanted, anyway):
+            # what a smaller coalition finds is not repeated, unless the larger one has it exactly
+            if not any(smaller < group and (exact or not found.exact) for smaller, exact in seen.get(found.cell, ())):
+                seen.setdefault(found.cell, []).append((group, found.exact))
                 findings.append(found)
     left_out = total - attacked if late or attacked == limit else 0
     return InsideAudit(coalition, levels, attacked, left_out, tuple(findings))
+
+
+@dataclass(frozen=True)
+class Breach:
+    """What respondents who know some cells find too closely: for each cell how far it must get down and up at least.
+
+    Where both are 0 any movement will do.
+    """
+
+    known: tuple[int, ...]
+    cells: tuple[int, ...]
+    down: tuple[float, ...]
+    up: tuple[float, ...]
+
+
+class _Unpublished:
+    """How far cells move for respondents if nothing is published: what they know anyway no table gives away."""
+
+    def __init__(self, problem: SuppressionProblem) -> None:
+        self._problem = problem
+        self._everything = np.asarray(problem.status != CellStatus.EMPTY)
+        self._labels = problem.relations.components(self._everything)
+        self._ends: dict[bytes, dict[int, tuple[float, float]]] = {}
+
+    def needs(self, known: Ints, cells: Ints) -> tuple[Floats, Floats]:
+        """The levels of some cells as far as such respondents do not know better anyway."""
+        told = self._ends.setdefault(known.tobytes(), {})
+        new = [cell for cell in cells.tolist() if cell not in told]
+        if new:
+            near = self._everything & np.isin(self._labels, self._labels[new])
+            low, high = _exact_ends(self._problem, near, known, np.array(new))
+            told.update(zip(new, zip(low.tolist(), high.tolist(), strict=True), strict=True))
+        down, up = (np.array([told[cell][side] for cell in cells.tolist()]) for side in (0, 1))
+        problem = self._problem
+        return np.minimum(problem.lower_protection[cells], down), np.minimum(problem.upper_protection[cells], up)
+
+    def moves(self, known: Ints, cells: Ints) -> Mask:
+        """Which of these cells respondents do not know exactly if nothing is published."""
+        self.needs(known, cells)
+        told = self._ends[known.tobytes()]
+        return np.array([sum(told[cell]) > self._problem.tolerance for cell in cells.tolist()], dtype=bool)
+
+
+def _exact_ends(problem: SuppressionProblem, near: Mask, known: Ints, cells: Ints) -> tuple[Floats, Floats]:
+    """How far some cells move down and up once others are known."""
+    mask = np.zeros(problem.n_cells, dtype=bool)
+    mask[known] = True
+    reduced = reduce(problem, near, known=mask)
+    place = np.searchsorted(reduced.cells, cells)
+    only = np.zeros(reduced.relations.n_cells, dtype=bool)
+    carriers = reduced.leader[place]
+    only[carriers[carriers >= 0]] = True
+    down, up, _ = movement_ends(reduced, only=only)
+    lower, upper = carried(reduced, down, up)
+    noise = problem.tolerance
+    lower, upper = np.where(lower > noise, lower, 0.0), np.where(upper > noise, upper, 0.0)
+    return lower[place], upper[place]
+
+
+class Breaches:
+    """What respondents and coalitions may not find out in a pattern, as the problem asks for it.
+
+    A coalition that fails in a pattern fails in every larger one: it is not asked again.
+    """
+
+    def __init__(self, problem: SuppressionProblem) -> None:
+        self._problem = problem if problem.insider_levels else problem.without_levels()
+        self._who = single_respondents(problem)
+        # exact disclosure to a single respondent is found by algebra, much quicker
+        self._least = 1 if problem.insider_levels else 2
+        self._kept_out: dict[tuple[int, ...], list[Mask]] = {}
+        self._anyway = _Unpublished(self._problem)
+
+    def find(self, hidden: Mask, *, most: int) -> list[Breach]:
+        """Up to `most` breaches of a pattern that is safe from the public; none means that there is none."""
+        problem = self._problem
+        found: list[Breach] = []
+        if problem.coalition < self._least:
+            return found
+        labels = problem.relations.components(hidden)
+        own = _known_cells(self._who, hidden)
+        for members in _coalitions(own, _groups(own, labels), problem.coalition, least=self._least):
+            # what is published of their cells they know as well, and would if it were hidden
+            known = np.flatnonzero(np.isin(self._who, members))
+            if any(bool((hidden | ~before).all()) for before in self._kept_out.get(members, ())):
+                continue
+            touched = np.unique(labels[known][hidden[known]])
+            breach = breach_of(problem, hidden & np.isin(labels, touched), known, self._anyway)
+            if breach is None:
+                self._kept_out.setdefault(members, []).append(hidden.copy())
+                continue
+            found.append(breach)
+            if len(found) >= most:
+                break
+        return found
+
+
+def breach_of(problem: SuppressionProblem, near: Mask, known: Ints, anyway: _Unpublished) -> Breach | None:
+    """The cells that are found too closely once some cells are known, by what is published and not by that alone."""
+    mask = np.zeros(problem.n_cells, dtype=bool)
+    mask[known] = True
+    if not (problem.guarded & near & ~mask).any():
+        return None
+    reach, _ = certify(problem, near, known=mask)
+    assert reach.lost is not None
+    lost = reach.reduced.cells[reach.lost].astype(np.int64)
+    lost = lost[problem.guarded[lost]]
+    if len(lost) == 0:
+        return None
+    down, up = _exact_ends(problem, near, known, lost)
+    need_down, need_up = anyway.needs(known, lost)
+    short_down, short_up = down < need_down - problem.tolerance, up < need_up - problem.tolerance
+    still = (down + up <= problem.tolerance) & anyway.moves(known, lost)
+    wrong = short_down | short_up | still
+    if not wrong.any():
+        return None
+    return Breach(
+        tuple(known.tolist()),
+        tuple(lost[wrong].tolist()),
+        tuple(np.where(short_down, need_down, 0.0)[wrong].tolist()),
+        tuple(np.where(short_up, need_up, 0.0)[wrong].tolist()),
+    )
+
+
+def _known_cells(who: Ints, hidden: Mask) -> dict[int, Ints]:
+    """The hidden cells that each respondent is alone in."""
+    return {int(r): np.flatnonzero(hidden & (who == r)) for r in np.unique(who[hidden & (who >= 0)]).tolist()}
 
 
 def _groups(own: dict[int, Ints], labels: NDArray[np.int32]) -> list[list[int]]:
@@ -119,10 +282,13 @@ def _groups(own: dict[int, Ints], labels: NDArray[np.int32]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _coalitions(own: dict[int, Ints], groups: list[list[int]], largest: int) -> Iterator[tuple[int, ...]]:
+def _coalitions(
+    own: dict[int, Ints], groups: list[list[int]], largest: int, *, least: int = 1
+) -> Iterator[tuple[int, ...]]:
     """Single respondents first, then pairs and so on, of those who have cells in a common group."""
-    yield from ((respondent,) for respondent in own)
-    for size in range(2, largest + 1):
+    if least == 1:
+        yield from ((respondent,) for respondent in own)
+    for size in range(max(2, least), largest + 1):
         told: set[tuple[int, ...]] = set()
         for members in groups:
             for chosen in itertools.combinations(members, size):
@@ -132,31 +298,24 @@ def _coalitions(own: dict[int, Ints], groups: list[list[int]], largest: int) -> 
 
 
 def _find(
-    problem: SuppressionProblem, near: Mask, known: Ints, members: tuple[int, ...], wanted: set[int]
+    problem: SuppressionProblem,
+    near: Mask,
+    known: Ints,
+    members: tuple[int, ...],
+    wanted: set[int],
+    anyway: _Unpublished,
 ) -> list[InsideFinding]:
     """The cells that are lost once some cells are known, with their exact intervals."""
-    mask = np.zeros(problem.n_cells, dtype=bool)
-    mask[known] = True
-    reach, _ = certify(problem, near, known=mask)
-    reduced = reach.reduced
-    assert reach.lost is not None
-    lost = reach.lost & np.isin(reduced.cells, list(wanted))
-    if not lost.any():
+    breach = breach_of(problem, near, known, anyway)
+    chosen = np.array([cell for cell in (breach.cells if breach else ()) if cell in wanted], dtype=np.int64)
+    if len(chosen) == 0:
         return []
-    only = np.zeros(reduced.relations.n_cells, dtype=bool)
-    only[reduced.leader[lost & (reduced.leader >= 0)]] = True
-    down, up, _ = movement_ends(reduced, only=only)
-    lower, upper = carried(reduced, down, up)
-    noise = problem.tolerance
-    lower, upper = np.where(lower > noise, lower, 0.0), np.where(upper > noise, upper, 0.0)
-    found = judge(problem, reduced.cells[lost], lower[lost], upper[lost])
-    knows = tuple(int(c) for c in known)
+    down, up = _exact_ends(problem, near, known, chosen)
+    need_down, need_up = anyway.needs(known, chosen)
+    values = problem.values[chosen]
+    ends = zip(values - down, values + up, values - need_down, values + need_up, strict=True)
+    knows = tuple(int(c) for c in known if near[c])
     return [
-        InsideFinding(
-            members,
-            knows,
-            int(c),
-            *(float(x[k]) for x in (found.low, found.high, found.required_low, found.required_high)),
-        )
-        for k, c in enumerate(found.cells.tolist())
+        InsideFinding(members, knows, cell, *(float(end) for end in four))
+        for cell, four in zip(chosen.tolist(), ends, strict=True)
     ]

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from reticent.base import clock
 from reticent.tables.attack.certify import certify
+from reticent.tables.attack.inside import Breaches
 from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
 
@@ -74,4 +75,8 @@ def _still_safe(problem: SuppressionProblem, pattern: Mask, trial: Mask, cell: i
         return True
     reach, _ = certify(problem, trial & group)
     assert reach.lost is not None
-    return not reach.lost.any() and not (singletons and insiders(problem, trial & group, settle=False))
+    if reach.lost.any():
+        return False
+    if not singletons:
+        return True
+    return not insiders(problem, trial & group, settle=False) and not Breaches(problem).find(trial & group, most=1)

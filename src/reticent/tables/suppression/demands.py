@@ -1,11 +1,13 @@
 """What each primary demands of a pattern, one direction at a time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.tables.attack.inside import Breach
 from reticent.tables.problem import SuppressionProblem
 
 Floats = NDArray[np.float64]
@@ -46,6 +48,20 @@ def demands_of(problem: SuppressionProblem, cells: NDArray[np.int32] | None = No
             found.append(Demand(cell, Kind.DOWN, down))
         if slide > up + down + problem.tolerance:
             found.append(Demand(cell, Kind.SLIDE, slide))
+    return found
+
+
+def inside_demands(breaches: Sequence[Breach]) -> list[Demand]:
+    """What keeps respondents, who know some cells, from finding others."""
+    found: list[Demand] = []
+    for breach in breaches:
+        for cell, down, up in zip(breach.cells, breach.down, breach.up, strict=True):
+            if up > 0:
+                found.append(Demand(cell, Kind.UP, up, breach.known))
+            if down > 0:
+                found.append(Demand(cell, Kind.DOWN, down, breach.known))
+            if not up and not down:
+                found.append(Demand(cell, Kind.MOVE, 1.0, breach.known))
     return found
 
 

@@ -13,6 +13,7 @@ from reticent.base import clock
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.solve.model import Status
+from reticent.tables.attack.inside import Breaches
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.cleaning import clean
 from reticent.tables.suppression.cuts import Cut, Separator
@@ -69,6 +70,7 @@ class Engine:
         # in a large table with very many primaries neither cuts nor a way for each of them get far
         share = float(problem.primary.mean()) if problem.n_cells else 0.0
         self.crowded = problem.n_cells > EXACT_INSIDERS and share > _CROWDED
+        self._breaches = Breaches(problem)
         self._attacked: tuple[Mask, list[Demand]] | None = None
         self._progress = progress
         self._started = clock.now()
@@ -275,7 +277,7 @@ class Engine:
 
     def watch(self) -> Watch:
         """A new look at a pattern that will grow."""
-        return Watch(self.problem, self.rng, singletons=self.singletons)
+        return Watch(self.problem, self.rng, singletons=self.singletons, breaches=self._breaches)
 
     def clean(self, *, until: float) -> None:
         """Reverse delete on the best pattern."""

@@ -10,7 +10,8 @@ from reticent.base import clock
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.data.cells import CellStatus
 from reticent.tables.attack.certify import certify
-from reticent.tables.attack.insiders import insiders
+from reticent.tables.attack.inside import Breaches
+from reticent.tables.attack.insiders import insiders, single_respondents
 from reticent.tables.attack.reveal import Revelation, reveal
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.engine import Engine
@@ -77,7 +78,10 @@ def why(problem: SuppressionProblem, pattern: Mask, cell: int) -> Why:
     reach, _ = certify(problem, trial & near)
     assert reach.lost is not None
     guards = reach.reduced.cells[reach.lost].tolist()
-    inside = {c for item in insiders(problem, trial & near) for c in item.exposed} - set(guards)
+    inside = {c for item in insiders(problem, trial & near) for c in item.exposed}
+    for breach in [] if guards else Breaches(problem).find(trial & near, most=len(trial)):
+        inside.update(breach.cells)
+    inside -= set(guards)
     revelations = tuple(reveal(problem, trial & near, int(c)) for c in guards)
     return Why(cell, False, tuple(int(c) for c in guards), revelations, tuple(sorted(inside)))
 
@@ -92,7 +96,8 @@ def what_if(problem: SuppressionProblem, pattern: Mask, cell: int, *, time_limit
     frozen[cell] = True
     changed = problem.with_status(frozen, CellStatus.FROZEN)
     deadline = clock.now() + time_limit
-    engine = Engine(changed, problem.cost, deadline=deadline, rng=np.random.default_rng(0))
+    alone = bool((single_respondents(problem) >= 0).any())
+    engine = Engine(changed, problem.cost, deadline=deadline, rng=np.random.default_rng(0), singletons=alone)
     try:
         engine.complete(pattern & ~frozen)
         engine.clean(until=deadline)

@@ -4,6 +4,7 @@ import numpy as np
 
 from reticent.base.errors import InfeasibleError
 from reticent.tables.attack.certify import certify
+from reticent.tables.attack.inside import Breaches
 from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.cuts import Separator, blocking_cells
@@ -20,6 +21,8 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
     lost = reach.reduced.cells[reach.lost]
     if len(lost) == 0:
         inside = [cell for item in insiders(problem, everything) for cell in item.exposed]
+        if not inside:
+            return _too_close_inside(problem, everything)
         cells = ", ".join(str(c) for c in sorted(set(inside))[:_SHOWN])
         return InfeasibleError(
             "Suppression: some primary cells can always be worked out by a respondent who is alone in another cell "
@@ -39,4 +42,16 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
         f"not be hidden: {cells}. Unfreeze one of them or lower the levels.",
         cells=tuple(int(c) for c in lost),
         blocking=tuple(sorted(blocking)),
+    )
+
+
+def _too_close_inside(problem: SuppressionProblem, everything: np.ndarray) -> InfeasibleError:
+    """Levels, or exact values, that respondents who join cannot be kept from whatever is hidden."""
+    found = Breaches(problem).find(everything, most=_SHOWN)
+    lost = sorted({cell for one in found for cell in one.cells})
+    cells = ", ".join(str(c) for c in lost[:_SHOWN])
+    return InfeasibleError(
+        "Suppression: respondents alone in a cell come closer to some primary cells than their levels allow, whatever is "
+        f'hidden (cells {cells}). Unfreeze cells near them, lower their levels, or say insiders = "exact".',
+        cells=tuple(lost),
     )

@@ -12,6 +12,7 @@ from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.cells import CellStatus
 from reticent.tables.attack import Audit, audit
+from reticent.tables.attack.inside import Breaches
 from reticent.tables.attack.insiders import insiders, single_respondents
 from reticent.tables.attack.sums import published_sums
 from reticent.tables.outcome import Outcome
@@ -137,6 +138,11 @@ class SuppressionMethod:
         earlier: Mask | None,
     ) -> Suppression:
         problem.check_attainable()
+        if (problem.insider_levels or problem.coalition > 1) and not self.singletons:
+            raise ParameterError(
+                f"{self.name}: singletons = false leaves respondents alone in a cell out of account; say singletons = true, "
+                'or insiders = "exact" without a coalition.'
+            )
         started = clock.now()
         cost = costs_of(problem, self.cost, power=self.power)
         steered = cost if earlier is None else np.where(earlier, _EARLIER * cost, cost)
@@ -194,11 +200,11 @@ def _conclude(
             exposed=final.n_exposed,
         )
     if engine.singletons:
-        open_doors = insiders(problem, pattern)
+        open_doors = insiders(problem, pattern) or Breaches(problem).find(pattern, most=1)
         if open_doors:
             raise NotProtectedError(
-                f"{method.name}: {len(open_doors)} respondents alone in a cell can still work out another unsafe cell; "
-                "nothing may be published. Give more time or use another method.",
+                f"{method.name}: respondents alone in a cell still find another unsafe cell too closely; nothing may be "
+                "published. Give more time or use another method.",
                 exposed=len(open_doors),
             )
     paid = float(cost[pattern & ~problem.primary].sum())

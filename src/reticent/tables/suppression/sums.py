@@ -84,6 +84,8 @@ def with_sums(problem: SuppressionProblem, groups: Sequence[Group]) -> Suppressi
         None if problem.whole_cells is None else np.array([*problem.whole_cells, *_whole_sums(problem, groups)]),
         tuple(groups),
         problem.judge,
+        problem.insider_levels,
+        problem.coalition,
     )
 
 

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from reticent.base import clock
 from reticent.base.progress import Progress, silent
 from reticent.tables.attack.certify import certify
+from reticent.tables.attack.inside import Breaches
 from reticent.tables.attack.insiders import Insider, insiders, single_respondents
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.suppression.demands import Demand, Kind, demands_of
+from reticent.tables.suppression.demands import Demand, Kind, demands_of, inside_demands
 from reticent.tables.suppression.together import Together
 
 Floats = NDArray[np.float64]
@@ -19,6 +20,7 @@ EXACT_INSIDERS = 20_000
 """Cells up to which the attacks of single respondents are settled by programs."""
 SETTLED = 20
 """Respondents that algebra does not clear, up to which programs have the last word in larger tables too."""
+_BREACHES = 12  # coalitions whose findings are mended in one round
 _FEW = 4  # primaries up to which a single way for each is better than a movement for all
 _SAMPLE = (
     300  # of the primaries that fail, so many are served by one movement (fewer in small tables, where it is quick),
@@ -29,8 +31,16 @@ _SHARE = 0.17  # or this share of them
 class Watch:
     """The demands of a pattern that only grows from one call to the next (a new watch for every other pattern)."""
 
-    def __init__(self, problem: SuppressionProblem, rng: np.random.Generator, *, singletons: bool) -> None:
+    def __init__(
+        self,
+        problem: SuppressionProblem,
+        rng: np.random.Generator,
+        *,
+        singletons: bool,
+        breaches: Breaches | None = None,
+    ) -> None:
         self.problem, self.rng, self.singletons = problem, rng, singletons
+        self.breaches = breaches or Breaches(problem)
         # in large tables respondents that only bounds keep out are taken for successful: safe, and much quicker
         self._exact = problem.n_cells <= EXACT_INSIDERS
         self._asked: Mask | None = None
@@ -64,7 +74,11 @@ class Watch:
             Kind.DOWN: set(cells[wants.missing_down(reach)].tolist()),
         }
         found = [d for d in demands_of(self.problem, cells[reach.lost]) if d.cell in short.get(d.kind, {d.cell})]
-        return found + [Demand(cell, Kind.MOVE, 1.0, one.known) for one in self.inside(pattern) for cell in one.exposed]
+        found += [Demand(cell, Kind.MOVE, 1.0, one.known) for one in self.inside(pattern) for cell in one.exposed]
+        if found or not self.singletons:
+            return found
+        # what the public finds, or one respondent exactly, is mended first: then respondents seldom come close
+        return inside_demands(self.breaches.find(pattern, most=_BREACHES))
 
     def _ask(self, lost: NDArray[np.int32]) -> None:
         self._asked = np.zeros(self.problem.n_cells, dtype=bool)
