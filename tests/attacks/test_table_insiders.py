@@ -20,6 +20,11 @@ from reticent.jobs.table_result import ProtectedTable
 from reticent.report.table_report import confidential_table_report
 
 FIXTURE = Path(__file__).parent / "fixtures" / "v010" / "tables" / "insiders"
+# no sum of hidden cells is unsafe here, yet f1 leaves B only the cell C: 115 above it, where 140 are needed
+CLOSE = "a,firm,v\nA,f1,500\nB,f2,1000\nB,f3,30\nB,f4,10\nC,f5,40\nC,f6,40\nC,f7,35\nD,f8,300\nD,f9,310\nD,f10,290\n"
+# f1 and f14 are alone in a cell each: one leaves the other, both leave nobody but B
+PAIR = CLOSE + "E,f14,500\n"
+REST = "F,f11,20000\nF,f12,21000\nF,f13,19500\n"
 METHODS = ("heuristic", "optimal", "modular", "hypercube", "elimination", "network")
 
 
@@ -68,33 +73,33 @@ def test_a_holding_came_within_a_third_of_a_per_cent_and_is_kept_out(method: str
 
 
 def test_by_default_the_headline_says_how_many_cells_are_not_held(tmp_path: Path, reticent: CommandLine) -> None:
-    result = run(tmp_path)
-    assert [(cell, exact) for _, cell, _, exact in found(tmp_path / "out.csv")] == [("B", False)]
+    plan = written(tmp_path)
+    (tmp_path / "records.csv").write_text(CLOSE + REST)
+    (result,) = run_table_plans(read_table_plan(plan))
+    attack = placed(Published([("v", tmp_path / "out.csv")]), tmp_path / "records.csv", "v", ("a",))
+    assert [(members, cell[1], exact) for members, cell, _, exact in attack] == [(("f1",), (("a", "B"),), False)]
     assert (result.inside.state, result.exposed) == ("not held", ())
     assert result.summary()["inside"]["state"] == "not held"
     assert result.summary()["inside"]["cells"] == 1
     words = "Respondents alone in a cell: not held; they place 1 other unsafe cells within their levels"
     assert words in confidential_table_report(result)
-    assert words in " ".join(reticent("table", tmp_path / "plan.toml").out.split())
+    assert words in " ".join(reticent("table", plan).out.split())
 
 
 def test_two_who_join_are_kept_out_too(tmp_path: Path) -> None:
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    records = (FIXTURE / "records.csv").read_text().replace("E,f1,", "E,f14,")
-    written(alone)
     for name, options in (("exact", {}), ("pair", {"coalition": 2}), ("both", {"coalition": 2, "insiders": "protect"})):
         folder = tmp_path / name
         folder.mkdir()
         plan = written(folder, **options)
-        (folder / "records.csv").write_text(records)
+        (folder / "records.csv").write_text(PAIR + REST)
         run_table_plans(read_table_plan(plan))
         published = Published([("v", folder / "out.csv")])
         attack = list(placed(published, folder / "records.csv", "v", ("a",), coalition=2))
         exactly = [members for members, _, _, exact in attack if exact]
         if name == "exact":
-            assert ("f1", "f14") in exactly
+            assert exactly == [("f1", "f14")]
         elif name == "pair":
+            assert attack
             assert not exactly
         else:
             assert not attack
@@ -104,7 +109,7 @@ def test_a_plan_without_protection_is_exposed_to_insiders_where_they_are_to_be_k
     plan = written(tmp_path, method="primary-only", insiders="protect", accept_exposed=True)
     plan.write_text(plan.read_text().replace("True", "true"))
     result = audit_plan(plan)
-    assert {result.table.name_of(cell) for cell in result.exposed} == {"B"}
+    assert "B" in {result.table.name_of(cell) for cell in result.exposed}
 
 
 def test_finished_tables_without_contributions_are_not_judged(tmp_path: Path) -> None:
