@@ -40,7 +40,7 @@ RANDOM = (
     Shuffle(("income", "tax"), predictors=("age", "job")),
     Massc(("age", "job", "region"), calibrate=("sex", "tax")),
     Synthesize(("job", "income"), rules=("income >= 0",)),
-    Synthesize(("income", "job"), model="parametric", smooth=True, keys=("age", "region"), threshold=3),
+    Synthesize(("income", "job"), model="parametric", keys=("age", "region"), threshold=3),
 )
 FIXED = (RoundValues(("income", "tax"), base=0.25), RoundValues(("income",), points=(0.5, 1.0, 5.0)))
 IDS = [f"{i}-{m.name}" for i, m in enumerate(RANDOM)]

@@ -12,7 +12,8 @@ from reticent.data.schema import Role
 from reticent.microdata import edits
 from reticent.microdata.mask.synthesize import Synthesize, synthesize_copies
 from reticent.microdata.perturb.combining import combine
-from reticent.microdata.perturb.synthesis import Column, Donors, fit_tree
+from reticent.microdata.perturb.leaves import number_atoms, shared_values, step_of
+from reticent.microdata.perturb.synthesis import Column, Source, fit_tree
 
 
 def survey(n: int = 3000, seed: int = 0):
@@ -57,26 +58,66 @@ def test_full_synthesis_keeps_distributions_and_relations(model) -> None:
         assert np.isnan(synthetic.numbers(("income",))[synthetic.codes(("job",))[:, 0] == 0]).mean() > 0.99
 
 
-def test_smoothing_does_not_copy_true_values_and_whole_numbers_stay_whole() -> None:
+def test_numbers_are_not_handed_on_and_whole_numbers_stay_whole() -> None:
     data = survey()
-    plain = run(Synthesize(("income",)), data).data.numbers(("income",))[:, 0]
-    smooth = run(Synthesize(("income", "age"), smooth=True), data).data
-    true = data.numbers(("income",))[:, 0]
-    assert np.isin(plain[~np.isnan(plain)], true).all()
-    drawn = smooth.numbers(("income",))[:, 0]
-    assert np.isin(drawn[~np.isnan(drawn)], true).mean() < 0.35
-    ages = smooth.numbers(("age",))[:, 0]
+    made = run(Synthesize(("income", "age")), data).data
+    true, drawn = (d.numbers(("income",))[:, 0] for d in (data, made))
+    assert not np.isin(drawn[~np.isnan(drawn)], true).any()
+    assert np.nanmean(drawn) == pytest.approx(np.nanmean(true), rel=0.05)
+    assert np.nanstd(drawn) == pytest.approx(np.nanstd(true), rel=0.1)
+    ages = made.numbers(("age",))[:, 0]
     assert np.array_equal(ages, np.rint(ages))
 
 
-def test_bayesian_bootstrap_donors_are_uniform_over_a_leaf() -> None:
-    values = np.arange(12.0)
-    cell = np.repeat([0, 1], 6)
+@pytest.mark.parametrize("model", ["tree", "parametric"])
+def test_spikes_that_enough_respondents_share_stay(model) -> None:
+    rng = np.random.default_rng(2)
+    wage = np.round(np.exp(rng.normal(7, 0.5, 1200)), 2)
+    wage[rng.random(1200) < 0.3] = 0.0
+    wage[:4] = 777.77  # shared by four: not enough
+    data = file_of({"job": rng.choice(["a", "b", "c"], 1200), "wage": wage})
+    made = run(Synthesize(("job", "wage"), model=model), data).data.numbers(("wage",))[:, 0]
+    assert (made == 0).mean() == pytest.approx(0.3, abs=0.06)
+    assert not (made == 777.77).any()
+    assert np.isin(made[made > 0], wage).mean() < 0.05
+    assert np.allclose(made * 100, np.rint(made * 100))
+
+
+def test_a_value_counts_by_respondents_not_by_rows() -> None:
+    values = np.array([5.0] * 6 + [8.0] * 6)
+    who = np.array([0] * 6 + [1, 2, 3, 4, 5, 6])
+    assert shared_values(values, who, 5).tolist() == [8.0]
+    rng = np.random.default_rng(0)
+    values = np.append(rng.normal(100, 10, 60), 5000.0 + np.arange(6))
+    who = np.append(np.arange(60), np.full(6, 60))  # the six largest are one respondent's
+    atoms = number_atoms(values, [np.arange(66)], np.ones(66), who, 5)
+    assert atoms.draw(np.zeros(3000, np.int64), rng.random(3000)).max() < 4900
+
+
+def test_a_leaf_with_few_numbers_takes_the_nearest_of_the_file() -> None:
+    values = np.append(np.zeros(49), np.arange(1.0, 201.0) + 0.25)
+    cells = [np.arange(50), np.arange(49, 249)]
+    atoms = number_atoms(values, cells, np.ones(249), np.arange(249), 5)
+    drawn = atoms.draw(np.zeros(4000, np.int64), np.random.default_rng(1).random(4000))
+    assert (drawn == 0).mean() == pytest.approx(0.98, abs=0.01)
+    assert 1.0 < drawn[drawn > 0].min() < drawn.max() < 6
+    assert not np.isin(drawn[drawn > 0], values).all()
+
+
+def test_the_step_of_a_variable() -> None:
+    assert step_of(np.array([100.0, 250.0])) == 50.0
+    assert step_of(np.array([0.25, 1.0])) == 0.25
+    assert step_of(np.array([np.pi, 1.0])) == 0.0
+
+
+def test_bayesian_bootstrap_codes_are_uniform_over_a_leaf() -> None:
+    values = np.arange(12)
+    cells = [np.arange(6), np.arange(6, 12)]
     picked = []
     for seed in range(400):
         rng = np.random.default_rng(seed)
-        donors = Donors.of(values, cell, 2, rng.exponential(size=12), smooth=False)
-        picked.append(donors.draw(np.array([1, 1, 0]), rng.random(3)))
+        atoms = Source(Column(values, 12), rng.exponential(size=12), np.arange(12), 2).atoms(cells)
+        picked.append(atoms.draw(np.array([1, 1, 0]), rng.random(3)))
     picked = np.array(picked)
     assert (picked[:, :2] >= 6).all()
     assert (picked[:, 2] < 6).all()
@@ -85,13 +126,29 @@ def test_bayesian_bootstrap_donors_are_uniform_over_a_leaf() -> None:
     assert stats.binomtest(int((picked[:, 0] == picked[:, 1]).sum()), 400, 2 / 7).pvalue > 1e-4
 
 
+def test_the_match_of_records_used_and_held_back_is_reported() -> None:
+    match = run(Synthesize(ALL), survey(1000)).facts["match"]
+    assert match["judged"]
+    assert match["records"] == 500
+    assert match["excess"] == pytest.approx(match["used"] - match["held_back"])
+    assert "not judged" in run(Synthesize(("income",), keys=("age",)), survey(1000)).facts["match"]
+    assert "not judged" in run(Synthesize(("income",)), survey(100)).facts["match"]
+
+
+def test_too_few_respondents_are_refused() -> None:
+    data = file_of({"x": [1.0, 2.0, 3.0]})
+    with pytest.raises(InfeasibleError, match="at least 5 respondents"):
+        run(Synthesize(("x",)), data)
+    with pytest.raises(ParameterError, match="minimum_leaf must be at least k"):
+        Synthesize(("x",), minimum_leaf=3)
+
+
 def test_tree_orders_nominal_codes_by_the_response() -> None:
     rng = np.random.default_rng(0)
     code = rng.integers(0, 20, 4000)
     response = np.where(code % 2 == 0, 0.0, 10.0) + 0.01 * rng.standard_normal(4000)
-    tree = fit_tree(
-        Column(response), [Column(code, 20)], rng.exponential(size=4000), minimum_leaf=500, smooth=False, state=1
-    )
+    source = Source(Column(response), rng.exponential(size=4000), np.arange(4000), 5)
+    tree = fit_tree(source, [Column(code, 20)], minimum_leaf=500, state=1)
     drawn = tree.draw([Column(np.arange(20), 20)], rng.random(20))
     assert np.array_equal(drawn > 5, np.arange(20) % 2 == 1)
 

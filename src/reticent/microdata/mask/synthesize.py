@@ -1,7 +1,8 @@
 """Synthetic data (plan name `synthesize`): variables drawn one after the other from models given the others."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import InfeasibleError, ParameterError
-from reticent.base.progress import Progress, silent
+from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
@@ -22,29 +23,47 @@ from reticent.microdata.perturb import synthesis
 from reticent.microdata.perturb.binding import STRUCTURE, Units, check_variables, differing, recoded, units
 from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
 from reticent.microdata.perturb.synthesis import Column
+from reticent.microdata.risk.copied import match_rates
 
 Flags = NDArray[np.bool_]
 
 # Tries to satisfy the rules: first from the model, then from all observed values.
 _MODEL_TRIES, _ALL_TRIES = 40, 160
+SMALLEST_LEAF = 30
+FEWEST, MOST = 200, 50_000
+"""Records from which and up to which a run compares records that were used with records held back."""
 
 
 @dataclass(frozen=True)
 class Synthesize(Method):
     """Replace variables by draws from models fitted to the file, in the order they are listed.
 
-    Each variable is modelled given the variables that are not synthesised and those before it. `tree` draws the value
-    of a donor from the leaf of a classification or regression tree (Reiter 2005), donors weighted by the Bayesian
-    bootstrap; `smooth` moves numbers between neighbouring donors, so that true values are not copied. `parametric`
-    uses linear regression of normal scores and multinomial logistic regression. With `keys` only records that are
-    rare on them are replaced (partially synthetic). `rules` are edit rules that every replaced record satisfies.
+    Each variable is modelled given the variables that are not synthesised and those before it. `tree` draws from the leaf
+    of a classification or regression tree (Reiter 2005), its records weighted by the Bayesian bootstrap; `parametric`
+    uses linear regression of normal scores and multinomial logistic regression. No number of a single respondent is
+    handed on: values that at least `k` respondents share are kept, all others are smoothed over blocks of at least `k`
+    respondents. Codes are drawn by their share in a leaf of at least `minimum_leaf` records (as many as needed for the
+    rates below: 30, or the root of the number of records). With `keys` only records
+    that are rare on them are replaced (partially synthetic). `rules` are edit rules that every replaced record satisfies.
+
+    For whom it holds. A synthetic record may equal a true one; records are not compared with true ones and left out, because
+    a gap would be evidence. What is promised, to the arithmetic and the transparent attacker, is that records that were
+    used are met hardly more often than records that were held back: the facts of a run give both rates (`match`), from
+    a random half of the file, where a whole file of 200 to 50,000 records is synthesised. It is a rate over records, not a
+    bound for each of them, and not differential privacy. With `minimum_leaf` below its default it grows.
     """
 
     name: ClassVar[str] = "synthesize"
     variables: tuple[str, ...] = field(metadata={"help": "variables to replace, in this order"})
     model: str = field(default="tree", metadata={"choices": ("tree", "parametric"), "help": "how values are drawn"})
-    minimum_leaf: int = field(default=5, metadata={"min": 2, "help": "smallest number of donors in a leaf"})
-    smooth: bool = field(default=False, metadata={"help": "numbers between those of donors"})
+    minimum_leaf: int | None = field(
+        default=None,
+        metadata={
+            "min": 2,
+            "help": "smallest number of records in a leaf (none: 30, or the root of all if that is more)",
+        },
+    )
+    k: int = field(default=5, metadata={"min": 2, "help": "respondents that a drawn number stands for at least"})
     predictors: tuple[str, ...] = field(default=(), metadata={"help": "variables that explain; none: all others"})
     keys: tuple[str, ...] = field(default=(), metadata={"help": "replace only records rare on these"})
     threshold: int = field(default=1, metadata={"min": 1, "help": "a record is rare at or below this count"})
@@ -53,6 +72,8 @@ class Synthesize(Method):
 
     def __post_init__(self) -> None:
         check_fields(self, owner=self.name)
+        if self.minimum_leaf is not None and self.minimum_leaf < self.k:
+            raise ParameterError(f"{self.name}: minimum_leaf must be at least k = {self.k}, got {self.minimum_leaf}.")
         if set(self.variables) & set(self.predictors):
             raise ParameterError(f"{self.name}: predictors must be variables that are not replaced.")
 
@@ -67,21 +88,55 @@ class Synthesize(Method):
         self.check(data.schema)
         who = units(data, self.variables, owner=self.name)
         chosen = self._chosen(data, who)
-        rules = read_rules(self.rules, data.schema)
-        fixed = self.predictors or tuple(
-            v.name for v in data.schema.variables if v.name not in self.variables and v.role not in STRUCTURE
+        source = draws.of_file(data, (*self._fixed(data.schema), *self.variables, *self.keys))
+        share = 0.5 if self._comparable(data) else 1.0
+        masked = self._synthetic(data, who, chosen, source, part(progress, 0.0, share))
+        facts: dict[str, Any] = {"replaced_units": int(chosen.sum()), "copy": self.copy}
+        if self._comparable(data):
+            facts["match"] = self._match(data, who, source.child("match"), part(progress, share, 1.0))
+        else:
+            facts["match"] = f"not judged: only whole files of {FEWEST:,} to {MOST:,} records are"
+        progress(1.0, self.name)
+        return Applied(masked, _count_changes(data, masked, self.variables), facts)
+
+    def _fixed(self, schema: Schema) -> tuple[str, ...]:
+        """The variables that explain and are not replaced."""
+        return self.predictors or tuple(
+            v.name for v in schema.variables if v.name not in self.variables and v.role not in STRUCTURE
         )
+
+    def _synthetic(self, data: Microdata, who: Units, chosen: Flags, secret: Secret, progress: Progress) -> Microdata:
+        """The file with its variables replaced one after the other."""
+        rules, fixed = read_rules(self.rules, data.schema), self._fixed(data.schema)
         observed = {name: _column(data, name, who) for name in (*fixed, *self.variables)}
         synthetic = {name: observed[name] for name in fixed}
+        entity = data.entity()
+        respondents = np.arange(who.count) if entity is None else entity[who.first]
         masked = data
-        source = draws.of_file(data, (*fixed, *self.variables, *self.keys))
         for number, name in enumerate(self.variables):
-            work = _Work(name, observed, synthetic, who, chosen, source.child(name))
+            work = _Work(name, observed, synthetic, who, chosen, respondents, secret.child(name))
             ready = [rule for rule in rules if not rule.variables & set(self.variables[number + 1 :])]
             masked, synthetic[name] = self._one(work, masked, ready)
             progress((number + 1) / len(self.variables), name)
-        changed = _count_changes(data, masked, self.variables)
-        return Applied(masked, changed, {"replaced_units": int(chosen.sum()), "copy": self.copy})
+        return masked
+
+    def _comparable(self, data: Microdata) -> bool:
+        return not self.keys and FEWEST <= data.n_records <= MOST
+
+    def _match(self, data: Microdata, who: Units, secret: Secret, progress: Progress) -> dict[str, Any]:
+        """Synthesise a random half and look both halves up in the result: is what was used met more often?"""
+        entity = data.entity()
+        number = who.of if entity is None else entity
+        order = secret.stream("halves").permutation(int(number.max()) + 1)
+        inside = order[number] < (int(number.max()) + 1) // 2
+        used, held_back = data.rows(inside), data.rows(~inside)
+        half = units(used, self.variables, owner=self.name)
+        try:
+            made = self._synthetic(used, half, np.ones(half.count, np.bool_), secret, progress)
+        except InfeasibleError:
+            return {"judged": False, "why": "half of the file is too small for the rules or for k"}
+        found = match_rates(used, held_back, made, self.variables)
+        return {"judged": True, **asdict(found), "excess": found.excess, "standard_error": found.standard_error}
 
     def _chosen(self, data: Microdata, who: Units) -> Flags:
         if not self.keys:
@@ -92,8 +147,10 @@ class Synthesize(Method):
 
     def _one(self, work: "_Work", masked: Microdata, rules: Sequence[EditRule]) -> tuple[Microdata, Column]:
         """Draw one variable, again and again for records that break a rule."""
+        if not work.chosen.any():
+            return masked, work.response
         models = self._models(work)
-        everyone = synthesis.fit_marginal(work.known, work.exponential[~work.response.missing], smooth=False)
+        everyone = synthesis.fit_marginal(work.source(self.k).take(~work.response.missing))
         values = work.response.values.copy()
         open_rows = np.flatnonzero(work.chosen)
         for attempt in range(_MODEL_TRIES + _ALL_TRIES):
@@ -118,22 +175,22 @@ class Synthesize(Method):
         missing = work.response.missing
         if missing.all():
             raise ParameterError(f"{self.name}: {work.name} has no value in any record; leave it out.")
-        value = self._fit(work, work.response, ~missing)
+        source = work.source(self.k)
+        value = self._fit(work, source.take(~missing), ~missing)
         if not missing.any():
             return None, value
-        return self._fit(work, Column(missing.astype(np.int64), 2), np.ones(len(missing), dtype=np.bool_)), value
+        absent = replace(source, response=Column(missing.astype(np.int64), 2))
+        return self._fit(work, absent, np.ones(len(missing), dtype=np.bool_)), value
 
-    def _fit(self, work: "_Work", response: Column, rows: Flags) -> synthesis.Model:
-        own, weights = response.take(rows), work.exponential[rows]
+    def _fit(self, work: "_Work", source: synthesis.Source, rows: Flags) -> synthesis.Model:
         predictors = [work.observed[name].take(rows) for name in work.synthetic]
-        if not predictors or len(own.values) < 2 * self.minimum_leaf:
-            return synthesis.fit_marginal(own, weights, smooth=self.smooth)
+        leaf = self.minimum_leaf or max(SMALLEST_LEAF, self.k, math.ceil(math.sqrt(work.who.count)))
+        if not predictors or len(source.who) < 2 * leaf:
+            return synthesis.fit_marginal(source)
         if self.model == "parametric":
-            return synthesis.fit_regression(own, predictors, weights)
+            return synthesis.fit_regression(source, predictors)
         state = work.secret.words("tree")[0] % (2**31)
-        return synthesis.fit_tree(
-            own, predictors, weights, minimum_leaf=self.minimum_leaf, smooth=self.smooth, state=state
-        )
+        return synthesis.fit_tree(source, predictors, minimum_leaf=leaf, state=state)
 
     def promises(self) -> tuple[Promise, ...]:
         """Rules hold, values are within what was observed, records that were not chosen stay as they are."""
@@ -166,6 +223,7 @@ class _Work:
     synthetic: Mapping[str, Column]
     who: Units
     chosen: Flags
+    respondents: NDArray[np.int64]
     secret: Secret
 
     @property
@@ -173,10 +231,9 @@ class _Work:
         """The observed values of the variable."""
         return self.observed[self.name]
 
-    @property
-    def known(self) -> Column:
-        """The observed values that are not missing."""
-        return self.response.take(~self.response.missing)
+    def source(self, k: int) -> synthesis.Source:
+        """What models are fitted to."""
+        return synthesis.Source(self.response, self.exponential, self.respondents, k)
 
     @property
     def exponential(self) -> NDArray[np.float64]:

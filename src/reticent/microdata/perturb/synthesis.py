@@ -1,4 +1,4 @@
-"""Models that draw one variable given others: trees with donors from their leaves, and parametric regressions.
+"""Models that draw one variable given others: trees with smoothed leaves, and parametric regressions.
 
 Numeric columns are floats with NaN for missing, categorical ones codes with −1. A model is fitted on observed columns
 and then draws for synthetic ones from uniforms in [0, 1), one a record, so that everything random is keyed by record.
@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from scipy import special
 
 from reticent.base.optional import need
-from reticent.microdata.perturb.additive import normal_scores, quantiles
+from reticent.microdata.perturb.additive import normal_scores
+from reticent.microdata.perturb.leaves import Atoms, code_atoms, number_atoms
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+SPLIT_GAIN = 3.0
+"""A split lowers the impurity by so many times the share of one record: less is noise, which only copies records."""
 
 
 @dataclass(frozen=True)
@@ -50,86 +53,92 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True)
-class Donors:
-    """Observed values sorted by cell (leaf) and size, with Bayesian-bootstrap weights: the source of draws."""
+class Source:
+    """What a model is fitted to: the response, the bootstrap's exponentials, the respondent of each value, and k."""
 
-    values: NDArray[Any]
-    cumulative: Floats
-    start: Ints
-    smooth: bool
-    whole: bool
+    response: Column
+    exponential: Floats
+    who: Ints
+    k: int
 
-    @classmethod
-    def of(cls, values: NDArray[Any], cell: Ints, n_cells: int, exponential: Floats, *, smooth: bool) -> "Donors":
-        """Dirichlet(1, …, 1) weights in each cell, from one exponential draw a record (Rubin 1981)."""
-        order = np.lexsort((values, cell))
-        start = np.searchsorted(cell[order], np.arange(n_cells + 1))
-        whole = bool(np.all(values == np.rint(values)))
-        return cls(values[order], np.cumsum(exponential[order]), start, smooth, whole)
+    def take(self, rows: NDArray[Any]) -> "Source":
+        """Some records."""
+        return Source(self.response.take(rows), self.exponential[rows], self.who[rows], self.k)
 
-    def draw(self, cell: Ints, uniform: Floats) -> NDArray[Any]:
-        """One donor for each record from its cell; smoothed: a point between the donor and the next larger one."""
-        before = np.append(0.0, self.cumulative)
-        low, high = before[self.start[cell]], before[self.start[cell + 1]]
-        point = low + uniform * (high - low)
-        place = np.searchsorted(self.cumulative, point, side="right")
-        place = np.clip(place, self.start[cell], self.start[cell + 1] - 1)
-        drawn: NDArray[Any] = self.values[place]
-        if not self.smooth:
-            return drawn
-        above = self.values[np.minimum(place + 1, self.start[cell + 1] - 1)]
-        within = np.clip((point - before[place]) / (before[place + 1] - before[place]), 0.0, 1.0)
-        smoothed: Floats = drawn + within * (above - drawn)
-        return np.asarray(np.rint(smoothed)) if self.whole else smoothed
+    def atoms(self, cells: Sequence[Ints]) -> Atoms:
+        """What is drawn in each cell, given the rows of each."""
+        if self.response.numeric:
+            return number_atoms(self.response.values, cells, self.exponential, self.who, self.k)
+        return code_atoms(self.response.values, cells, self.exponential)
 
 
 @dataclass(frozen=True)
 class Marginal:
     """Draws without predictors."""
 
-    donors: Donors
+    atoms: Atoms
 
     def draw(self, predictors: Sequence[Column], uniform: Floats) -> NDArray[Any]:
-        """A donor among all records."""
-        return self.donors.draw(np.zeros(len(uniform), dtype=np.int64), uniform)
+        """A draw from all records."""
+        return self.atoms.draw(np.zeros(len(uniform), dtype=np.int64), uniform)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A classification or regression tree; a record gets the value of a donor in its leaf."""
+    """A classification or regression tree; a record gets a draw from its leaf."""
 
     tree: Any
     scores: tuple[Floats | None, ...]
     leaf_number: Ints
-    donors: Donors
+    atoms: Atoms
 
     def draw(self, predictors: Sequence[Column], uniform: Floats) -> NDArray[Any]:
-        """A donor in the leaf of each record."""
+        """A draw from the leaf of each record."""
         leaf = self.leaf_number[self.tree.apply(tree_design(predictors, self.scores))]
-        return self.donors.draw(leaf, uniform)
+        return self.atoms.draw(leaf, uniform)
 
 
-def fit_marginal(response: Column, exponential: Floats, *, smooth: bool) -> Marginal:
-    """Draws from the observed values as they are."""
-    cell = np.zeros(len(response.values), dtype=np.int64)
-    return Marginal(Donors.of(response.values, cell, 1, exponential, smooth=smooth and response.numeric))
+def fit_marginal(source: Source) -> Marginal:
+    """Draws from all records together."""
+    return Marginal(source.atoms([np.arange(len(source.who))]))
 
 
-def fit_tree(
-    response: Column, predictors: Sequence[Column], exponential: Floats, *, minimum_leaf: int, smooth: bool, state: int
-) -> Tree:
+def fit_tree(source: Source, predictors: Sequence[Column], *, minimum_leaf: int, state: int) -> Tree:
     """Grow a tree until leaves have `minimum_leaf` records; nominal predictors are ordered by the response."""
     trees = need("sklearn.tree", extra="synthesis", purpose="synthesis by trees")
+    response = source.response
     scores = tuple(_code_scores(predictor, response) for predictor in predictors)
     design = tree_design(predictors, scores)
     kind = trees.DecisionTreeRegressor if response.numeric else trees.DecisionTreeClassifier
-    tree = kind(min_samples_leaf=minimum_leaf, random_state=state).fit(design, response.values)
-    leaf = np.asarray(tree.apply(design), dtype=np.int64)
+    least = SPLIT_GAIN * _impurity(response) / len(response.values)
+    tree = kind(min_samples_leaf=minimum_leaf, min_impurity_decrease=least, random_state=state)
+    tree.fit(design, response.values)
+    inside = tree.decision_path(design).tocsc()
     numbers = np.full(int(tree.tree_.node_count), -1, dtype=np.int64)
-    used = np.unique(leaf)
-    numbers[used] = np.arange(len(used))
-    donors = Donors.of(response.values, numbers[leaf], len(used), exponential, smooth=smooth and response.numeric)
-    return Tree(tree, scores, numbers, donors)
+    cells: list[Ints] = []
+    for leaf in np.unique(tree.apply(design)).tolist():
+        numbers[leaf] = len(cells)
+        cells.append(_enough(inside, tree.tree_, leaf, source))
+    return Tree(tree, scores, numbers, source.atoms(cells))
+
+
+def _impurity(response: Column) -> float:
+    """What a tree measures before its first split: the variance of numbers, the Gini index of codes."""
+    if response.numeric:
+        return float(np.var(response.values))
+    shares = np.bincount(response.values.astype(np.int64)) / len(response.values)
+    return float(1.0 - (shares**2).sum())
+
+
+def _enough(inside: Any, nodes: Any, leaf: int, source: Source) -> Ints:
+    """The records of a leaf, or of the nearest node above it that has k respondents."""
+    node = leaf
+    while True:
+        rows = np.sort(inside.indices[inside.indptr[node] : inside.indptr[node + 1]]).astype(np.int64)
+        if node == 0 or len(np.unique(source.who[rows])) >= source.k:
+            return rows
+        above = np.flatnonzero((nodes.children_left == node) | (nodes.children_right == node))
+        node = int(above[0])
 
 
 def tree_design(predictors: Sequence[Column], scores: Sequence[Floats | None]) -> NDArray[np.float32]:
@@ -175,9 +184,9 @@ def _code_scores(predictor: Column, response: Column) -> Floats | None:
 
 @dataclass(frozen=True)
 class NormalRegression:
-    """A linear regression of normal scores; draws are read back through the observed distribution."""
+    """A linear regression of normal scores; draws are read back through the smoothed distribution of all records."""
 
-    ordered: Floats
+    atoms: Atoms
     coefficients: Floats
     deviation: float
     scaling: tuple[Floats, Floats]
@@ -186,7 +195,8 @@ class NormalRegression:
         """A draw of the score of each record, as a value."""
         mean = _standardised(linear_design(predictors), self.scaling) @ self.coefficients
         noise = special.ndtri(np.clip(uniform, 1e-16, 1.0 - 1e-16))
-        return quantiles(self.ordered, special.ndtr(mean + self.deviation * noise))
+        share = np.minimum(special.ndtr(mean + self.deviation * noise), np.nextafter(1.0, 0.0))
+        return self.atoms.draw(np.zeros(len(share), dtype=np.int64), share)
 
 
 @dataclass(frozen=True)
@@ -203,8 +213,9 @@ class LogisticRegression:
         return np.asarray(self.model.classes_[place])
 
 
-def fit_regression(response: Column, predictors: Sequence[Column], exponential: Floats) -> Model:
+def fit_regression(source: Source, predictors: Sequence[Column]) -> Model:
     """A parametric model; exponential weights (the Bayesian bootstrap) make its parameters a posterior draw."""
+    response, exponential = source.response, source.exponential
     raw = linear_design(predictors)
     deviation = raw.std(axis=0)
     scaling = (raw.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
@@ -217,9 +228,10 @@ def fit_regression(response: Column, predictors: Sequence[Column], exponential: 
         )
         residual = scores - design @ coefficients
         spread = float(np.sqrt(np.average(residual**2, weights=exponential)))
-        return NormalRegression(np.sort(response.values), coefficients, spread, scaling)
+        even = Source(response, np.ones(len(exponential)), source.who, source.k)
+        return NormalRegression(fit_marginal(even).atoms, coefficients, spread, scaling)
     if len(np.unique(response.values)) == 1:
-        return fit_marginal(response, exponential, smooth=False)
+        return fit_marginal(source)
     linear = need("sklearn.linear_model", extra="synthesis", purpose="parametric synthesis")
     with warnings.catch_warnings():
         # Not fully converged coefficients still give proper probabilities; nothing else is warned about here.

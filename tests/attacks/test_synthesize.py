@@ -1,0 +1,128 @@
+"""Is somebody in the file that a synthetic file was made from? Look their record up in it.
+
+Fixtures: `synthesis.published.csv` is what 0.1.0 made of the records of `synthesis.true.csv` marked `used`, with
+`Synthesize` of all six variables and its defaults; `synthesis.rates.json` has the figures of `figures` for 0.1.0, the means
+over the replicates below.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.base.progress import silent
+from reticent.base.randomness import as_secret
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Schema, Variable
+from reticent.microdata.loss.design import joint_design
+from reticent.microdata.loss.propensity import logistic_propensity
+from reticent.microdata.mask.synthesize import Synthesize
+
+FOLDER = Path(__file__).parent / "fixtures" / "v010" / "files"
+NUMBERS = ("age", "kids", "pay")
+REPLICATES, SIZE = 20, 1000
+
+
+def people(n: int, seed: int) -> pl.DataFrame:
+    """A survey with codes, whole numbers, and pay with a spike at 0."""
+    draw = np.random.default_rng(seed)
+    region = draw.choice(6, n, p=[0.3, 0.25, 0.2, 0.12, 0.08, 0.05])
+    age = np.clip(np.round(draw.gamma(6, 7, n)), 16, 90)
+    job = np.where(age > 64, 3, np.where(draw.random(n) < 0.2, 0, 1 + (draw.random(n) < 0.35)))
+    sex = draw.integers(0, 2, n)
+    pay = np.round(np.exp(7.2 + 0.25 * (job == 2) + 0.15 * sex + 0.006 * age + 0.35 * draw.standard_normal(n)))
+    pay[(job == 0) | ((job == 3) & (draw.random(n) < 0.5))] = 0.0
+    kids = draw.poisson(np.where(age < 50, 1.1, 0.3)).astype(float)
+    named = {"region": [f"r{x}" for x in region], "sex": [f"s{x}" for x in sex]}
+    return pl.DataFrame({**named, "age": age, "job": [f"j{x}" for x in job], "kids": kids, "pay": pay})
+
+
+def rows_of(frame: pl.DataFrame) -> list[tuple[str, ...]]:
+    return [tuple(str(x) for x in row) for row in frame.rows()]
+
+
+def met(targets: list[tuple[str, ...]], published: pl.DataFrame) -> float:
+    """The attack: the share of targets whose whole record is in the published file."""
+    there = set(rows_of(published))
+    return float(np.mean([row in there for row in targets])) if targets else 0.0
+
+
+def uniques(frame: pl.DataFrame, everybody: pl.DataFrame) -> list[tuple[str, ...]]:
+    count: dict[tuple[str, ...], int] = {}
+    for row in rows_of(everybody):
+        count[row] = count.get(row, 0) + 1
+    return [row for row in rows_of(frame) if count[row] == 1]
+
+
+def two_way(true: pl.DataFrame, published: pl.DataFrame) -> float:
+    """Mean total variation distance of all two-way tables; numbers in eighths of the true file."""
+    columns = []
+    for name in true.columns:
+        if name in NUMBERS:
+            edges = np.unique(np.quantile(true[name].to_numpy(), np.arange(1, 8) / 8))
+            columns.append([np.searchsorted(edges, f[name].to_numpy()) for f in (true, published)])
+        else:
+            known = {text: i for i, text in enumerate(sorted(set(true[name])))}
+            columns.append([np.array([known[text] for text in f[name]]) for f in (true, published)])
+    distances = []
+    for i, first in enumerate(columns):
+        for second in columns[:i]:
+            tables = [np.bincount(a * 50 + b, minlength=2500) / len(a) for a, b in zip(first, second, strict=True)]
+            distances.append(0.5 * np.abs(tables[0] - tables[1]).sum())
+    return float(np.mean(distances))
+
+
+def synthetic(frame: pl.DataFrame, secret: int) -> tuple[Microdata, Microdata, pl.DataFrame]:
+    """The confidential file, the synthetic one, and what is published of it."""
+    kinds = {name: Kind.NUMERIC if name in NUMBERS else Kind.NOMINAL for name in frame.columns}
+    data = Microdata.of(frame, Schema(tuple(Variable(name, kind=kind) for name, kind in kinds.items())))
+    made = Synthesize(tuple(frame.columns)).apply(data, secret=as_secret(secret), progress=silent).data
+    shown = {name: made.numbers((name,))[:, 0] if name in NUMBERS else made.texts(name) for name in frame.columns}
+    return data, made, pl.DataFrame(shown)
+
+
+def figures(number: int) -> dict[str, float]:
+    """One replicate: how much more often records are met that were used, and what the file is good for."""
+    everybody = people(2 * SIZE, 1000 + number)
+    used, held_back = everybody[:SIZE], everybody[SIZE:]
+    data, made, published = synthetic(used, number)
+    names = tuple(used.columns)
+    return {
+        "excess": met(rows_of(used), published) - met(rows_of(held_back), published),
+        "uniques": met(uniques(used, everybody), published) - met(uniques(held_back, everybody), published),
+        "pmse": logistic_propensity(*joint_design(data, made, names)).ratio,
+        "two_way": two_way(used, published),
+    }
+
+
+def means_and_errors(rows: list[dict[str, float]]) -> dict[str, Any]:
+    """Mean of each figure, with its standard error."""
+    table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return {name: (float(x.mean()), float(x.std(ddof=1) / np.sqrt(len(x)))) for name, x in table.items()}
+
+
+def test_records_that_were_used_are_met_as_often_as_others() -> None:
+    true = pl.read_csv(FOLDER / "synthesis.true.csv", schema_overrides=dict.fromkeys(NUMBERS, pl.Float64))
+    old = pl.read_csv(FOLDER / "synthesis.published.csv", schema_overrides=dict.fromkeys(NUMBERS, pl.Float64))
+    used, held_back = (true.filter(pl.col("used") == flag).drop("used") for flag in (True, False))
+    assert met(rows_of(used), old) - met(rows_of(held_back), old) > 0.1
+    today = synthetic(used, 1)[2]
+    rates = met(rows_of(used), today), met(rows_of(held_back), today)
+    error = np.sqrt(sum(rate * (1 - rate) for rate in rates) / used.height)
+    assert rates[0] - rates[1] <= 0.02 + 3 * error
+    alone = set(used.filter(pl.col("pay").is_unique())["pay"])
+    assert len(alone & set(today["pay"])) < 0.5 * len(alone & set(old["pay"]))
+
+
+def test_twenty_replicates_at_a_fair_price() -> None:
+    """The excess over held back records, and utility beside that of 0.1.0 on the same replicates."""
+    before = json.loads((FOLDER / "synthesis.rates.json").read_text())
+    assert before["excess"][0] > 0.1
+    assert before["uniques"][0] > 0.05 + 3 * before["uniques"][1]
+    today = means_and_errors([figures(number) for number in range(REPLICATES)])
+    assert today["excess"][0] <= 0.02 + 3 * today["excess"][1]
+    assert today["uniques"][0] <= 0.05 + 3 * today["uniques"][1]
+    assert today["pmse"][0] <= 1.25 * before["pmse"][0]
+    assert today["two_way"][0] <= 1.25 * before["two_way"][0]
