@@ -5,6 +5,7 @@ corrected value, another column, other steps before, another order) may share a 
 masked values are the same in both: equal values tell an attacker nothing, different values from one draw tell the truth.
 """
 
+import inspect
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
@@ -77,9 +78,14 @@ RANDOM: tuple[tuple[Method, dict[str, Any]], ...] = (
     (Synthesize(("job",)), {"copy": 2}),
     (Synthesize(("income",), model="parametric"), {"copy": 2}),
 )  # fmt: skip
-# Methods without a random choice: they must not ask for draws at all (or only to search, where the search is one).
+# Methods without a random choice: they ask for no draws at all.
 FIXED = (Generalize, RemoveIdentifiers, Recode, TopCode, BottomCode, MultivariateTopCode)
-SEARCHES = (LocalSuppression,)
+# Blanks: draws choose among values to hide and change none. A record keeps its draws in other files on purpose, because two
+# different blanks of one record would add up to none.
+BLANKS: tuple[Method, ...] = (
+    LocalSuppression(k=3, keys=("sex", "age", "job")),
+    LocalSuppression(k=2, keys=("age", "job"), strata=("sex",)),
+)
 IDS = [f"{number}-{method.name}" for number, (method, _) in enumerate(RANDOM)]
 
 
@@ -169,10 +175,25 @@ def reused(first: Run, second: Run, changed: tuple[str, ...] = ()) -> list[str]:
 
 
 def test_the_battery_knows_every_method() -> None:
-    covered = {method.name for method, _ in RANDOM} | {method.name for method in (*FIXED, *SEARCHES)}
+    covered = {method.name for method, _ in RANDOM} | {method.name for method in (*FIXED, *BLANKS)}
     assert covered == set(METHODS)
     for name, method in METHODS.items():
         assert method.apply is Method.apply, f"{name} has its own apply and so its own way to the secret"
+
+
+@pytest.mark.parametrize("method", FIXED, ids=lambda method: method.name)
+def test_methods_without_chance_ask_for_no_draws(method: type[Method]) -> None:
+    assert "draws.of" not in inspect.getsource(method)
+
+
+@pytest.mark.parametrize("method", BLANKS, ids=lambda method: repr(method.strata))
+def test_blanks_do_not_depend_on_the_order_and_change_no_value(method: Method, monkeypatch: Any) -> None:
+    first = spied(monkeypatch, (method,), people())
+    second = spied(monkeypatch, (method,), people(rows=np.random.default_rng(8).permutation(N)))
+    assert first.published == second.published
+    original = {row[0]: row for row in people().frame.table.iter_rows()}
+    for name, row in first.published.items():
+        assert all(new is None or new == old for new, old in zip(row, original[name], strict=True))
 
 
 @pytest.mark.parametrize(("method", "other"), RANDOM, ids=IDS)

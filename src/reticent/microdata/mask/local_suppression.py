@@ -1,7 +1,7 @@
 """Local suppression (plan name `local-suppression`): blank single values until every asked combination is safe."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import check_fields
 from reticent.data.schema import DEFAULT_PRIORITY, Kind, Schema
 from reticent.kernels.draws import uniform_matrix
+from reticent.microdata.perturb.binding import single_records
 from reticent.microdata.risk.combinations import KeyCombinations
 from reticent.microdata.risk.individual import MODELS, record_risk
 from reticent.microdata.risk.register import MOST_EDGES, RegisterAttack, attack_with_register
@@ -162,8 +163,15 @@ class LocalSuppression(Method):
         """Blank; the secret draws among blanks that serve as well, safety never depends on it.
 
         Between equally cheap blanks a record chooses by draws of its own, so that it chooses alike in the next release
-        of a file that changed elsewhere: two different blanks would add up to none.
+        of a file that changed elsewhere: two different blanks would add up to none. Records are taken in the order of
+        their ids, so that the order of the file does not matter.
         """
+        who = single_records(data)
+        applied = self._in_order(data.rows(who.first), draws=draws, progress=progress)
+        return replace(applied, data=applied.data.rows(who.of))
+
+    def _in_order(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
+        """The work, on records in the order of their ids."""
         self.check(data.schema)
         names = self.names(data.schema)
         demand, codes = self.demand(data.schema), data.codes(names)
