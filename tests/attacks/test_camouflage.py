@@ -53,9 +53,11 @@ def questions() -> list[tuple[str, str]]:
     return rows + [(code, f"SELECT MAX(pay) FROM data WHERE a = '{code}' GROUP BY b") for code in CODES]
 
 
-def published(folder: Path, options: dict[str, Any]) -> list[tuple[str, float, float, float]]:
+def published(
+    folder: Path, options: dict[str, Any], *, pay: Any = None, secret: bytes = SECRET
+) -> list[tuple[str, float, float, float]]:
     """What an analyst is given, and the truth beside it."""
-    columns = people()
+    columns = people() if pay is None else {**people(), "pay": pay}
     truth = dict(zip(columns["id"], columns["pay"]))
     policy = Policy(
         mode="camouflage",
@@ -65,7 +67,7 @@ def published(folder: Path, options: dict[str, Any]) -> list[tuple[str, float, f
         options={"camouflage": options},
     )
     data = Microdata.of(pl.DataFrame(columns), SCHEMA)
-    database = ProtectedDatabase(data, policy=policy, secret=SECRET, ledger=folder / "x.ledger")
+    database = ProtectedDatabase(data, policy=policy, secret=secret, ledger=folder / "x.ledger")
     rows = []
     for code, text in questions():
         for row in database.ask(text, user="u").rows:
@@ -88,7 +90,7 @@ def both_ends(low: float, high: float) -> list[tuple[float, float, float]]:
     For either end: how far from whole the value would be, the ratio, and the value."""
     found = []
     for value in (low / 0.8, high / 1.2):
-        ratio = max(high - value, value - low) / (0.2 * value)
+        ratio = max(high - value, value - low) / max(0.2 * value, 1.0)
         found.append((abs(value - round(value)), ratio, float(round(value))))
     return sorted(found)
 

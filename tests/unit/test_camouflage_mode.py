@@ -310,8 +310,27 @@ def test_a_respondent_has_one_record_in_a_block_and_known_ones_none(tmp_path: Pa
     big = hull.block[:20]
     assert len(set(big[big >= 0].tolist())) == int((big >= 0).sum())
     assert (hull.block[20:25] == -1).all()
+    db.ask("SELECT SUM(pay) FROM data", user="u")
+    db.close()
+    with pytest.raises(LedgerError, match="drawn with other known respondents"):
+        _open(tmp_path, 1, data=data)
     low, high = hull.sum_range(np.arange(20))
     assert high - low == (hull.high - hull.low)[:20].sum(), "every sum of its cells is possible"
+
+
+@pytest.mark.parametrize(
+    "low, high, integer", [(0.1234, 91.9877, False), (0.5, 90.5, True), (-3.3, 1e9, False), (20, 90, True)]
+)
+def test_bounds_need_not_lie_on_the_grid(tmp_path: Path, low: float, high: float, integer: bool) -> None:
+    data = _data()
+    pay = data.numbers(("pay",))[:, 0]
+    pay[:4] = [low, high, low, high] if not integer else [20, 90, 21, 90]
+    policy = _policy(bounds={"pay": Bounds(low, high, integer)})
+    row = _open(tmp_path, 1, data=data.with_numbers("pay", pay), policy=policy).ask(
+        "SELECT MIN(pay), MAX(pay), SUM(pay), VARIANCE(pay) FROM data", user="u"
+    )
+    for (least, most), told in zip(row.rows[0].values, [pay.min(), pay.max(), pay.sum(), pay.var(ddof=1)], strict=True):
+        assert least <= told <= most
 
 
 def test_values_outside_the_bands_are_refused(tmp_path: Path) -> None:

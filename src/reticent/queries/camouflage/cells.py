@@ -58,8 +58,8 @@ class Demand:
 def bands_of(demand: Demand, grid: Fraction, declared: tuple[Fraction, ...] = ()) -> Bands:
     """The declared bands, or those between 1, 2, 5, 10, 20, … on both sides of zero, within the bounds."""
     points = _declared(demand, declared) if declared else _series(demand)
-    edges = [ceil(point / grid) for point in points[:-1]]
-    edges.append(floor(points[-1] / grid) + 1)
+    edges = [floor(point / grid + Fraction(1, 2)) for point in points]
+    edges[-1] += 1
     sizes = []
     for (start, end), (first, behind) in zip(pairwise(points), pairwise(edges)):
         if behind - first < 2:

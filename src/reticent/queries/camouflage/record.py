@@ -53,6 +53,7 @@ class Drawn:
     low: float | None
     high: float | None
     integer: bool
+    known: tuple[str, ...]
     filters: tuple[str, ...]
     cutpoints: Mapping[str, tuple[float, ...]]
 
@@ -62,26 +63,32 @@ class Drawn:
         bounds = policy.bounds.get(response, Bounds())
         return cls(
             options.percent, options.least, options.insiders, options.unit, tuple(options.bands.get(response, ())),
-            bounds.low, bounds.high, bounds.integer, policy.filters, dict(policy.cutpoints),
+            bounds.low, bounds.high, bounds.integer, policy.known, policy.filters, dict(policy.cutpoints),
         )  # fmt: skip
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Drawn":
         """What `as_json` wrote."""
         cutpoints = {name: tuple(points) for name, points in plain["cutpoints"].items()}
-        lists = {"bands": tuple(plain["bands"]), "filters": tuple(plain["filters"]), "cutpoints": cutpoints}
-        return cls(**{**plain, **lists})
+        lists = {name: tuple(plain[name]) for name in ("bands", "known", "filters")}
+        return cls(**{**plain, **lists, "cutpoints": cutpoints})
 
     def as_json(self) -> dict[str, Any]:
         """The numbers as plain values."""
         plain = asdict(self)
         cutpoints = {name: list(points) for name, points in self.cutpoints.items()}
-        return {**plain, "bands": list(self.bands), "filters": list(self.filters), "cutpoints": cutpoints}
+        lists = {name: list(plain[name]) for name in ("bands", "known", "filters")}
+        return {**plain, **lists, "cutpoints": cutpoints}
 
     def refuse_others(self, today: "Drawn", response: str) -> None:
         """A hull has one width for ever; filters may change, because they only said who shares a block."""
-        for name in ("percent", "least", "insiders", "unit", "bands", "low", "high", "integer"):
+        for name in ("percent", "least", "insiders", "unit", "bands", "low", "high", "integer", "known"):
             mine, given = getattr(self, name), getattr(today, name)
+            if mine != given and name == "known":
+                raise LedgerError(
+                    f"ledger: the hull of {response!r} was drawn with other known respondents; a hull is never drawn again, "
+                    "so open the database with the list that it was drawn with."
+                )
             if mine != given:
                 where = "bounds: " if name in ("low", "high", "integer") else ""
                 raise LedgerError(
