@@ -602,7 +602,7 @@ def test_wrong_output_lines(reticent: CommandLine, folder: Path, line: str, word
         ('"data.asc"', "", "line 2: <OPENMICRODATA> needs one file name"),
         ('"data.asc"', '"data.asc', "line 2: <OPENMICRODATA> needs one file name"),
         ('"run.log"', '"a" "b"', "line 1: <LOGBOOK> needs one file name"),
-        ('"data.rda"', '"dota.rda"', "line 6: dota.rda: there is no such file"),
+        ('"data.rda"', '"dota.rda"', "line 3: dota.rda: there is no such file"),
         ("P(15,1)", "P(15", "line 5: 'P(15' must have the form NAME(numbers)"),
         ("P(15,1)", "P(-15,1)", "line 5: the numbers of P must not be negative"),
         ("P(15,1)", "P(15,1.5)", "line 5: the number of respondents in P must be a whole number"),

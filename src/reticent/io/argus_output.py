@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from reticent.data.table import Dimension
 
 EMPTY_STATUS = 14
+FREQUENCY = "Freq"
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,10 +198,15 @@ def intermediate_rda(cells: ArgusCells, trees: Sequence[str | None], *, status_o
         lines += [dimension.name, "  <RECODEABLE>", f'  <TOTCODE> "{dimension.codes[0]}"']
         if tree is not None:
             lines += ["  <HIERARCHICAL>", f'  <HIERCODELIST> "{tree}"', '  <HIERLEADSTRING> "@"']
-    lines += [cells.response, "  <NUMERIC>", f"  <DECIMALS> {cells.decimals}"]
+    # a frequency table has its respondents in a column of that name, too
+    if cells.response == FREQUENCY and (status_only or cells.counts is None):
+        lines += [FREQUENCY, "  <NUMERIC> <FREQUENCY>"]
+    else:
+        value = "Count" if cells.response == FREQUENCY else cells.response
+        lines += [value, "  <NUMERIC>", f"  <DECIMALS> {cells.decimals}"]
     if not status_only:
         if cells.counts is not None:
-            lines += ["Freq", "  <NUMERIC> <FREQUENCY>"]
+            lines += [FREQUENCY, "  <NUMERIC> <FREQUENCY>"]
         for place in range(0 if cells.top is None else cells.top.shape[1]):
             lines += [f"Top{place + 1}", "  <NUMERIC> <MAXSCORE>"]
         if cells.holdings is not None:

@@ -1,13 +1,14 @@
 """ARGUS text files: decoding, tokens, and files named in other files (found in any case). Repairs come back as notes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
 
+_DRIVE = re.compile(r"^[A-Za-z]:")
 _TOKEN = re.compile(r'"([^"]*)"|<([^<>\s]+)>|([^\s"<]+)')
 
 
@@ -76,22 +77,43 @@ def lines_of(text: str) -> list[Line]:
     ]
 
 
-def find_file(folder: Path, name: str, notes: Notes | None = None) -> Path:
-    """A file by name, relative to a folder; if only another case of the name is there, that one (noted)."""
-    wanted = Path(name.replace("\\", "/"))
-    path = wanted if wanted.is_absolute() else folder / wanted
-    if path.is_file():
-        return path
-    for candidate in (path, folder / wanted.name):  # ARGUS files carry paths of other machines
-        if candidate.is_file():
-            return _noted(candidate, name, notes)
-        if candidate.parent.is_dir():
-            for other in sorted(candidate.parent.iterdir()):
-                if other.name.lower() == candidate.name.lower() and other.is_file():
-                    return _noted(other, name, notes)
+def find_file(folder: Path, name: str, notes: Notes | None = None, *, also: Sequence[Path] = ()) -> Path:
+    """A file by name, relative to a folder (or to one of `also`), in any case of letters.
+
+    ARGUS files carry paths of other machines (`C:\\work\\data\\x.asc`): without the drive, and then without one leading
+    folder after the other, the path is looked for in each folder. What is found under another name is noted.
+    """
+    plain = name.strip().replace("\\", "/")
+    whole = Path(plain)
+    if whole.is_absolute() and whole.is_file():
+        return whole
+    parts = [part for part in _DRIVE.sub("", plain).split("/") if part not in ("", ".")]
+    for start in range(len(parts)):
+        for place in (folder, *also):
+            found = _in_any_case(place, parts[start:])
+            if found is not None:
+                return found if found == place / plain else _noted(found, name, notes)
     names = [other.name for other in folder.iterdir() if other.is_file()] if folder.is_dir() else []
+    wanted = parts[-1] if parts else plain
     where = f" in the folder {folder.name!r}" if folder.name else ""
-    raise DataError(f"{wanted.name}: there is no such file{where}.{did_you_mean(wanted.name, names)}")
+    raise DataError(f"{wanted}: there is no such file{where}.{did_you_mean(wanted, names)}")
+
+
+def _in_any_case(folder: Path, parts: Sequence[str]) -> Path | None:
+    """The file at the end of a path, each part of which may be written in another case."""
+    for number, part in enumerate(parts):
+        exact = folder / part
+        if part == ".." or exact.exists():
+            folder = exact
+            continue
+        if not folder.is_dir():
+            return None
+        others = [other for other in sorted(folder.iterdir()) if other.name.lower() == part.lower()]
+        others = [other for other in others if other.is_file() == (number == len(parts) - 1)]
+        if not others:
+            return None
+        folder = others[0]
+    return folder if folder.is_file() else None
 
 
 def _noted(path: Path, name: str, notes: Notes | None) -> Path:

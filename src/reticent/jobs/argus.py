@@ -27,6 +27,7 @@ from reticent.io.argus_text import Notes, find_file
 from reticent.io.atomic import write_text
 from reticent.io.finished import read_finished
 from reticent.io.read import load_microdata
+from reticent.jobs.argus_check import check_batch
 from reticent.jobs.argus_ckm import ckm_method
 from reticent.jobs.argus_methods import Choice, choose, with_minimum
 from reticent.jobs.argus_output import MEANING, write_argus_table
@@ -68,13 +69,16 @@ def run_batch(
 ) -> BatchResult:  # fmt: skip
     """Run a batch file. Files are read from `data` and written to `output` (default: the batch file's folder).
 
-    A table that the attacker can open is not written in a publishable form, unless `accept_exposed`. Methods that draw
-    (CTA) need a `secret` that is kept.
+    What cannot be done (a file that is not there, an output type that a method does not have, holdings that nobody
+    counted) is an error before anything is written. A table that the attacker can open is not written in a publishable
+    form, unless `accept_exposed`. Methods that draw (CTA) need a `secret` that is kept.
     """
     path = Path(path)
     commands = read_batch(path)
     kept = None if secret is None else release_secret(secret, test=test_secret, owner=path.name)
-    run = _Run(data or path.parent, output or path.parent, accept_exposed, kept)
+    beside = path.resolve().parent
+    run = _Run(Path(data or beside).resolve(), Path(output or beside).resolve(), beside, accept_exposed, kept)
+    check_batch(commands, run.find, output=run.output, secret=kept)
     for note in () if kept is None else secret_notes(kept):
         run.notes.add(note)
     for number, command in enumerate(commands):
@@ -97,8 +101,9 @@ def run_batch(
 class _Run:
     """The state of a batch run."""
 
-    def __init__(self, folder: Path, output: Path, accept_exposed: bool, secret: Secret | None) -> None:
-        self.folder, self.output, self.accept_exposed, self.secret = folder, output, accept_exposed, secret
+    def __init__(self, folder: Path, output: Path, beside: Path, accept_exposed: bool, secret: Secret | None) -> None:
+        self.folder, self.output, self.beside = folder, output, beside
+        self.accept_exposed, self.secret = accept_exposed, secret
         self.notes = Notes()
         self.log: list[str] = []
         self.files: list[Path] = []
@@ -112,6 +117,11 @@ class _Run:
         self.metadata: list[str] = []
         self.jobs: list[TableJob] = []
         self.microdata: Microdata | None = None
+
+    def find(self, name: str, near: Path | None = None) -> Path:
+        """A file that the batch or its metadata name: near the file that names it, of the data, the batch or written."""
+        first = self.folder if near is None else near
+        return find_file(first, name, self.notes, also=(self.folder, self.beside, self.output))
 
     def say(self, line: str) -> None:
         """Add a line to the log."""
@@ -195,9 +205,9 @@ class _Run:
             raise PlanError(f"{command.where}: <READMICRODATA> needs <OPENMICRODATA> and <OPENMETADATA> before it.")
         if not self.jobs:
             raise PlanError(f"{command.where}: <READMICRODATA> needs a <SPECIFYTABLE> before it.")
-        rda = find_file(self.folder, self.metadata[-1], self.notes)
+        rda = self.find(self.metadata[-1])
         described = read_rda(rda)
-        loaded = load_microdata(self.microdata_file, rda, folder=self.folder)
+        loaded = load_microdata(self.find(self.microdata_file), rda)
         for line in loaded.notes:
             self.notes.add(line)
         self.microdata = with_totals(loaded.data, described.totals)
@@ -216,8 +226,8 @@ class _Run:
                 f"{command.where}: {len(self.table_files)} tables are opened, but {len(self.jobs)} specified."
             )
         for number, (job, name) in enumerate(zip(self.jobs, self.table_files, strict=True)):
-            rda = find_file(self.folder, self.metadata[min(number, len(self.metadata) - 1)], self.notes)
-            self._read_table(job, find_file(self.folder, name, self.notes), read_table_rda(rda), command.text)
+            rda = self.find(self.metadata[min(number, len(self.metadata) - 1)])
+            self._read_table(job, self.find(name), read_table_rda(rda), command.text)
 
     def _read_table(self, job: TableJob, path: Path, metadata: TableMetadata, mode: str) -> None:
         wanted = job.specification
@@ -271,7 +281,7 @@ class _Run:
         if not job.is_read:
             raise PlanError(f"{command.where}: <APRIORI> needs <READMICRODATA> or <READTABLE> before it.")
         ignore, expand = (bool(flag) for flag in (*command.numbers[1:], 0, 0)[:2])
-        path = find_file(self.folder, command.files[0], self.notes)
+        path = self.find(command.files[0])
         entries = read_hst(
             path, len(job.specification.explanatory), separator=command.files[1], notes=self.notes, ignore_errors=ignore
         )
@@ -294,7 +304,7 @@ class _Run:
         if len(command.numbers) > 1:
             job.levels[name] = int(command.numbers[1])
         else:
-            path = find_file(self.folder, command.files[0], self.notes)
+            path = self.find(command.files[0])
             recoding = read_grc(path, self.notes)
             job.data = recode(job.data, name, recoding)
             if not recoding.is_tree:
@@ -311,7 +321,8 @@ class _Run:
             raise PlanError(f"{command.where}: there is no table; use <SPECIFYTABLE> first.")
         jobs = self.jobs if number == 0 else [self._job(number, command)]
         if call.name == "CKM":
-            choice = Choice(ckm_method(call, jobs[0], partial(find_file, self.folder, notes=self.notes)))
+            beside = self.find(self.metadata[-1]).parent if self.metadata else None
+            choice = Choice(ckm_method(call, jobs[0], partial(self.find, near=beside)))
         else:
             choice = with_minimum(choose(call, command.where), [rule for job in jobs for rule in job.rules])
         for line in choice.said:

@@ -75,8 +75,7 @@ def write_ckm(
     result: ProtectedTable, number: int, cells: ArgusCells, options: Mapping[str, bool], path: Path
 ) -> list[Path]:
     """Write type 7: codes and perturbed value, with AO+ the original, AD+ the difference, AC+ the cell key."""
-    if result.outcome.additive or cells.original is None:
-        raise PlanError("WRITETABLE: type 7 is for tables made by the cell key method; use <SUPPRESS> CKM first.")
+    assert cells.original is not None
     mark = '"' if options.get("QU", True) else ""
     keys = _wide_keys(result, number, cells)
     lines = []

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import PlanError
 from reticent.data.cells import CellStatus
 from reticent.data.table import Dimension
 from reticent.io.argus_output import (
     EMPTY_STATUS,
+    FREQUENCY,
     ArgusCells,
     cell_lines,
     csv_lines,
@@ -21,6 +21,7 @@ from reticent.io.argus_output import (
 )
 from reticent.io.atomic import write_text
 from reticent.io.jj import with_whole_costs, write_jj
+from reticent.jobs.argus_check import check_output, no_holdings
 from reticent.jobs.argus_ckm import write_ckm
 from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.listing import listed_nodes
@@ -35,7 +36,6 @@ MEANING = {
     "TR": (6,), "AO": (7,), "AD": (7,), "AC": (7,),
 }  # fmt: skip
 """The output types in which each option says something."""
-_FORBIDDEN = {("adjust", 4), ("adjust", 5), ("round", 6), ("cell-key", 4), ("cell-key", 5)}
 _BY_STATUS = {CellStatus.SAFE: 1, CellStatus.SECONDARY: 11, CellStatus.FROZEN: 10, CellStatus.EMPTY: EMPTY_STATUS}
 
 
@@ -76,7 +76,7 @@ def argus_cells(result: ProtectedTable, number: int) -> ArgusCells:
     changed, ends = result.outcome.values, _ends(result)
     return ArgusCells(
         full.dimensions, full.codes, full.values if changed is None else wide(changed), status, full.decimals,
-        table.response or "Freq", single.counts, single.top,
+        table.response or FREQUENCY, single.counts, single.top,
         wide(result.verdict.lower_protection), wide(result.verdict.upper_protection),
         None if changed is None else full.values, shares, _SUFFIX.get(result.method, ""),
         view.counts if full.records is not None else None, view.top if full.records is not None else None,
@@ -96,8 +96,7 @@ def write_argus_table(
     result: ProtectedTable, number: int, kind: int, options: Mapping[str, bool], path: Path
 ) -> list[Path]:
     """Write a table as type 1 CSV, 2 pivot, 3 code-value, 4 SBS, 5 intermediate (with metadata), 6 JJ or 7 CKM."""
-    if (result.method, kind) in _FORBIDDEN:
-        raise PlanError(f"WRITETABLE: type {kind} cannot be written for a table that was changed by {result.method!r}.")
+    check_output(result.method, kind)
     if kind == 6:
         problem = without_trivial(result.problem) if options.get("TR", False) else result.problem
         write_jj(with_whole_costs(problem), path)
@@ -123,9 +122,7 @@ def write_argus_table(
 def _write_intermediate(cells: ArgusCells, options: Mapping[str, bool], path: Path) -> list[Path]:
     status_only = options.get("SO", False)
     if options.get("HI", False) and cells.holdings is None:
-        raise PlanError(
-            "WRITETABLE: HI+ needs holdings; no variable of the data has <HOLDING>, or no rule uses records."
-        )
+        raise no_holdings()
     if not options.get("HI", False):
         cells = replace(cells, holdings=None, holding_top=None)
     if not options.get("AR", False):

@@ -117,6 +117,8 @@ class _State:
             self.notes.append(f"{entry.where}: the cell is empty; the line has no effect.")
             return
         cells = twins.get(cell, [cell])
+        if declared and entry.action == "M":  # a cell that is hidden and unsafe is unsafe: our own files say so
+            cells = [each for each in cells if self.status[each] != CellStatus.PRIMARY]
         for each in cells:
             self._check(each, entry, declared)
         for each in cells:

@@ -13,6 +13,7 @@ from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.data.table_plan import BoundsOptions
 from reticent.tables.apriori import Knowledge
+from reticent.tables.attack.insiders import singles_by_relations
 from reticent.tables.attack.public import floor_of
 from reticent.tables.problem import SuppressionProblem
 
@@ -138,7 +139,7 @@ def build_problem(
         status,
         relations,
         table.respondents.counts if table.counted else None,
-        _single_respondents(table),
+        _single_respondents(table, relations),
         _whole(table),
     )
 
@@ -235,12 +236,21 @@ def _check_bounds(table: Table, low: Floats, high: Floats) -> None:
         )
 
 
-def _single_respondents(table: Table) -> NDArray[np.int64] | None:
-    """The respondent of each cell that has only one, −1 elsewhere."""
+def _single_respondents(table: Table, relations: Relations) -> NDArray[np.int64] | None:
+    """The respondent of each cell that has only one, −1 elsewhere.
+
+    A finished table does not say who it is; but a total of one respondent has the respondent of its part.
+    """
     name = table.judged_variable
     if not table.counted or name is None or name not in table.respondents.measures:
         return None
     units = table.respondents.measures[name].top_units
     if units.shape[1] == 0:
         return None
-    return np.where(table.respondents.counts == 1, units[:, 0], -1)
+    single = table.respondents.counts == 1
+    label = singles_by_relations(single, relations)
+    first = np.full(int(label.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, label[single], units[single, 0])
+    found = np.full(table.n_cells, -1, dtype=np.int64)
+    found[single] = first[label[single]]
+    return found

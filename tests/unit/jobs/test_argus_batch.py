@@ -201,12 +201,12 @@ def test_an_open_table_is_not_published(folder: Path) -> None:
         ("P(15,1)", "P(x,1)", "line 7: 'x,1' must be numbers"),
         ("P(15,1)", "P(150,1)", "line 7: rule p-percent: p must be between 0 and 100"),
         ('|"Value"|', '|"Valeu"|', "line 6: the metadata have no variable 'Valeu'. Did you mean 'Value'?"),
-        ("data.rda", "dota.rda", "line 8: dota.rda: there is no such file"),
+        ("data.rda", "dota.rda", "line 5: dota.rda: there is no such file"),
         ("(1,1,", "(3,1,", "line 9: there is no table 3; 1 are specified"),
         ("(1,1,", "(1,9,", "line 9: the type of the output must be 1 to 7, got 9"),
         ("(1,1,,", "(1,1,ZZ+,", "line 9: unknown option 'ZZ'"),
         ('<SPECIFYTABLE> "Industry""Region"', "<SPECIFYTABLE> Industry", "line 6: <SPECIFYTABLE> needs"),
-        ("<READMICRODATA>", "<SUPPRESS> CTA(1)", "line 8: run.arb, line 6: the data of this table have not been read"),
+        ("<READMICRODATA>", "<SUPPRESS> OPT(1)", "line 8: run.arb, line 6: the data of this table have not been read"),
     ],
 )
 def test_wrong_lines_are_named(folder: Path, old: str, new: str, words: str) -> None:

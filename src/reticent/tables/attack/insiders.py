@@ -68,13 +68,16 @@ def single_respondents(problem: SuppressionProblem) -> Ints:
         return problem.respondent
     if problem.counts is None:
         return np.full(problem.n_cells, -1, dtype=np.int64)
-    single = problem.counts == 1
-    relations = problem.relations
+    return singles_by_relations(problem.counts == 1, problem.relations)
+
+
+def singles_by_relations(single: NDArray[np.bool_], relations: Relations) -> Ints:
+    """A number for each cell of one respondent, −1 elsewhere: the same where one is the total of the other."""
     row_of = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))
     total_single = np.zeros(relations.n_rows, dtype=bool)
     total_single[row_of[(relations.coefs < 0) & single[relations.cells]]] = True
     keep = single[relations.cells] & total_single[row_of]
-    size = relations.n_rows + problem.n_cells
+    size = relations.n_rows + relations.n_cells
     ends = (row_of[keep], relations.n_rows + relations.cells[keep].astype(np.int64))
     graph = sparse.coo_array((np.ones(int(keep.sum())), ends), shape=(size, size))
     labels = np.asarray(connected_components(graph, directed=False)[1])[relations.n_rows :]
