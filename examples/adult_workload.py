@@ -93,7 +93,7 @@ def database(table: pl.DataFrame, mode: str, folder: Path, **rules: Any) -> Prot
     )
     test = {"test_secret": True} if "test_secret" in inspect.signature(ProtectedDatabase).parameters else {}
     data = Microdata.of(table, Schema((*keys, *numbers)))
-    return ProtectedDatabase(data, policy=policy, secret=11, test_secret=True, ledger=folder / "adult.ledger", **test)
+    return ProtectedDatabase(data, policy=policy, secret=11, ledger=folder / "adult.ledger", **test)
 
 
 def run(path: Path, mode: str, limit: int, **rules: Any) -> dict[str, Any]:

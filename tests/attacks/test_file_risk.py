@@ -33,7 +33,9 @@ def test_a_run_that_keeps_a_risk_is_reported_with_it() -> None:
     for threshold in (0.05, 0.02):
         assert then[str(threshold)] == then["None"] > threshold  # protection made no difference to the report
         steps = (*BASE, LocalSuppression(risk_threshold=threshold))
-        run = run_steps(data, steps, secret=b"risk", accept_risk="only the risk of records counts here")
+        run = run_steps(
+            data, steps, secret=b"risk", test_secret=True, accept_risk="only the risk of records counts here"
+        )
         assert run.result.risk_after["highest record risk"] <= threshold
         assert run.verdict["recount"].value == run.result.risk_after["highest record risk"]
 
