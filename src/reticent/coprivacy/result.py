@@ -88,6 +88,14 @@ class GameResult:
 
     def sentences(self) -> list[str]:
         """The findings in plain English, most important first."""
+        found = self.findings()
+        for name, delta, gain in self.repeated:
+            how = "is an equilibrium" if gain == 0 else f"is an ε-equilibrium with ε = {_short(gain)}"
+            found.append(f"Played again and again with discount {delta}, {name} {how}.")
+        return found
+
+    def findings(self) -> list[str]:
+        """The findings about the game played once."""
         found = []
         if self.coprivacy is not None:
             found += _coprivacy_sentences(self.coprivacy, general=self.privacy_alone is not None)
@@ -99,9 +107,6 @@ class GameResult:
         total = _short(sum(self.welfare.payoffs, Fraction(0)))
         found.append(f"The fairest correlated equilibrium gives the worst-off player {_short(min(self.fair.payoffs))}.")
         found.append(f"The correlated equilibrium with the largest sum of payoffs gives {total} in all.")
-        for name, delta, gain in self.repeated:
-            how = "is an equilibrium" if gain == 0 else f"is an ε-equilibrium with ε = {_short(gain)}"
-            found.append(f"Played again and again with discount {delta}, {name} {how}.")
         return found
 
     def _pure_sentence(self) -> str:

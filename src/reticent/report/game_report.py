@@ -17,8 +17,8 @@ def game_report(result: GameResult) -> str:
     """The page as HTML text; a game holds no personal data, so the page may leave."""
     first: list[Block] = []
     if result.coprivacy is not None:
-        first.append(Verdict(result.coprivacy.coprivate, result.sentences()[0]))
-    first += [Text(sentence) for sentence in result.sentences()[1 if result.coprivacy is not None else 0 :]]
+        first.append(Verdict(result.coprivacy.coprivate, result.findings()[0]))
+    first += [Text(sentence) for sentence in result.findings()[1 if result.coprivacy is not None else 0 :]]
     sections = [Section("What the game shows", tuple(first)), Section("Payoffs", (_payoffs(result),))]
     listed = [*result.pure, *(item for item in result.mixed or () if item.kind == "mixed")]
     rows = [_row(result.game, item, item.kind) for item in listed[:LISTED]]
@@ -29,6 +29,8 @@ def game_report(result: GameResult) -> str:
     columns = ("kind", "played", *(f"payoff of {name}" for name in result.game.players), "gain by deviating")
     note = f"The first {LISTED} of {len(listed)}." if len(listed) > LISTED else ""
     sections.append(Section("Equilibria, each verified", (Rows(columns, tuple(rows), caption=note),)))
+    if result.repeated:
+        sections.append(Section("Played again and again", (_repeated(result),)))
     sections.append(Section("Pictures", (Picture(_payoff_bars(result), "What each player gets in each equilibrium."),)))
     return render_page("A game of privacy", tuple(sections), public=True, subtitle=", ".join(result.game.players))
 
@@ -40,7 +42,8 @@ def _payoffs(result: GameResult) -> Block:
         cells = tuple(
             tuple(
                 (
-                    f"{game.payoff((row, column), 0)}, {game.payoff((row, column), 1)}",
+                    f"{game.payoff((row, column), 0)}, {game.payoff((row, column), 1)}"
+                    + " *" * ((row, column) in stable),
                     "good" if (row, column) in stable else "",
                     "pure equilibrium" if (row, column) in stable else "",
                 )
@@ -48,7 +51,9 @@ def _payoffs(result: GameResult) -> Block:
             )
             for row in range(game.shape[0])
         )
-        caption = f"Rows: {game.players[0]}; columns: {game.players[1]}. Payoffs in this order; equilibria in green."
+        caption = (
+            f"Rows: {game.players[0]}; columns: {game.players[1]}. Payoffs in this order; * marks pure equilibria."
+        )
         return Grid(game.strategies[1], game.strategies[0], cells, caption=caption)
     profiles = list(game.profiles())
     rows = tuple(
@@ -58,6 +63,12 @@ def _payoffs(result: GameResult) -> Block:
     classes = tuple("good" if profile in stable else "" for profile in profiles[:LISTED])
     caption = f"The first {LISTED} of {len(profiles)} profiles." if len(profiles) > LISTED else "All profiles."
     return Rows(("played", *game.players), rows, caption=caption, classes=classes)
+
+
+def _repeated(result: GameResult) -> Rows:
+    rows = tuple((name, delta, "none" if gain == 0 else _text(gain)) for name, delta, gain in result.repeated)
+    caption = "What the best deviation earns per round; none: the strategy is an equilibrium."
+    return Rows(("strategy", "discount", "gain by deviating"), rows, caption=caption)
 
 
 def _row(game: Game, item: Equilibrium, kind: str) -> tuple[object, ...]:
@@ -87,9 +98,8 @@ def _payoff_bars(result: GameResult) -> str:
         )  # fmt: skip
     axes.set_xticks(range(len(kinds)), [name for name, _ in kinds])
     axes.set_ylabel("payoff")
-    axes.set_title("Payoffs in equilibrium")
     if count <= 8:
-        axes.legend(ncols=min(count, 4))
+        axes.legend(ncols=min(count, 4), loc="lower left", bbox_to_anchor=(0, 1.0))
     return data_uri(figure)
 
 
