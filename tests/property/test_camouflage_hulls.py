@@ -129,14 +129,24 @@ def test_every_database_of_the_hull_has_the_same_hull(n: int, seed: int, insider
     assert found >= 1
 
 
-@given(st.integers(1, 30), SEEDS, st.integers(0, 2), st.integers(2, 40))
-def test_insiders_leave_everybody_else_the_whole_cell(n: int, seed: int, insiders: int, persons: int) -> None:
+@given(st.integers(1, 30), SEEDS, st.integers(0, 2), st.integers(2, 40), st.booleans())
+def test_insiders_leave_everybody_else_the_whole_cell(
+    n: int, seed: int, insiders: int, persons: int, integer: bool
+) -> None:
     """For any database of the hull and any respondents that are known: each end of each other cell can still be true."""
     rng = np.random.default_rng(seed)
-    values = rng.lognormal(4, 1, n).round()
-    hull = make(values, seed, insiders, integer=True, persons=persons)
+    values = rng.lognormal(4, 1, n).round(0 if integer else 2)
+    values[rng.random(n) < rng.choice([0.0, 0.9])] = 0.0
+    hull = make(values, seed, insiders, integer=integer, persons=persons)
     entity = _entities(n, seed, persons)
-    halves = np.rint(values / float(hull.half)).astype(np.int64)
+    for halves in (np.array([exact(v) / hull.half for v in values]), hull.low.astype(object), hull.high.astype(object)):
+        _check_insiders(hull, entity, halves, insiders, rng)
+
+
+def _check_insiders(
+    hull: Hull, entity: np.ndarray, halves: np.ndarray, insiders: int, rng: np.random.Generator
+) -> None:
+    """Insiders know the values `halves`: the truth, or the ends of their cells (other databases of the hull)."""
     for block in range(len(hull.least_total)):
         members = np.flatnonzero(hull.block == block)
         assert len(set(entity[members].tolist())) == len(members), "a respondent has one record in a block"

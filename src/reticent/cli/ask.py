@@ -90,7 +90,7 @@ def _text(value: Any) -> str:
     if value is None:
         return "hidden"
     if isinstance(value, tuple):
-        return f"{value[0]:,.6g} … {value[1]:,.6g}"
+        return f"{value[0]:,} … {value[1]:,}"  # all digits: a rounded end could leave the truth out
     if isinstance(value, dict):
         return json.dumps(value, indent=1)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"

@@ -216,7 +216,8 @@ def hull_of(measured: Measured, cells: Cells, block: Integers, insiders: int, ha
     widths = cells.last - cells.first
     over = measured.numerators - cells.first * measured.denominator
     totals = [_by_block(amounts, block, n_blocks) for amounts in (over, widths, cells.first, low, high)]
-    reach = _widest(widths, block, n_blocks, insiders + 1)
+    # values between grid points may lie half a step beyond a cell's first and last one
+    reach = _widest(widths, block, n_blocks, insiders + 1) + (0 if cells.whole else insiders + 1)
     least, most = totals[3].copy(), totals[4].copy()
     beyond = 0 if cells.whole else 1
     for number, (top, width, first, own) in enumerate(zip(*(t.tolist() for t in totals[:3]), reach.tolist())):
