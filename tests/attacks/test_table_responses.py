@@ -5,6 +5,7 @@ Every attack reads written files only; it succeeds on those of 0.1.0 and fails o
 as it is (relations found in the data) and with declared relations.
 """
 
+import csv
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,3 +127,29 @@ def test_wrong_relations_are_refused_without_values(relation: str, words: str, t
     assert "\n" not in told
     assert relation.split()[0] in told
     assert not list(tmp_path.glob("one-*"))
+
+
+def test_a_mean_is_published_where_its_sum_and_count_are(tmp_path: Path) -> None:
+    """Version 0.1.0 had no means; beside its counts, a mean of a hidden sum would have been the sum."""
+    for name in ("records.csv", "schema.toml", "one.toml"):
+        shutil.copy(FIXTURES / name, tmp_path / name)
+    plan = tmp_path / "one.toml"
+    text = plan.read_text().replace('responses = ["tot", "dom", "exp"]', 'responses = ["tot", "count"]\nmeans = true')
+    plan.write_text(text)
+    run_table_plans(read_table_plan(plan))
+
+    def read(name: str) -> list[dict[str, str]]:
+        with (tmp_path / name).open(newline="") as file:
+            return list(csv.DictReader(file))
+
+    hidden = 0
+    for mean, total, count in zip(*(read(f"one-{n}.csv") for n in ("tot-mean", "tot", "count")), strict=True):
+        states = {total["status"], count["status"]}
+        hidden += "hidden" in states
+        assert mean["status"] == ("hidden" if "hidden" in states else total["status"])
+        if mean["status"] == "published":
+            assert float(mean["value"]) == pytest.approx(float(total["value"]) / float(count["value"]), abs=0.006)
+    assert hidden
+    plan.write_text(text.replace('["tot", "count"]', '["tot", "dom"]'))
+    with pytest.raises(PlanError, match='needs responses with "count"'):
+        run_table_plans(read_table_plan(plan))

@@ -93,6 +93,9 @@ class TableSection:
     find_relations: bool = field(
         default=True, metadata={"help": "relations between responses that the data show are reckoned with too"}
     )
+    means: bool = field(
+        default=False, metadata={"help": "publish the mean of each response where its sum and the count are published"}
+    )
     shadow: str | None = None
     rules: tuple[Mapping[str, Any], ...] = ()
     bounds: BoundsOptions = BoundsOptions()

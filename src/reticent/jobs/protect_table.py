@@ -17,12 +17,13 @@ from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
 from reticent.data.published_table import PublishedTable
+from reticent.data.response_relations import COUNT
 from reticent.data.table import Table, TableSpec
-from reticent.data.table_plan import BoundsOptions, Insiders, ProtectSection, TablePlan, read_table_plan
+from reticent.data.table_plan import BoundsOptions, Insiders, ProtectSection, TablePlan, named_after, read_table_plan
 from reticent.jobs.earlier import check_earlier, with_earlier
 from reticent.jobs.linked_tables import LinkedTable, judge_linked
 from reticent.jobs.previous import hidden_before
-from reticent.jobs.release_table import as_published
+from reticent.jobs.release_table import as_published, mean_table
 from reticent.jobs.table_inputs import linked_table
 from reticent.jobs.table_keys import fit_to_method
 from reticent.jobs.table_result import ProtectedTable
@@ -431,13 +432,48 @@ def run_table_plans(plan: TablePlan, *, progress: Progress = silent) -> tuple[Pr
         if not any((output.path, output.public_report, output.report, output.summary)):
             raise PlanError("[output] names no file; give at least path, report or summary.")
         _check_outputs(one)
+    if any(section.means for section in plan.tables):
+        check_means(plan, plans)
     results = run_plans(plan, progress=progress)
     texts: dict[Path, str] = {}
     for one, result in zip(plans, results, strict=True):
         refuse_exposed(result, accept_exposed=one.protect.accept_exposed)
         texts.update(_texts(one, result))
+    texts.update(_means(plans, results))
     write_texts(texts)
     return results
+
+
+def _means(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, str]:
+    """Tables of means, where the plan asks for them, made of what is published."""
+    from reticent.io.published import published_text
+
+    tables = {_response_of(one): result.published for one, result in zip(plans, results, strict=True)}
+    texts: dict[Path, str] = {}
+    for one in plans:
+        own = tables[_response_of(one)]
+        for name, total, count in zip(_mean_names(one, len(own)), own, tables.get(COUNT, ()), strict=False):
+            texts[one.find(name)] = published_text(mean_table(total, count))
+    return texts
+
+
+def _mean_names(plan: TablePlan, n_tables: int) -> list[str]:
+    """The files of the means of one response: table-turnover-mean.csv."""
+    if not plan.output.path or _response_of(plan) == COUNT or not any(section.means for section in plan.tables):
+        return []
+    own = str(named_after(Path(plan.output.path), "mean"))
+    return [_numbered(own, number, n_tables) for number in range(1, n_tables + 1)]
+
+
+def check_means(plan: TablePlan, plans: Sequence[TablePlan]) -> None:
+    """Means need the counts in every table: with a sum, a mean gives the count away."""
+    shapes = {_response_of(one): [section.dimensions for section in one.tables] for one in plans}
+    whole = COUNT in shapes and all(shape == shapes[COUNT] for shape in shapes.values())
+    if not whole or len(shapes) < 2 or any(s.released or s.finished or s.response for s in plan.tables):
+        raise PlanError(
+            '[table]: means = true needs responses with "count" among them in every table, because a mean and its sum give '
+            'the count. Write for example responses = ["turnover", "count"].'
+        )
 
 
 def _response_of(plan: TablePlan) -> str:
@@ -480,6 +516,7 @@ def written_names(plan: TablePlan, result: ProtectedTable) -> list[tuple[str, st
     output, n = plan.output, len(result.published)
     public = [name for name in (output.path, output.public_report) if name]
     names = [("publishable", _numbered(name, number, n)) for name in public for number in range(1, n + 1)]
+    names += [("publishable", name) for name in _mean_names(plan, n)]
     return names + [("confidential", name) for name in (output.report, output.summary) if name]
 
 

@@ -1,5 +1,6 @@
 """The one way out of a protected table: codes, values and `published | hidden | empty`, nothing else."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,3 +108,21 @@ def _depths(dimension: Dimension, listed: NDArray[np.bool_]) -> dict[str, int]:
 
 def _labels(dimension: Dimension, listed: NDArray[np.bool_]) -> dict[str, str]:
     return {dimension.codes[node]: dimension.labels[node] for node in np.flatnonzero(listed).tolist()}
+
+
+def mean_table(total: PublishedTable, count: PublishedTable) -> PublishedTable:
+    """Means of a response, from what is published and nothing else: a cell has one where its sum and its count are shown.
+
+    So a mean says nothing that the two tables do not say. A mean beside a published count and a hidden sum would be the sum.
+    """
+    counted = dict(zip(count.codes, zip(count.status, count.values.tolist(), strict=True), strict=True))
+    values, status = [], []
+    for codes, state, value in zip(total.codes, total.status, total.values.tolist(), strict=True):
+        other, number = counted.get(codes, (HIDDEN, 0.0))
+        both = state == other == PUBLISHED and number > 0
+        status.append(PUBLISHED if both else HIDDEN if HIDDEN in (state, other) else EMPTY)
+        values.append(value / number if both else np.nan)
+    return replace(
+        total, values=np.array(values), status=tuple(status), response=f"mean of {total.response}",
+        decimals=total.decimals + 2,
+    )  # fmt: skip
