@@ -6,6 +6,7 @@ The attack reads CSV text only. It succeeds on what version 0.1.0 wrote (fixture
 
 import csv
 import io
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -98,6 +99,22 @@ def test_empty_cells_hidden_like_others(case: str, tmp_path: Path) -> None:
     unsafe = [cell for cell in ends if len(cell) == 2 and ("row", small) in cell]
     assert unsafe
     assert not exact(ends)
+
+
+def test_certificates_start_where_hidden_counts_start(tmp_path: Path) -> None:
+    """0.1.0 certified the smallest case with counts that start at 0, and `verify` called it sound."""
+    publish("smallest-optimal", tmp_path)
+    from reticent.jobs.protect_table import audit_plan
+    from reticent.tables.attack.verify import verify
+
+    unproved = audit_plan(tmp_path / "plan.toml").write_certificate(tmp_path / "proof.json")
+    proof = json.loads((tmp_path / "proof.json").read_text())
+    assert not unproved
+    assert verify(proof).sound
+    assert proof["least"] == proof["scale"] == 1
+    assert all(proof["lower"][cell] >= 1 for cell in proof["hidden"])
+    proof["lower"] = [0] * len(proof["lower"])
+    assert verify(proof).faults == ("a hidden cell may be lower than everybody knows it to be",)
 
 
 def test_small_counts_reach_the_smallest_safe_one(tmp_path: Path) -> None:

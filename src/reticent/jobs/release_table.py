@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
 from reticent.data.table import Dimension, Table
-from reticent.tables.attack.public import as_the_public_sees, floor_of
+from reticent.tables.attack.public import as_the_public_sees, floor_of, public_bounds
 from reticent.tables.listing import are_listed, listed_nodes
 from reticent.tables.methods import Outcome
 from reticent.tables.problem import SuppressionProblem
@@ -59,6 +59,21 @@ def release_table(
 
 def as_published(system: System, outcome: Outcome, method: str, problem: SuppressionProblem) -> SuppressionProblem:
     """The problem as the attacker sees it once the tables are out: bounds as narrow as the published objects make them."""
+    return as_the_public_sees(problem, outcome.hidden, _views(system, outcome, method, problem))
+
+
+def public_floor(system: System, outcome: Outcome, method: str, problem: SuppressionProblem) -> float:
+    """What every hidden cell of the published tables is at least, as far as the tables themselves say so."""
+    views = [view for view, _ in _views(system, outcome, method, problem) if HIDDEN in view.status]
+    return min(
+        (float(public_bounds(view).low[np.array(view.status) == HIDDEN].min()) for view in views), default=-np.inf
+    )
+
+
+def _views(
+    system: System, outcome: Outcome, method: str, problem: SuppressionProblem
+) -> list[tuple[PublishedTable, NDArray[np.int64]]]:
+    """The cells of each table as they are published, without their codes, and their numbers in the system."""
     seen = []
     for table, members in zip(system.parts, system.members, strict=True):
         hidden = outcome.hidden[members]
@@ -70,7 +85,7 @@ def as_published(system: System, outcome: Outcome, method: str, problem: Suppres
             table.names, (), values, tuple(status.tolist()), **_told(table, members, outcome, method, problem)
         )
         seen.append((view, members))
-    return as_the_public_sees(problem, outcome.hidden, seen)
+    return seen
 
 
 def _told(

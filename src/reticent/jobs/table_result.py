@@ -12,7 +12,7 @@ from reticent.base.errors import ParameterError, PlanError
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table
-from reticent.jobs.release_table import release_table
+from reticent.jobs.release_table import as_published, public_floor, release_table
 from reticent.tables.apriori import Entry, Knowledge
 from reticent.tables.attack import Audit
 from reticent.tables.attack.audit import MAX_REVEALED
@@ -246,7 +246,9 @@ class ProtectedTable:
             raise PlanError("certificate: only hidden cells are proved; the method exchanged values instead.")
         groups = list(self.outcome.facts.get("sums", ()))
         hidden = np.append(self.outcome.hidden, np.ones(len(groups), dtype=bool))
-        proof = make_certificate(reconciled(with_sums(self.problem, groups), hidden), hidden)
+        told = (self.system, self.outcome, self.method, self.problem)
+        seen = with_sums(as_published(*told), groups)
+        proof = make_certificate(reconciled(seen, hidden), hidden, least=public_floor(*told))
         write_text(Path(path), proof.to_text())
         return proof.unproved
 

@@ -29,7 +29,10 @@ _FAR = 2.0**50  # stands for no bound
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Everything the verifier needs, in integers; `movements` are sparse (cells, steps) pairs."""
+    """Everything the verifier needs, in integers; `movements` are sparse (cells, steps) pairs.
+
+    `least` is what everybody knows each hidden cell to be at least (None: nothing), whatever the bounds say.
+    """
 
     scale: int
     values: Ints
@@ -40,6 +43,7 @@ class Certificate:
     relations: Relations
     movements: tuple[tuple[Ints, Ints], ...]
     unproved: tuple[int, ...]
+    least: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The certificate as plain data (confidential: it holds the true values)."""
@@ -58,6 +62,7 @@ class Certificate:
             },
             "movements": [{"cells": c.tolist(), "steps": s.tolist()} for c, s in self.movements],
             "unproved": list(self.unproved),
+            "least": self.least,
         }
 
     def to_text(self) -> str:
@@ -109,8 +114,12 @@ class _Recorder:
         return not sums.any()
 
 
-def make_certificate(problem: SuppressionProblem, hidden: Mask, *, progress: Progress = silent) -> Certificate:
+def make_certificate(
+    problem: SuppressionProblem, hidden: Mask, *, least: float = -np.inf, progress: Progress = silent
+) -> Certificate:
     """Prove the demands of all primaries by exact movements, as far as that goes.
+
+    `least` is what the published tables say of every hidden cell, for the verifier to hold the bounds against.
 
     First by linear programs, whose movements are mostly whole; what is left by integer programs. Primaries without levels
     are moved up, or else down.
@@ -143,6 +152,7 @@ def make_certificate(problem: SuppressionProblem, hidden: Mask, *, progress: Pro
         problem.relations,
         tuple(recorder.kept),
         tuple(int(c) for c in np.flatnonzero(problem.primary & ~reached)),
+        int(np.ceil(least * scale - 1e-6)) if np.isfinite(least) else None,
     )
 
 

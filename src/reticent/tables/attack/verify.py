@@ -1,8 +1,9 @@
 """Re-check a certificate: integers only, nothing shared with the attack or the methods, readable in one sitting.
 
 A pattern is proved when every movement (1) touches hidden cells only, (2) changes no relation, (3) keeps every cell
-within the attacker's bounds, and when the movements together take every primary as far as it must go: down, up, in
-width, and by at least one step. Both ends are attainable tables for the attacker, so the interval contains them.
+within the attacker's bounds (which start where the published table lets hidden cells start), and when the movements
+together take every primary as far as it must go: down, up, in width, and by at least one step. Both ends are attainable
+tables for the attacker, so the interval contains them.
 """
 
 import json
@@ -43,6 +44,9 @@ def verify(certificate: Mapping[str, Any]) -> Verification:
     hidden = {int(c) for c in certificate["hidden"]}
     rows = _rows(certificate["relations"], len(values))
     faults = _table_faults(values, lower, upper, hidden)
+    least = certificate.get("least")
+    if not faults and least is not None and any(lower[cell] < int(least) for cell in hidden):
+        faults.append("a hidden cell may be lower than everybody knows it to be")
     furthest_up: dict[int, int] = {}
     furthest_down: dict[int, int] = {}
     for number, movement in enumerate(certificate["movements"]):
