@@ -38,11 +38,15 @@ def firms(case: str) -> list[tuple[str, str, str, int]]:
 
 
 def family(number: int) -> list[tuple[str, str, str, int]]:
-    """The firms of a generated table: few of them, and some stand in several cells."""
+    """The firms of a generated table: one is alone in two cells of a row, others stand in several cells, too."""
     rng = np.random.default_rng(number)
-    found = []
+    mine = {(str(rng.choice(ROWS)), str(column)) for column in rng.permutation(COLUMNS)[:1]}
+    mine |= {(next(iter(mine))[0], str(column)) for column in rng.permutation(COLUMNS)[:2]}
+    found = [(row, column, "H", int(rng.integers(100, 400))) for row, column in sorted(mine)]
     for row in ROWS:
         for column in COLUMNS:
+            if (row, column) in mine:
+                continue
             for _ in range(rng.choice([1, 2, 5, 6, 7], p=[0.15, 0.15, 0.2, 0.25, 0.25])):
                 firm = f"H{rng.integers(4)}" if rng.random() < 0.2 else f"F{len(found)}"
                 found.append((row, column, firm, int(rng.lognormal(4, 0.7)) + 1))

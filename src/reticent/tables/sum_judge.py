@@ -48,17 +48,19 @@ class RespondentSums:
     def unsafe(self, groups: Sequence[Group]) -> Mask:
         """Which groups of cells have an unsafe sum. Groups whose cells overlap are no sums of a table, and pass."""
         found = np.zeros(len(groups), dtype=bool)
-        apart = [at for at, group in enumerate(groups) if max(group) < self.system.table.n_cells and self._apart(group)]
-        if not apart or not self.rules:
+        own = [at for at, group in enumerate(groups) if max(group) < self.system.table.n_cells]
+        if not own or not self.rules:
             return found
-        chosen = [groups[at] for at in apart]
+        chosen = [groups[at] for at in own]
         hit = np.zeros(len(chosen), dtype=bool)
         for unit in {rule.unit for rule in self.rules}:
             cells = self._cells(chosen, by_record=unit == "record")
             for rule in self.rules:
-                if rule.unit == unit and not isinstance(rule, Zero):
+                if rule.unit == unit:
                     hit |= _verdict(rule, cells)
-        found[apart] = hit
+        found[own] = hit
+        for at in np.flatnonzero(found).tolist():
+            found[at] = self._apart(groups[at])
         return found
 
     def _apart(self, group: Group) -> bool:
