@@ -6,6 +6,7 @@ move. Respondents who know very many cells, and failures in groups in which boun
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,14 +46,14 @@ def insiders(
     own = np.flatnonzero(hidden & (who >= 0))
     if len(own) == 0 or not problem.guarded.any():
         return []
-    algebra = _Algebra(problem, reduce(problem, hidden))
+    algebra, public = _Algebra(problem, reduce(problem, hidden)), _Public(problem, hidden)
     own = own[np.argsort(who[own], kind="stable")]
     names, starts = np.unique(who[own], return_index=True)
     found: list[Insider] = []
     for respondent, known in zip(names.tolist(), np.split(own, starts[1:]), strict=True):
         learned = algebra.learned(known, settle=settle)
         if learned is None:
-            learned = _one_by_one(problem, hidden, known)
+            learned = public.learned(known)
         exposed = tuple(c for c in learned if c not in set(known.tolist()))
         if exposed:
             found.append(Insider(int(respondent), tuple(known.tolist()), exposed))
@@ -203,16 +204,45 @@ def _combine(vectors: Ints, factors: Ints) -> Ints:
     return total
 
 
-def _one_by_one(problem: SuppressionProblem, hidden: Mask, known: Ints) -> list[int]:
-    """Primaries that cannot move once some cells are known, but can for the public."""
-    mask = np.zeros(problem.n_cells, dtype=bool)
-    mask[known] = True
-    labels = problem.relations.components(hidden)
-    group = hidden & np.isin(labels, labels[known])
-    bare = problem.without_levels()
-    public, _ = certify(bare, group)
-    inside, _ = certify(bare, group, known=mask)
-    assert public.lost is not None
-    assert inside.lost is not None
-    anyway = set(public.reduced.cells[public.lost].tolist())
-    return [c for c in inside.reduced.cells[inside.lost].tolist() if c not in anyway and problem.guarded[c]]
+class _Public:
+    """What the public knows of a pattern, found out once; and for each respondent what its own knowledge adds."""
+
+    def __init__(self, problem: SuppressionProblem, hidden: Mask) -> None:
+        self._problem, self._hidden = problem.without_levels(), hidden
+        self._guarded = problem.guarded
+
+    @cached_property
+    def _labels(self) -> NDArray[np.int32]:
+        return self._problem.relations.components(self._hidden)
+
+    @cached_property
+    def _reach(self) -> tuple[Mask, NDArray[np.bool_]]:
+        """The primaries that do not move for the public, and which cells each movement moves that proves it for others."""
+        moved: list[Mask] = []
+
+        def keep(cells: NDArray[np.int32], lifted: NDArray[np.float64]) -> None:
+            row = np.zeros(self._problem.n_cells, dtype=bool)
+            row[cells[lifted != 0]] = True
+            moved.append(row)
+
+        reach, _ = certify(self._problem, self._hidden, recorder=keep)
+        assert reach.lost is not None
+        lost = np.zeros(self._problem.n_cells, dtype=bool)
+        lost[reach.reduced.cells[reach.lost]] = True
+        return lost, np.array(moved, dtype=bool).reshape(len(moved), self._problem.n_cells)
+
+    def learned(self, known: Ints) -> list[int]:
+        """Primaries that cannot move once some cells are known, but can for the public."""
+        lost, moved = self._reach
+        group = self._hidden & np.isin(self._labels, self._labels[known])
+        # a movement that leaves the known cells alone is one for this respondent, too
+        still = ~moved[~moved[:, known].any(axis=1)].any(axis=0)
+        mask = np.zeros(self._problem.n_cells, dtype=bool)
+        mask[known] = True
+        asked = group & still & self._guarded & ~lost & ~mask
+        if not asked.any():
+            return []
+        inside, _ = certify(self._problem, group, known=mask, asked=asked)
+        assert inside.lost is not None
+        found: list[int] = inside.reduced.cells[inside.lost].tolist()
+        return [cell for cell in found if asked[cell]]
