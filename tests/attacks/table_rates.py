@@ -55,4 +55,4 @@ def sum_rates(tables: int) -> str:
 
 if __name__ == "__main__":
     for rates in (count_rates, sum_rates):
-        print(rates(int(sys.argv[1]) if len(sys.argv) > 1 else 100), flush=True)
+        sys.stdout.write(rates(int(sys.argv[1]) if len(sys.argv) > 1 else 100) + "\n")
