@@ -7,6 +7,7 @@ transcript. The fixtures in `fixtures/v010/queries` are the same scenarios run b
 """
 
 import dataclasses
+import inspect
 import json
 import sys
 import tempfile
@@ -20,7 +21,7 @@ import polars as pl
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.queries.database import ProtectedDatabase
-from reticent.queries.policy import Policy
+from reticent.queries.policy import Bounds, Policy
 
 Transcript = list[dict[str, Any]]
 SCENARIOS: dict[str, Callable[[], dict[str, Any]]] = {}
@@ -40,10 +41,13 @@ def policy_of(**options: Any) -> Policy:
 
 
 def database(table: pl.DataFrame, schema: Schema, policy: Policy, *, secret: int = 7) -> ProtectedDatabase:
+    """A database with a secret that only tests may have."""
     folder = Path(tempfile.mkdtemp())
-    return ProtectedDatabase(
-        Microdata.of(table, schema), policy=policy, secret=secret, test_secret=True, ledger=folder / "test.ledger"
-    )
+    test: dict[str, Any] = {}
+    if "test_secret" in inspect.signature(ProtectedDatabase).parameters:  # version 0.1.0 took any secret
+        test["test_secret"] = True
+    ledger = folder / "test.ledger"
+    return ProtectedDatabase(Microdata.of(table, schema), policy=policy, secret=secret, ledger=ledger, **test)
 
 
 def asked(db: ProtectedDatabase, queries: Sequence[str], *, user: str = "u") -> Transcript:
@@ -100,6 +104,138 @@ def near_shares() -> dict[str, Any]:
     db = database(table, schema, policy_of(mode="open", filters=("serial",), responses=("pay",)))
     queries = ["SELECT QUANTILE(pay, 0.5000001) FROM data", "SELECT QUANTILE(pay, 0.5000004) FROM data"]
     return {"transcript": asked(db, [*queries, "SELECT COUNT(*) FROM data GROUP BY serial"])}
+
+
+def people(*names: str, numbers: Sequence[str] = ("pay",), entity: bool = False) -> Schema:
+    """Keys, and confidential numbers; with `entity`, respondents with several records."""
+    keys = [Variable(name, role=Role.KEY) for name in names]
+    who = [Variable("who", role=Role.ENTITY)] if entity else []
+    return Schema((*who, *keys, *(Variable(n, role=Role.SENSITIVE, kind=Kind.NUMERIC) for n in numbers)))
+
+
+@scenario
+def insider() -> dict[str, Any]:
+    """`a` has two records, `b` one: {a1} + C, {a2} + D, {b} + E and C + D + E give a1 + a2 + b."""
+    groups = {"a1": 1, "a2": 1, "b": 1, "c": 6, "d": 6, "e": 6}
+    rows, pay = [], iter((500, 700, 901, *range(100, 118)))
+    for name, size in groups.items():
+        rows += [{"who": name[0] if size == 1 else f"{name}{i}", "grp": name, "pay": next(pay)} for i in range(size)]
+    db = database(pl.DataFrame(rows), people("grp", entity=True), policy_of(filters=("grp",), responses=("pay",)))
+    sets = (("a1", "c"), ("a2", "d"), ("b", "e"), ("c", "d", "e"))
+    queries = ["SELECT SUM(pay) FROM data WHERE grp IN (" + ", ".join(f"'{g}'" for g in s) + ")" for s in sets]
+    return {"own": [500, 700], "truth": 901, "transcript": asked(db, queries)}
+
+
+@scenario
+def totals_less_parts() -> dict[str, Any]:
+    """A table with totals where ten respondents are required: regions of 30, 25, 4 and 3, each of three ages."""
+    sizes = {"n": 30, "s": 25, "e": 4, "w": 3}
+    region = [name for name, size in sizes.items() for _ in range(size)]
+    table = pl.DataFrame({"region": region, "age": (["y", "m", "o"] * 21)[:62], "pay": list(range(100, 162))})
+    keys = (
+        Variable("region", role=Role.KEY, codes=tuple(sizes)),
+        Variable("age", role=Role.KEY, codes=("y", "m", "o")),
+    )
+    schema = Schema((*keys, Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
+    db = database(table, schema, policy_of(filters=("region", "age"), responses=("pay",), minimum=10))
+    transcript = asked(db, ["SELECT SUM(pay) FROM data GROUP BY age, region WITH TOTALS"])
+    return {"minimum": 10, "sizes": sizes, "transcript": transcript}
+
+
+@scenario
+def product_with_an_indicator() -> dict[str, Any]:
+    """One of twenty persons has `ill` = 1; means, deviations and the correlation give the sum of ill · pay."""
+    rng = np.random.default_rng(5)
+    pay = rng.integers(100, 999, 20)
+    table = pl.DataFrame({"dep": ["a"] * 20, "pay": pay, "ill": [1] + [0] * 19})
+    policy = policy_of(filters=("dep",), responses=("pay", "ill"))
+    db = database(table, people("dep", numbers=("pay", "ill")), policy)
+    items = ("COUNT(*)", "AVG(pay)", "AVG(ill)", "STDDEV(pay)", "STDDEV(ill)", "CORR(pay, ill)")
+    return {"truth": int(pay[0]), "transcript": asked(db, [f"SELECT {item} FROM data" for item in items])}
+
+
+@scenario
+def tied_by_category() -> dict[str, Any]:
+    """Pay in two currencies with another rate in each country, the second rounded: sums of one tell the other."""
+    rng = np.random.default_rng(8)
+    country = ["x", "y"] * 20
+    pay = rng.integers(1000, 9000, 40)
+    local = [round(float(p) * (1.5 if c == "x" else 20.25)) for p, c in zip(pay, country)]
+    table = pl.DataFrame({"country": country, "one": ["t"] + ["o"] * 39, "pay": pay, "local": local})
+    policy = policy_of(filters=("country", "one"), responses=("pay", "local"))
+    db = database(table, people("country", "one", numbers=("pay", "local")), policy)
+    queries = [
+        "SELECT SUM(pay) FROM data WHERE country = 'x'",
+        "SELECT SUM(local) FROM data WHERE country = 'x' AND one = 'o'",
+    ]
+    return {"rate": 1.5, "truth": int(pay[0]), "transcript": asked(db, queries)}
+
+
+@scenario
+def budget_of_many() -> dict[str, Any]:
+    """Forty users ask a private database with `history = "user"` the same count; the total is worth ten answers."""
+    table = pl.DataFrame({"dep": ["a", "b"] * 50, "pay": [50.0] * 100})
+    policy = policy_of(
+        mode="private",
+        history="user",
+        filters=("dep",),
+        responses=("pay",),
+        bounds={"pay": Bounds(0, 100)},
+        options={"private": {"total": 1.0, "epsilon": 0.1}},
+    )
+    db = database(table, people("dep"), policy)
+    queries = ["SELECT COUNT(*) FROM data WHERE dep = 'a'"] * 40
+    transcript = [entry for n, query in enumerate(queries) for entry in asked(db, [query], user=f"user {n}")]
+    return {"total": 1.0, "epsilon": 0.1, "transcript": transcript}
+
+
+@scenario
+def refused_unions() -> dict[str, Any]:
+    """Thirty cells of 0, 1 or 2 persons, asked for together with cells known to hold 1 and 2, in the mode cell-key."""
+    rng = np.random.default_rng(12)
+    sizes = rng.integers(0, 3, 30)
+    cell = ["one"] + ["two"] * 2 + [f"c{i}" for i, n in enumerate(sizes) for _ in range(n)] + ["rest"] * 200
+    table = pl.DataFrame({"cell": cell, "pay": rng.integers(100, 900, len(cell))})
+    policy = policy_of(
+        mode="cell-key",
+        filters=("cell",),
+        responses=("pay",),
+        minimum=3,
+        options={"cell-key": {"sums": {"small": 0.2}}},
+    )
+    db = database(table, people("cell"), policy)
+    queries = [
+        f"SELECT SUM(pay) FROM data WHERE cell IN ('c{i}', '{pad}')" for i in range(30) for pad in ("two", "one")
+    ]
+    return {"minimum": 3, "truth": sizes.tolist(), "transcript": asked(db, queries)}
+
+
+PADDED, PADS, PAD = 5, 110, 26
+
+
+@scenario
+def padding() -> dict[str, Any]:
+    """Sums of a bit with and without each of 5 targets, padded in 110 ways, in the mode analysis.
+
+    A target is the only one of its area and branch with the permit; no two of the three filters single it out.
+    """
+    rng = np.random.default_rng(21)
+    rows = [("core", f"b{i}", "yes" if k == 0 else "no") for i in range(PADDED) for k in range(31)]
+    rows += [("other", f"b{i}", "yes" if k % 2 else "no") for i in range(PADDED) for k in range(40)]
+    rows += [(f"p{k}", "out", "yes" if m % 2 else "no") for k in range(PADS) for m in range(PAD)]
+    area, branch, permit = zip(*rows)
+    bits = rng.integers(0, 2, len(rows)).astype(float)
+    table = pl.DataFrame({"area": area, "branch": branch, "permit": permit, "bit": bits})
+    policy = policy_of(mode="analysis", filters=("area", "branch", "permit"), responses=("bit",))
+    db = database(table, people("area", "branch", "permit", numbers=("bit",)), policy)
+    pairs = []
+    for k in range(PADS):
+        for i in range(PADDED):
+            core = f"area = 'core' AND branch = 'b{i}'"
+            texts = (f"({core}) OR area = 'p{k}'", f"({core} AND permit = 'no') OR area = 'p{k}'")
+            found = asked(db, [f"SELECT SUM(bit) FROM data WHERE {text}" for text in texts])
+            pairs.append([entry.get("value") for entry in found])
+    return {"truth": [bits[31 * i] for i in range(PADDED)], "pairs": pairs}
 
 
 ODD_COUNTS = (-1, -100, float("inf"), 10**6, 2**80, 1.5, 1e300, "3", True, None, [], {"a": 1})
@@ -208,9 +344,9 @@ def forged_anchor() -> dict[str, Any]:
 
 def main(folder: Path) -> None:
     """Write the scenarios, or those named, as this version answers them."""
-    chosen = sys.argv[2:] or list(SCENARIOS)
-    for name in chosen:
-        (folder / f"{name}.json").write_text(json.dumps(SCENARIOS[name](), indent=1) + "\n", encoding="utf-8")
+    for name in sys.argv[2:] or list(SCENARIOS):
+        text = json.dumps(SCENARIOS[name](), indent=None if name == "padding" else 1)
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -185,8 +185,9 @@ class Engine:
         return None
 
     def _owner(self, user: str) -> str:
-        """Whose history a user's queries belong to."""
-        return "user:" + user if self.policy.history == "user" else EVERYBODY
+        """Whose history a user's queries belong to; the data set as a whole has one privacy budget."""
+        apart = self.policy.history == "user" and self.policy.mode != "private"
+        return "user:" + user if apart else EVERYBODY
 
     def _mode_of(self, user: str) -> Mode:
         owner = self._owner(user)

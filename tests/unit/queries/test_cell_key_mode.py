@@ -87,8 +87,11 @@ def test_small_sets_and_empty_ones(tmp_path: Path) -> None:
     db = opened(tmp_path / "a.ledger")
     assert value(db, "SELECT COUNT(*) FROM data WHERE dep = 'd'") == 0
     assert value(db, "SELECT COUNT(*) FROM data WHERE grade = 'top'") in (0, 3, 4, 5, 6)
-    refused = [db.ask(f"SELECT {s}(pay) FROM data WHERE {w}", user="ann") for s in ("SUM", "AVG") for w in
-               ("grade = 'top'", "dep = 'd'")]  # fmt: skip
+    # whether a sum is answered tells no more than the noisy count does
+    shown = value(db, "SELECT COUNT(*) FROM data WHERE grade = 'top'")
+    top = [db.ask(f"SELECT {s}(pay) FROM data WHERE grade = 'top'", user="ann") for s in ("SUM", "AVG")]
+    assert {isinstance(r, Refusal) for r in top} == {shown < 3}
+    refused = [db.ask(f"SELECT {s}(pay) FROM data WHERE dep = 'd'", user="ann") for s in ("SUM", "AVG")]
     assert {r.code.value for r in refused if isinstance(r, Refusal)} == {"RISK"}
     assert len({repr(r) for r in refused}) == 1
     number = max(entry["number"] for entry in db.history())

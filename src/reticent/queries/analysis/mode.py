@@ -12,6 +12,7 @@ from reticent.data.parameters import build
 from reticent.queries.analysis.blur import blur_factors, blurred, respondent_ids
 from reticent.queries.analysis.dominance import Shares
 from reticent.queries.analysis.drop_q import kept_rows
+from reticent.queries.analysis.pairs import NearPairs
 from reticent.queries.analysis.regression import (
     RegressionRules,
     absorb_sparse,
@@ -22,7 +23,7 @@ from reticent.queries.analysis.regression import (
 )
 from reticent.queries.analysis.sample import NOBODY, Sample, value_of
 from reticent.queries.analysis.universes import deciding_filters, has_small_marginal, simple_universes, too_small
-from reticent.queries.canonical import RecordSet
+from reticent.queries.canonical import RecordSet, Version
 from reticent.queries.fitting import leverage, logistic
 from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import Decision, Request, Setting
@@ -32,6 +33,7 @@ from reticent.queries.statistics import design_matrix
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+LARGE = 20
 DROPPED = "A few records are left out, and values are slightly changed."
 LIMITED = "A few records are left out, values are slightly changed, and those that outweigh all others are limited."
 
@@ -43,7 +45,19 @@ class AnalysisOptions:
     gamma: int = field(default=20, metadata={"min": 3, "help": "fewest records of a piece of a universe"})
     joint_gamma: int = field(default=10, metadata={"min": 3, "help": "fewest records of a non-empty intersection"})
     drop: int = field(default=5, metadata={"min": 2, "max": 50, "help": "most records dropped in a stratum"})
-    strata: tuple[str, ...] = field(default=(), metadata={"help": "filters that form the strata of the dropping"})
+    strata: tuple[str, ...] | None = field(
+        default=None,
+        metadata={
+            "help": "filters that form the strata of the dropping; by default the first ones that leave them large"
+        },
+    )
+    pairs: int = field(
+        default=4,
+        metadata={
+            "min": 1,
+            "help": "how often a record may be the difference of two universes that are nearly the same",
+        },
+    )
     category: int = field(default=10, metadata={"min": 3, "help": "fewest records of a category in a regression"})
     blur: float = field(
         default=0.1,
@@ -62,29 +76,34 @@ class AnalysisOptions:
 
 @dataclass
 class AnalysisMode:
-    """Answers depend on the universe alone: no memory, no order effects, one subsample a universe for ever."""
+    """Answers depend on the universe alone, one subsample for each for ever; what is remembered limits near pairs only."""
 
     setting: Setting
     options: AnalysisOptions
     stratum: Integers = field(repr=False)
     shares: Shares
+    near_pairs: NearPairs = field(repr=False)
     _responses: dict[str, Floats] = field(default_factory=dict, repr=False)
     name: ClassVar[str] = "analysis"
     guarantee: ClassVar[str] = (
         "Universes are unions of published categories with enough records in every piece and intersection. Every answer is "
         "computed without a few records, chosen once for ever for each universe and stratum, so that two universes that "
-        "differ by one record agree in what they lost only with a small probability. Each respondent's values carry a factor, "
+        "differ by one record agree in what they lost only with a small probability; no record is the difference of more such "
+        "pairs in its stratum than the policy allows (with 4 pairs and up to 5 records dropped, an attacker who averages them "
+        "still mistakes a value of 0 or 1 once in four times), and padding with other strata draws nothing anew. Each "
+        "respondent's values carry a factor, "
         "drawn once for ever, so that averaging over many universes comes no nearer to a value than that. A respondent who "
         "holds more of a sum, or of a sum of squares, than the policy's dominance and p percent rules allow counts only as "
         "far as they do. "
         "Regressions that lean on single respondents are refused; residuals are synthetic."
     )
     leakage: ClassVar[tuple[str, ...]] = (
-        "a refusal tells that a universe breaks a size rule, which depends on its records only, however it is written, or "
-        "that too few respondents have a value other than 0",
+        "a refusal tells that a universe breaks a size rule or is too near to earlier ones, which depends on records only, "
+        "however it is written, or that too few respondents have a value other than 0",
         "a refused ratio, correlation or regression also tells that it does not exist, or breaks a leverage, dominance or "
         "fit rule",
-        "answers are near the truth: averaging over many different universes narrows totals, and a value to its factor",
+        "answers are near the truth: averaging over many different universes narrows totals of larger groups, and a value to "
+        "its factor; two groups of at least joint_gamma records that differ by one, each measured many times, are not limited",
         "counts, zeros and responses of zeros and ones carry no factor",
         "a value that outweighs the dropped records shows in differences of answers, up to its factor and the limit of the "
         "dominance rules",
@@ -96,8 +115,8 @@ class AnalysisMode:
     def decide(self, request: Request) -> Decision:
         """Check the universe of every cell, subsample it, and compute."""
         reasons: list[StaffReason] = []
-        rows = []
-        for cell in request.cells:
+        rows, answered = [], []
+        for number, cell in enumerate(request.cells):
             broken = self._broken(cell.records)
             sample = None if broken else self._sample(cell.records)
             values: list[Any] = []
@@ -108,6 +127,9 @@ class AnalysisMode:
                     values.append(None)
                 else:
                     values.append(found)
+            if any(value is not None for value in values):
+                self.near_pairs.answer(self.setting.universe.records(cell.records))
+                answered.append(number)
             rows.append(Row(cell.group, tuple(values)))
         if all(value is None for row in rows for value in row.values):
             return Decision(RISK, tuple(dict.fromkeys(reasons)))
@@ -115,10 +137,14 @@ class AnalysisMode:
         # the same words with every answer: whether anything was limited is not told
         note = LIMITED if self.shares.there else DROPPED
         answer = Answer(columns, tuple(rows), request.query.by, self.name, (note,))
-        return Decision(answer, tuple(dict.fromkeys(reasons)))
+        return Decision(answer, tuple(dict.fromkeys(reasons)), {"cells": answered})
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
-        """Nothing to remember."""
+        """Take over which universes were answered (version 0.1.0 did not say: then all of the request)."""
+        for number in remember.get("cells", range(len(request.cells))):
+            records = request.cells[number].records
+            if records.version == len(self.setting.universe.versions) - 1:
+                self.near_pairs.answer(self.setting.universe.records(records))
 
     def _broken(self, records: RecordSet) -> str | None:
         """The universe rule that a set of records breaks, however it was asked for."""
@@ -138,6 +164,8 @@ class AnalysisMode:
         sizes = np.bincount(self.stratum[rows])
         if bool(((sizes > 0) & (sizes < self.options.joint_gamma)).any()):
             return "Universe Gamma in a stratum"
+        if self.near_pairs.too_many(rows):
+            return "pairs: a record would be the difference of too many universes that are nearly the same"
         return None
 
     def _few_respondents(self, masks: list[NDArray[np.bool_]], version: int) -> bool:
@@ -238,17 +266,32 @@ def _logistic(design: Floats, labels: tuple[str, ...], response: Floats, rules: 
 def analysis(setting: Setting) -> AnalysisMode:
     """Make the mode; strata are the combinations of the chosen filters."""
     options = build(AnalysisOptions, setting.policy.options.get("analysis", {}), owner="policy: options analysis")
-    for name in options.strata:
+    strata = _default_strata(setting.universe.current, options) if options.strata is None else options.strata
+    for name in strata:
         if name not in setting.policy.filters:
             raise PlanError(f"policy: options analysis: the stratum variable {name!r} must be one of the filters.")
     if options.drop + 2 > options.joint_gamma:
         raise PlanError("policy: options analysis: joint_gamma must be at least drop + 2, so that records remain.")
     version = setting.universe.current
     place = np.zeros(version.n_atoms, dtype=np.int64)
-    for name in options.strata:
+    for name in strata:
         place = place * (len(version.levels[name]) + 1) + version.codes[name] + 1
     _, stratum = np.unique(place, return_inverse=True)
     if 0 < options.reach < 2:
         raise PlanError("policy: options analysis: reach must be 0 or at least 2.")
     shares = Shares.of(setting.policy, setting.universe.known_entities(), reach=options.reach)
-    return AnalysisMode(setting, options, stratum[version.atom].astype(np.int64), shares)
+    own = stratum[version.atom].astype(np.int64)
+    return AnalysisMode(setting, options, own, shares, NearPairs(own, options.joint_gamma, options.pairs))
+
+
+def _default_strata(version: Version, options: AnalysisOptions) -> tuple[str, ...]:
+    """The filters in their order, as long as every stratum stays so large that honest universes seldom nearly agree in it."""
+    chosen: list[str] = []
+    place = np.zeros(version.data.n_records, dtype=np.int64)
+    for name in version.filters:
+        finer = place * (len(version.levels[name]) + 1) + version.codes[name][version.atom] + 1
+        _, finer = np.unique(finer, return_inverse=True)
+        if len(finer) and int(np.bincount(finer).min()) >= LARGE * options.joint_gamma:
+            chosen.append(name)
+            place = finer.astype(np.int64)
+    return tuple(chosen)

@@ -68,13 +68,15 @@ class CellKeyMode:
         "Every count and every sum carries noise that is decided by the secret and the set of records (for sums also by "
         "their true total) and by nothing else: asked again, in other words, by other users or after a restart, a set has "
         "one answer, so that repetition gains nothing. Counts change by at most the policy's largest change; sums change in "
-        "proportion to their largest contributions, and sums of fewer respondents than the minimum are refused."
+        "proportion to their largest contributions, and sums are refused where the noisy number of respondents is below the "
+        "minimum. Nothing is promised for the transparent attacker with many questions."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "answers are near the truth: the difference of two answers is the true one plus the noise of both, and over many "
         "different sets the noise averages out",
         "a set without records is counted as 0 without noise, so a count above 0 tells that somebody is in the set",
-        "a refused sum tells that the set has fewer respondents than the minimum",
+        "a refused sum tells no more than the noisy count of its respondents; a sum that is answered may be of one respondent, "
+        "with noise in proportion to that one's value",
         "a sum that stays the same in a new version of the data tells that its true total did not change",
     )
     statistics: ClassVar[frozenset[str]] = frozenset({"count"})
@@ -111,17 +113,29 @@ class CellKeyMode:
             return total
         return total / count if count > 0 else StaffReason("no mean", "the noisy count is 0")
 
+    @property
+    def _least(self) -> int:
+        return self.setting.policy.minimum
+
+    @property
+    def _many_records(self) -> bool:
+        """Whether respondents may have several records, so that their number is not the published count."""
+        return self.setting.universe.current.data.schema.entity is not None
+
     def _count(self, records: RecordSet) -> int:
-        true = int(exact_sum(self.setting.universe, records))
-        key = np.array([self._key(records, "count")])
+        return self._noisy(int(exact_sum(self.setting.universe, records)), records, "count")
+
+    def _noisy(self, true: int, records: RecordSet, what: str) -> int:
+        key = np.array([self._key(records, what)])
         return int(perturb_counts(np.array([true]), key, self.options.tables()[0]).values[0])
 
     def _total(self, response: str, records: RecordSet) -> float | StaffReason:
         assert self.options.sums is not None
         true = exact_sum(self.setting.universe, records, response)
         sizes, n = self._sizes(response, records, true)
-        if n < self.setting.policy.minimum:
-            return StaffReason("minimum", f"{n} respondents")
+        # a true number that decides would tell of itself in unions with sets of known size
+        if n == 0 or self._noisy(n, records, "respondents" if self._many_records else "count") < self._least:
+            return StaffReason("minimum", "too few respondents, counted with noise")
         key = self._key(records, f"sum {response} {true.numerator}/{true.denominator}")
         cells = MagnitudeCells(
             np.array([float(true)]), sizes[None, :], np.array([n]), np.array([key]), np.zeros(1, dtype=bool)

@@ -1,6 +1,7 @@
 """The mode `private`: differential privacy by OpenDP's Laplace mechanism, with the spent budget kept in the ledger.
 
-Every value costs `epsilon`; when the total is spent, only values that were released before are given again. A respondent
+Every value costs `epsilon`; when the total is spent, only values that were released before are given again. The budget is
+the data set's, whoever asks and whatever `history` says: users can put their answers together. A respondent
 counts with at most `contributions` records in a cell (the ones with the lowest ids), and values are clamped to the bounds
 that the policy calls known, so that the sensitivity is the policy's, never the data's.
 """
@@ -41,8 +42,8 @@ class PrivateMode:
     spent: float = 0.0
     name: ClassVar[str] = "private"
     guarantee: ClassVar[str] = (
-        "All answers together are differentially private with the policy's total epsilon per respondent, whatever else "
-        "an attacker knows."
+        "All answers to all users together are differentially private with the policy's total epsilon per respondent, "
+        "whatever else an attacker knows: for the transparent attacker too."
     )
     leakage: ClassVar[tuple[str, ...]] = ("a refusal tells only that the budget is spent",)
     statistics: ClassVar[frozenset[str]] = frozenset({"count", "sum", "avg"})
