@@ -16,6 +16,8 @@ from attacks.response_reader import Published, found_too_closely, unsafe_cells
 from reticent.base.errors import DataError, PlanError
 from reticent.data.table_plan import read_table_plan
 from reticent.jobs.protect_table import run_table_plans
+from reticent.report.table_report import confidential_table_report
+from reticent.tables.attack.verify import verify_file
 
 FIXTURES = Path(__file__).parent / "fixtures" / "v010" / "tables" / "responses"
 SUM = {"tot": 1.0, "dom": -1.0, "exp": -1.0}
@@ -153,3 +155,22 @@ def test_a_mean_is_published_where_its_sum_and_count_are(tmp_path: Path) -> None
     plan.write_text(text.replace('["tot", "count"]', '["tot", "dom"]'))
     with pytest.raises(PlanError, match='needs responses with "count"'):
         run_table_plans(read_table_plan(plan))
+
+
+def test_a_joint_result_has_reports_certificates_and_reasons(tmp_path: Path) -> None:
+    """What a result of one response has, a joint one has, in Python and response by response."""
+    for name in ("records.csv", "schema.toml", "one.toml"):
+        shutil.copy(FIXTURES / name, tmp_path / name)
+    results = run_table_plans(read_table_plan(tmp_path / "one.toml"))
+    whole = results[0].whole
+    assert whole is not None
+    assert [one.table.response for one in whole.by_response()] == ["tot", "dom", "exp"]
+    assert not any("Not judged" in note for note in whole.notes)
+    assert any("tot = dom + exp" in note for note in whole.notes)
+    assert whole.write_certificate(tmp_path / "proof.json") == ()
+    assert verify_file(tmp_path / "proof.json").sound
+    for result in results:
+        assert "Protection of a table" in confidential_table_report(result)
+        hidden = next(row["cell"] for row in result.intervals() if row["status"] == "secondary")
+        assert f"{' × '.join(hidden)} × {result.table.response}" in result.why(*hidden)
+        assert "To publish cell" in result.what_if(*hidden) or "cannot be published" in result.what_if(*hidden)

@@ -206,6 +206,7 @@ def _joint_table(systems: Sequence[System], rows: TieRows, extra: int) -> Table:
         decimals=max(t.decimals for t in tables),
         weighted=tables[0].weighted,
         counted=all(t.counted for t in tables),
+        from_records=all(t.from_records for t in tables),
         notes=tuple(dict.fromkeys(note for t in tables for note in t.notes)),
     )
 
