@@ -212,6 +212,40 @@ def _count_nearer(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _alone_within(  # type: ignore[no-untyped-def]
+    points, starts, ends, children, low, high, gaps, nominal, absent, queries, radii, tie, alone
+):
+    """Whether one record only lies within the radius; stops at the second one, so that many ties cost nothing."""
+    nodes = np.empty(256, dtype=np.int64)
+    bounds = np.empty(256, dtype=np.float64)
+    for i in range(queries.shape[0]):
+        query = queries[i]
+        outer = radii[i] * (1.0 + tie)
+        found, depth = 0, 1
+        nodes[0], bounds[0] = 0, 0.0
+        while depth > 0 and found < 2:
+            depth -= 1
+            node = nodes[depth]
+            if bounds[depth] > outer:
+                continue
+            child = children[node]
+            if child < 0:
+                for at in range(starts[node], ends[node]):
+                    if _to_point(query, points, at, nominal, absent, outer) <= outer:
+                        found += 1
+                        if found == 2:
+                            break
+                continue
+            left = _to_box(query, child, low, high, gaps, nominal, absent)
+            right = _to_box(query, child + 1, low, high, gaps, nominal, absent)
+            near, far = (child, child + 1) if left <= right else (child + 1, child)
+            nodes[depth], bounds[depth] = far, max(left, right)
+            nodes[depth + 1], bounds[depth + 1] = near, min(left, right)
+            depth += 2
+        alone[i] = found == 1
+
+
+@njit(cache=True, nogil=True)
 def _sums_within(  # type: ignore[no-untyped-def]
     points, starts, ends, children, low, high, gaps, nominal, absent, values, queries, radii, cap, tie, counts, sums
 ):
@@ -301,6 +335,19 @@ def count_nearer(tree: Tree, queries: Floats, radii: Floats, *, cap: int) -> tup
 
     _in_threads(work, n)
     return nearer, ties
+
+
+def alone_within(tree: Tree, queries: Floats, radii: Floats) -> Truths:
+    """Whether exactly one record lies within the squared radius of each query (ties count as within)."""
+    n = queries.shape[0]
+    alone = np.empty(n, dtype=np.bool_)
+    arrays = (tree.points, tree.starts, tree.ends, tree.children, tree.low, tree.high, tree.gaps, tree.nominal)
+
+    def work(a: int, b: int) -> None:
+        _alone_within(*arrays, tree.absent, queries[a:b], radii[a:b], TIE, alone[a:b])
+
+    _in_threads(work, n)
+    return alone
 
 
 def sums_within(tree: Tree, values: Floats, queries: Floats, radii: Floats, *, cap: int) -> tuple[Integers, Floats]:

@@ -8,11 +8,13 @@ weight and household variables which nobody outside the household has.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data.microdata import Microdata
+from reticent.kernels.grouping import group_columns
 from reticent.kernels.household_matching import count_households, own_households
 from reticent.microdata.risk.recount import Fit, inverse, population_weights, weighted_risk
 from reticent.microdata.trace import Trace, positions
@@ -82,6 +84,14 @@ def _grouped(group: Ints, use: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     return np.concatenate(([0], new, [order.size])).astype(np.int64)[: 1 if not order.size else None], order
 
 
+def _numbered(rows: NDArray[Any]) -> Ints:
+    """The same number for equal rows."""
+    columns = [np.ascontiguousarray(rows[:, v]) for v in range(rows.shape[1])]
+    if not columns:
+        return np.zeros(len(rows), dtype=np.int64)
+    return group_columns(columns, [int(column.max(initial=-1)) + 1 for column in columns])[0]
+
+
 @dataclass(frozen=True)
 class _Matching:
     """The counting itself: whole households by their signature, those with blanks one by one."""
@@ -142,16 +152,14 @@ class _Matching:
             return counts, sums
         fit = self.fit
         true = fit.translated(np.zeros(len(fit.maps), dtype=np.int32))
-        _, number = np.unique(np.vstack((true, fit.shown)), axis=0, return_inverse=True)
-        number = number.ravel()
+        number = _numbered(np.vstack((true, fit.shown)))
         shown, size = number[len(true) :], np.diff(self.starts)
         for s in np.unique(size):
             these = np.flatnonzero(size == s)
             at = self.members[self.starts[these][:, None] + np.arange(s)[None, :]]
             listed = whole[these]
             rows = np.vstack((np.sort(number[at], axis=1), np.sort(shown[at[listed]], axis=1)))
-            _, group = np.unique(rows, axis=0, return_inverse=True)
-            group = group.ravel()
+            group = _numbered(rows)
             answer = group[these.size :]
             width = int(group.max()) + 1
             counts[these] = np.bincount(answer, minlength=width)[group[: these.size]]

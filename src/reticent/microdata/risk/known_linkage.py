@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.microdata.risk.linkage_coordinates import ABSENT_NUMBER, Coordinates
-from reticent.microdata.risk.linkage_distance import distance_linkage
+from reticent.microdata.risk.linkage_distance import uniquely_linked
 from reticent.microdata.trace import Trace, numbers_of, positions, values_of
 
 Floats = NDArray[np.float64]
@@ -97,9 +97,9 @@ def _linked(parts: Sequence["Part"], own: Ints, here: Ints, *, turned: bool) -> 
     nominal, absent = np.array([part.nominal for part in parts]), np.array([part.absent for part in parts])
     if turned:
         coordinates = Coordinates(names, shown, np.ascontiguousarray(true[own[here]]), nominal, absent)
-        return np.asarray(distance_linkage(coordinates, own=here).credit == 1.0)
+        return uniquely_linked(coordinates, here)
     coordinates = Coordinates(names, true, np.ascontiguousarray(shown[here]), nominal, absent)
-    return np.asarray(distance_linkage(coordinates, own=own[here]).credit == 1.0)
+    return uniquely_linked(coordinates, own[here])
 
 
 def _column(trace: Trace, masked: Microdata, name: str, own: Ints) -> _Column:

@@ -18,7 +18,7 @@ from scipy.optimize import linear_sum_assignment
 from reticent.base.checks import check_choice, check_integer
 from reticent.base.errors import DataError
 from reticent.base.randomness import Secret
-from reticent.kernels.nearest import TIE, build_tree, count_nearer, nearest, pair_distances
+from reticent.kernels.nearest import TIE, Tree, alone_within, build_tree, count_nearer, nearest, pair_distances
 from reticent.microdata.risk.linkage_coordinates import OWNER, Coordinates
 
 Floats = npt.NDArray[np.float64]
@@ -156,13 +156,31 @@ def _linked(coordinates: Coordinates, own: Integers, truth: str, depth: int) -> 
     return DistanceLinkage(coordinates.names, credit, nearer, depth, coordinates.n_original, truth)
 
 
-def _count_in_tree(coordinates: Coordinates, own: Integers, depth: int) -> tuple[Integers, Integers]:
+def uniquely_linked(coordinates: Coordinates, own: Integers) -> npt.NDArray[np.bool_]:
+    """Whether the own original record of each masked one is nearest, and nobody else is as near; O(log n) a record."""
     tree = build_tree(coordinates.original, coordinates.nominal, coordinates.absent)
+    order, queries, radii = _in_tree_order(coordinates, tree, own)
+    linked = np.empty(order.size, dtype=np.bool_)
+    linked[order] = alone_within(tree, queries, radii)
+    return linked
+
+
+def _in_tree_order(coordinates: Coordinates, tree: Tree, own: Integers) -> tuple[Integers, Floats, Floats]:
+    """Masked records with neighbours in the tree one after the other (the cache stays warm), and their own distances."""
     place = np.empty(tree.order.size, dtype=np.int64)
     place[tree.order] = np.arange(tree.order.size)
-    order = np.argsort(place[own], kind="stable")  # neighbours in the tree one after the other: the cache stays warm
+    order = np.argsort(place[own], kind="stable")
     queries = np.ascontiguousarray(coordinates.masked[order])
-    radii = pair_distances(queries, coordinates.original[own[order]], coordinates.nominal, coordinates.absent)
+    return (
+        order,
+        queries,
+        pair_distances(queries, coordinates.original[own[order]], coordinates.nominal, coordinates.absent),
+    )
+
+
+def _count_in_tree(coordinates: Coordinates, own: Integers, depth: int) -> tuple[Integers, Integers]:
+    tree = build_tree(coordinates.original, coordinates.nominal, coordinates.absent)
+    order, queries, radii = _in_tree_order(coordinates, tree, own)
     found = count_nearer(tree, queries, radii, cap=depth)
     nearer, ties = np.empty(order.size, dtype=np.int64), np.empty(order.size, dtype=np.int64)
     nearer[order], ties[order] = found

@@ -117,8 +117,8 @@ class Fit:
 
     def details(self) -> list[tuple[Codes, NDArray[np.bool_]]]:
         """The details that occur in the published file, each with its records."""
-        if not self.maps:
-            return [(np.zeros(0, dtype=np.int32), np.ones(len(self.own), dtype=bool))]
+        if all(len(layers) == 1 for layers in self.maps):
+            return [(np.zeros(len(self.maps), dtype=np.int32), np.ones(len(self.own), dtype=bool))]
         rows, group = np.unique(self.detail, axis=0, return_inverse=True)
         return [(row, group.ravel() == at) for at, row in enumerate(rows)]
 
