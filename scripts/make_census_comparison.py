@@ -32,10 +32,11 @@ The Census reference file of the CASC project (1,080 records, 13 numeric variabl
 a mean over {draws} draws; all methods that draw meet the same draws. Made by `scripts/make_census_comparison.py`; the same
 file, secret and version give the same page.
 
-- **linkage**: share of masked records whose nearest original record is their own, the intruder knowing all 13 variables
-  without error (ties share). It is the worst case: with fewer known variables it falls quickly.
+- **linkage**: share of records rightly and uniquely linked, as `reticent protect` judges it: the attacker knows all 13 variables
+  without error, and how strongly each was disturbed. It is the worst case: with fewer known variables it falls quickly.
 - **interval**: share of true values inside the masked file's rank interval of {percent:g} % around the masked value.
-- **risk**: mean of the two. **loss**: combined score of all measures, 0 (nothing changed) to 1.
+- **risk**: the linkage, the one attack asked for (the file has no keys to count by). **loss**: combined score of all
+  measures, 0 (nothing changed) to 1.
 - **IL1s**, **SSE/SST**, **correlations** (mean change), **pMSE**: parts of it, see the loss measures.
 - **score**: mean of risk and loss. {front} of {count} are on the front: nothing has both less risk and less loss.
 
@@ -126,7 +127,7 @@ def remarks(found: Exploration) -> str:
 def main() -> None:
     """Measure and write the page and its picture."""
     data = load()
-    settings = ExploreSettings(draws=3, fresh=3, percent=5.0, processes=2)
+    settings = ExploreSettings(attacks=("linkage",), draws=3, fresh=3, percent=5.0, processes=2)
 
     def show(share: float, what: str = "") -> None:
         print(f"\r{100 * share:5.1f} %  {what:<40}", end="", file=sys.stderr, flush=True)

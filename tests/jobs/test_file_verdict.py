@@ -1,5 +1,6 @@
 """The verdict on a file: three states, what blocks a release, what a reason lets through, and what comes out by default."""
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from reticent.microdata.mask.pram import Pram
 from reticent.microdata.mask.recode import Recode
 from reticent.report.file_report import confidential_report, public_report
 
+X, Y = (hashlib.sha256(name).digest() for name in (b"x", b"y"))
 REGION = Recode("region", map={"N1": "N", "N2": "N", "S1": "S", "S2": "S"})
 
 
@@ -50,7 +52,7 @@ def people(
 
 
 def test_what_is_held_is_released() -> None:
-    result = protect_file(people(), (REGION,), secret=b"x", test_secret=True)
+    result = protect_file(people(), (REGION,), secret=X)
     assert result.verdict.held
     assert result.file.n_records == 400
     assert [one.state for one in result.verdict.asked] == [State.HELD, State.HELD]
@@ -75,33 +77,33 @@ def test_not_judged_is_never_held() -> None:
 def test_without_weights_the_limit_must_be_stated() -> None:
     data = people(weight=False)
     with pytest.raises(ParameterError, match="must be stated"):
-        protect_file(data, (REGION,), secret=b"x", test_secret=True)
-    result = protect_file(data, (REGION,), most=0.05, secret=b"x", test_secret=True)
+        protect_file(data, (REGION,), secret=X)
+    result = protect_file(data, (REGION,), most=0.05, secret=X)
     assert result.verdict["recount"].value == result.risk_after["highest record risk in the sample"] <= 0.05
     with pytest.raises(NotProtectedError, match="recount is not held"):
-        protect_file(data, (REGION,), most=0.005, secret=b"x", test_secret=True)
+        protect_file(data, (REGION,), most=0.005, secret=X)
     for wrong in ("0.05", 1.5, -0.1, True):
         with pytest.raises(ParameterError, match="most must be"):
-            protect_file(data, (REGION,), most=wrong, secret=b"x", test_secret=True)  # type: ignore[arg-type]
+            protect_file(data, (REGION,), most=wrong, secret=X)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="twice"):
-        protect_file(data, (REGION,), most=0.1, risk=RiskSection(most=0.2), secret=b"x", test_secret=True)
+        protect_file(data, (REGION,), most=0.1, risk=RiskSection(most=0.2), secret=X)
 
 
 def test_a_number_without_a_role_is_known_to_the_attacker() -> None:
     data = people(income=True)
     with pytest.raises(NotProtectedError, match="linkage is not held: 100.00%"):
-        protect_file(data, (REGION,), secret=b"x", test_secret=True)
-    run = run_steps(data, (REGION,), secret=b"x", test_secret=True)
+        protect_file(data, (REGION,), secret=X)
+    run = run_steps(data, (REGION,), secret=X)
     assert run.verdict["linkage"].state is State.NOT_HELD
     with pytest.raises(NotProtectedError):
         _ = run.result.file
     few = Recode("income", bands=(0, 3000))
-    assert protect_file(data, (REGION, few), secret=b"x", test_secret=True).verdict.held
+    assert protect_file(data, (REGION, few), secret=X).verdict.held
 
 
 def test_a_reason_lets_it_through_and_is_recorded() -> None:
     data = people(income=True)
-    run = run_steps(data, (REGION,), accept_risk="a test on a closed machine", secret=b"x", test_secret=True)
+    run = run_steps(data, (REGION,), accept_risk="a test on a closed machine", secret=X)
     assert run.result.file.n_records == 400
     assert not run.verdict.held
     assert run.result.summary()["verdict"]["accepted risk"] == "a test on a closed machine"
@@ -111,25 +113,25 @@ def test_a_reason_lets_it_through_and_is_recorded() -> None:
     assert "closed machine" not in public_report(run.result.file)
     for empty in ("", "   ", 7):
         with pytest.raises(ParameterError, match="accept_risk"):
-            run_steps(data, (REGION,), accept_risk=empty, secret=b"x", test_secret=True)  # type: ignore[arg-type]
+            run_steps(data, (REGION,), accept_risk=empty, secret=X)  # type: ignore[arg-type]
 
 
 def test_a_file_without_keys_gets_no_all_clear() -> None:
     data = people(keys=False)
     with pytest.raises(NotProtectedError, match="recount is not judged: the schema has no keys"):
-        protect_file(data, (), secret=b"x", test_secret=True)
-    run = run_steps(data, (), secret=b"x", test_secret=True)
+        protect_file(data, (), secret=X)
+    run = run_steps(data, (), secret=X)
     assert run.result.risk_after["unsafe combinations"] is None
     assert "not judged" in repr(run)
     page = confidential_report(run)
     assert "no unsafe combination" not in page
     assert "recount (not judged)" in page
-    found = explore(data, [Candidate("nothing", ())], settings=ExploreSettings(draws=1, fresh=1), secret=b"x")
+    found = explore(data, [Candidate("nothing", ())], settings=ExploreSettings(draws=1, fresh=1), secret=X)
     assert found.chosen is None
     assert "the risk is not judged" in found.points[0].failed
     # linkage alone may be asked for, and then it alone is judged
     only = RiskSection(attacks=("linkage",))
-    alone = protect_file(data, (), risk=only, secret=b"x", test_secret=True).verdict
+    alone = protect_file(data, (), risk=only, secret=X).verdict
     assert alone.held
     assert not alone.clear
     assert "not judged: recount" in alone.headline
@@ -137,9 +139,7 @@ def test_a_file_without_keys_gets_no_all_clear() -> None:
 
 def test_attacks_that_are_asked_for_must_be_possible() -> None:
     with pytest.raises(NotProtectedError, match="households is not judged"):
-        protect_file(
-            people(), (REGION,), risk=RiskSection(attacks=("recount", "households")), secret=b"x", test_secret=True
-        )
+        protect_file(people(), (REGION,), risk=RiskSection(attacks=("recount", "households")), secret=X)
     with pytest.raises(ParameterError, match="Did you mean 'linkage'"):
         RiskSection(attacks=("linkge",))
     with pytest.raises(ParameterError, match="must be a list"):
@@ -148,15 +148,13 @@ def test_attacks_that_are_asked_for_must_be_possible() -> None:
 
 def test_intervals_are_reported_and_judged_where_a_limit_is_given() -> None:
     data = people(income=True)
-    open_ = run_steps(data, (REGION,), secret=b"x", test_secret=True).verdict["intervals"]
+    open_ = run_steps(data, (REGION,), secret=X).verdict["intervals"]
     assert open_.state is State.NOT_JUDGED
     assert open_.value == 1.0
-    judged = run_steps(data, (REGION,), risk=RiskSection(interval_most=0.2), secret=b"x", test_secret=True).verdict
+    judged = run_steps(data, (REGION,), risk=RiskSection(interval_most=0.2), secret=X).verdict
     assert judged["intervals"].state is State.NOT_HELD
     assert judged["intervals"].asked
-    noisy = run_steps(
-        data, (Noise(("income",), k=2.0),), risk=RiskSection(interval_most=0.2), secret=b"x", test_secret=True
-    ).verdict
+    noisy = run_steps(data, (Noise(("income",), k=2.0),), risk=RiskSection(interval_most=0.2), secret=X).verdict
     assert noisy["intervals"].state is State.HELD
 
 
@@ -164,31 +162,29 @@ def test_weights_that_occur_in_one_region_are_found() -> None:
     data = people()
     of = {"N1": 20.0, "N2": 21.0, "S1": 20.0, "S2": 20.0}
     leaking = data.with_numbers("w", np.array([of[str(code)] for code in data.texts("region")]))
-    verdict = run_steps(leaking, (REGION,), secret=b"x", test_secret=True).verdict["weights"]
+    verdict = run_steps(leaking, (REGION,), secret=X).verdict["weights"]
     assert verdict.state is State.NOT_HELD
     assert verdict.value == sum(code == "N2" for code in data.texts("region"))
-    assert run_steps(data, (REGION,), secret=b"x", test_secret=True).verdict["weights"].state is State.HELD
+    assert run_steps(data, (REGION,), secret=X).verdict["weights"].state is State.HELD
     # as finely shown as it is known, a weight tells nothing more
-    assert run_steps(leaking, (), secret=b"x", test_secret=True).verdict["weights"].state is State.HELD
+    assert run_steps(leaking, (), secret=X).verdict["weights"].state is State.HELD
 
 
 def test_order_and_household_numbers_are_drawn_by_the_secret() -> None:
     data = people(household=True)
     reason = "this test looks at numbers and order"
-    one = run_steps(data, (), accept_risk=reason, secret=b"x", test_secret=True).result.file.frame.table
-    again = run_steps(data, (), accept_risk=reason, secret=b"x", test_secret=True).result.file.frame.table
-    other = run_steps(data, (), accept_risk=reason, secret=b"y", test_secret=True).result.file.frame.table
+    one = run_steps(data, (), accept_risk=reason, secret=X).result.file.frame.table
+    again = run_steps(data, (), accept_risk=reason, secret=X).result.file.frame.table
+    other = run_steps(data, (), accept_risk=reason, secret=Y).result.file.frame.table
     assert one.equals(again)
     assert not one.equals(other)
     true = data.frame.table
     assert not set(one["home"]) & set(true["home"].cast(str))
     assert one.group_by("home").len()["len"].to_list() == [2] * 200
-    kept = run_steps(
-        data, (), accept_risk=reason, secret=b"x", test_secret=True, keep_order=True, keep_household_ids=True
-    )
+    kept = run_steps(data, (), accept_risk=reason, secret=X, keep_order=True, keep_household_ids=True)
     assert kept.result.file.frame.table.equals(true)
     assert kept.verdict["order"].state is State.NOT_HELD
-    dropped = run_steps(data, (RemoveIdentifiers(("home",)),), accept_risk=reason, secret=b"x", test_secret=True)
+    dropped = run_steps(data, (RemoveIdentifiers(("home",)),), accept_risk=reason, secret=X)
     assert dropped.verdict["order"].state is State.HELD
     assert dropped.result.file.schema["region"].household is False
 
@@ -196,12 +192,12 @@ def test_order_and_household_numbers_are_drawn_by_the_secret() -> None:
 def test_members_of_a_household_are_judged_together() -> None:
     """Persons are frequent, the pairs they live in are not."""
     data = people(household=True)
-    verdict = run_steps(data, (), secret=b"x", test_secret=True, most=0.02).verdict
+    verdict = run_steps(data, (), secret=X, most=0.02).verdict
     assert verdict["recount"].state is State.HELD
     rare = data.with_codes(
         "sex", np.where(np.arange(400) < 2, 2, data.encoded("sex").codes).astype(np.int32), ["f", "m", "x"]
     )
-    both = run_steps(rare, (), secret=b"x", test_secret=True, most=0.1).verdict
+    both = run_steps(rare, (), secret=X, most=0.1).verdict
     assert both["households"].value is not None
     assert both["households"].value > (both["recount"].value or 0.0)
 
@@ -219,14 +215,14 @@ class Renamed(Method):
 
 def test_codes_that_nobody_explains_are_not_judged() -> None:
     with pytest.raises(NotProtectedError, match="recount is not judged: a step wrote codes of region"):
-        protect_file(people(), (Renamed(),), secret=b"x", test_secret=True)
+        protect_file(people(), (Renamed(),), secret=X)
 
 
 @pytest.mark.parametrize("steps", [(REGION,), (Pram(("region", "sex"), keep=0.8), Noise(("income",), k=0.3))])
 def test_explore_judges_by_the_risk_that_protect_reports(steps: tuple[Method, ...]) -> None:
     data = people(income=True, household=True)
-    found = explore(data, [Candidate("one", steps)], settings=ExploreSettings(draws=1, fresh=1), secret=b"x")
-    verdict = run_steps(data, steps, secret=as_secret(b"x").child("draw 0"), test_secret=True, most=1.0).verdict
+    found = explore(data, [Candidate("one", steps)], settings=ExploreSettings(draws=1, fresh=1), secret=X)
+    verdict = run_steps(data, steps, secret=as_secret(X).child("draw 0"), most=1.0).verdict
     assert found.points[0].risk == max(one.value for one in verdict.asked if one.value is not None)
     for attack in ("recount", "linkage", "households"):
         assert found.points[0].measures[attack] == verdict[attack].value
@@ -281,3 +277,21 @@ def test_the_command_ends_with_5_and_writes_nothing(tmp_path: Path) -> None:
         (tmp_path / "plan.toml").write_text(PLAN.replace("most = 0.05", spoilt), encoding="utf-8")
         run = CliRunner().invoke(app, ["protect", str(tmp_path / "plan.toml")])
         assert isinstance(run.exception, PlanError | ParameterError), spoilt
+
+
+def test_the_ten_lines_of_the_read_me_are_held(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import re
+    import shutil
+
+    import reticent
+
+    for name in ("people.csv", "people.schema.toml"):
+        shutil.copy(Path(reticent.__file__).parent / "demo_data" / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    lines = re.search(r"```python\n(.*?)```", page, re.DOTALL)
+    assert lines is not None
+    names: dict[str, object] = {}
+    exec(lines.group(1), names)  # noqa: S102
+    assert names["result"].verdict.held  # type: ignore[attr-defined]
+    assert (tmp_path / "people.safe.csv").exists()
