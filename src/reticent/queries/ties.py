@@ -20,7 +20,11 @@ def ties_of(values: Floats, groups: Sequence[NDArray[np.int32]]) -> list[tuple[i
     """Sets of columns tied by a linear equation (with a constant) over the complete records, or those of a group."""
     there = ~np.isnan(values).any(axis=1)
     complete = values[there]
-    units = np.array([_unit(column) for column in complete.T])
+    with np.errstate(over="ignore"):
+        units = np.array([_unit(column) for column in complete.T])
+    size = np.abs(complete).max(axis=0, initial=0.0)
+    size[size == 0] = 1.0
+    complete, units = complete / size, units / size  # so that squares neither overflow nor vanish
     found = dict.fromkeys(_dependent(complete, units, fewest=complete.shape[1] + 2))
     for group in groups:
         codes, counts = np.unique(group[there], return_counts=True)

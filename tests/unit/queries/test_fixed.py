@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reticent.base.errors import DataError
+from reticent.base.errors import DataError, PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.queries.database import ProtectedDatabase
@@ -81,6 +81,32 @@ def test_variance_and_regression_of_large_values(tmp_path: Path, size: float, bo
     fit = database.ask("SELECT LINREG(y, dep) FROM data", user="u").value
     assert fit["coefficients"]["(intercept)"] == pytest.approx(size * 3.5, rel=1e-12)
     assert fit["coefficients"]["dep[b]"] == pytest.approx(size * 3.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1.0, 1e160, 1e306])
+@pytest.mark.parametrize("mode", ["exact", "camouflage"])
+def test_two_responses_of_any_size(tmp_path: Path, mode: str, size: float) -> None:
+    """Whether responses are tied does not depend on their unit."""
+    schema = Schema(
+        (
+            Variable("dep", codes=("a", "b")),
+            Variable("y", role=Role.SENSITIVE, kind=Kind.NUMERIC),
+            Variable("z", role=Role.SENSITIVE, kind=Kind.NUMERIC),
+        )
+    )
+    rng = np.random.default_rng(1)
+    y, z = rng.uniform(1, 9, 20) * size, rng.uniform(1, 9, 20)
+    policy = Policy(mode=mode, filters=("dep",), responses=("y", "z"))
+    for name, other in (("free", z), ("tied", 2 * y)):
+        data = Microdata.of(pl.DataFrame({"dep": ["a", "b"] * 10, "y": y, "z": other}), schema)
+        ledger = tmp_path / f"{name}.ledger"
+        try:
+            database = ProtectedDatabase(data, policy=policy, secret=1, test_secret=True, ledger=ledger)
+        except PlanError:
+            assert (mode, name) == ("camouflage", "tied")
+            continue
+        assert (len(database._engine.universe.linked["y"]) == 2) == (name == "tied")
+        assert isinstance(database.ask("SELECT SUM(y), AVG(z) FROM data", user="u"), Answer)
 
 
 @pytest.mark.parametrize("low, high", [(0.1, 1.1), (1e-30, 1.0000001), (-1e300, 1e300), (0.3, 7e15)])
