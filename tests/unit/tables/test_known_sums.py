@@ -132,3 +132,12 @@ def test_the_total_of_a_holding_is_no_secret_from_itself() -> None:
     found = Heuristic(minimum_together=5).protect(problem, time_limit=10)
     assert found.facts["sums"] == [(5, 6)]
     assert (5, 6) not in published_sums(replace(problem, judge=Everything()), found.hidden)
+
+
+def test_what_guards_a_sum_says_so() -> None:
+    found = protect_table(
+        Microdata.of(FIRMS, ENTITY), SPEC, rules=[Threshold(minimum=3)], method=Heuristic(), time_limit=10
+    )
+    words = [found.why(*found.table.cell_codes(int(cell))) for cell in np.flatnonzero(found.outcome.hidden)]
+    assert not any("guards nothing" in text for text in words)
+    assert any("guards what a × x, a × y add up to" in text for text in words)

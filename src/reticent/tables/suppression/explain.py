@@ -13,9 +13,11 @@ from reticent.tables.attack.certify import certify
 from reticent.tables.attack.inside import Breaches
 from reticent.tables.attack.insiders import insiders, single_respondents
 from reticent.tables.attack.reveal import Revelation, reveal
+from reticent.tables.attack.sums import published_sums
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.infeasible import explain_infeasible
+from reticent.tables.suppression.sums import first_sums, with_sums
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -30,11 +32,14 @@ class Why:
     guards: tuple[int, ...]
     revelations: tuple[Revelation, ...]
     insiders: tuple[int, ...] = ()
+    sums: tuple[int, ...] = ()
 
     def sentence(self, name: Callable[[int], str] = str) -> str:
         """In words; `name` gives cells other names than their numbers."""
         if self.primary:
             return f"Cell {name(self.cell)} is unsafe itself."
+        if not self.guards and not self.insiders and self.sums:
+            return f"Cell {name(self.cell)} guards what {', '.join(name(c) for c in self.sums)} add up to."
         if not self.guards and not self.insiders:
             return f"Cell {name(self.cell)} guards nothing: it could be published."
         names = ", ".join(name(c) for c in self.guards + self.insiders)
@@ -83,7 +88,8 @@ def why(problem: SuppressionProblem, pattern: Mask, cell: int) -> Why:
         inside.update(breach.cells)
     inside -= set(guards)
     revelations = tuple(reveal(problem, trial & near, int(c)) for c in guards)
-    return Why(cell, False, tuple(int(c) for c in guards), revelations, tuple(sorted(inside)))
+    summed = sorted({c for group in published_sums(problem, trial) for c in group})
+    return Why(cell, False, tuple(int(c) for c in guards), revelations, tuple(sorted(inside)), tuple(summed))
 
 
 def what_if(problem: SuppressionProblem, pattern: Mask, cell: int, *, time_limit: float = 10.0) -> WhatIf:
@@ -96,18 +102,31 @@ def what_if(problem: SuppressionProblem, pattern: Mask, cell: int, *, time_limit
     frozen[cell] = True
     changed = problem.with_status(frozen, CellStatus.FROZEN)
     deadline = clock.now() + time_limit
-    alone = bool((single_respondents(problem) >= 0).any())
-    engine = Engine(changed, problem.cost, deadline=deadline, rng=np.random.default_rng(0), singletons=alone)
     try:
-        engine.complete(pattern & ~frozen)
-        engine.clean(until=deadline)
+        best = _repaired(changed, pattern & ~frozen, deadline)
     except InfeasibleError:
         return WhatIf(cell, False, (), (), before, before, str(explain_infeasible(changed)))
-    assert engine.best is not None
-    after = float(problem.cost[engine.best & ~problem.primary].sum())
-    hide = tuple(np.flatnonzero(engine.best & ~pattern).tolist())
-    show = tuple(np.flatnonzero(pattern & ~engine.best).tolist())
+    after = float(problem.cost[best & ~problem.primary].sum())
+    hide = tuple(np.flatnonzero(best & ~pattern).tolist())
+    show = tuple(np.flatnonzero(pattern & ~best).tolist())
     return WhatIf(cell, True, hide, show, before, after)
+
+
+def _repaired(problem: SuppressionProblem, pattern: Mask, deadline: float) -> Mask:
+    """A safe pattern from an unsafe one; sums that it would publish are watched too."""
+    n, groups = problem.n_cells, first_sums(problem)
+    alone = bool((single_respondents(problem) >= 0).any())
+    while True:
+        whole = with_sums(problem, groups)
+        engine = Engine(whole, whole.cost, deadline=deadline, rng=np.random.default_rng(0), singletons=alone)
+        engine.complete(np.append(pattern, np.ones(len(groups), dtype=bool)))
+        engine.clean(until=deadline)
+        assert engine.best is not None
+        best = engine.best[:n]
+        new = [group for group in published_sums(problem, best) if group not in groups]
+        if not new:
+            return best
+        groups += new
 
 
 def _check_hidden(problem: SuppressionProblem, pattern: Mask, cell: int) -> None:
