@@ -230,6 +230,71 @@ def told_by(name: str, inside: np.ndarray, x: list[int | None]) -> list[tuple[st
     return [(system, row) for system in {"sum": ["x"], "count": ["n"], "avg": ["x", "n"]}.get(name, ["n", "x", "xx"])]
 
 
+def compare_joint(seed: int) -> tuple[str, int, int]:
+    """Histories of sums over unions of atoms, of respondents with several records: what is safe, and what only alone is.
+
+    Returns `safe` (every query is answered), `jointly` (each would be answered alone, not all together) or `alone`, with
+    the number of queries that the program could not decide, and of all.
+    """
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 13))
+    owners = np.sort(rng.integers(0, int(rng.integers(6, n + 1)), n)) if rng.random() < 0.7 else np.arange(n)
+    table = pl.DataFrame(
+        {
+            "firm": [f"f{o}" for o in owners],
+            "a": rng.choice(["0", "1"], n),
+            "b": rng.choice(["0", "1", "2"], n),
+            "who": [str(i) for i in range(n)] if rng.random() < 0.8 else ["0"] * n,
+            "x": rng.integers(20, 60, n).tolist(),
+        }
+    )
+    minimum = int(rng.integers(2, 5))
+    policy = Policy(
+        filters=KEYS,
+        responses=("x",),
+        minimum=minimum,
+        dominance=(1, int(rng.integers(70, 96))) if rng.random() < 0.3 else (),
+        unions=int(rng.integers(1, 3)),
+    )
+    secret = as_secret(1)
+    universe = Universe((Version("1", Microdata.of(table, SCHEMA), policy),), policy, secret)
+    mode = exact(Setting(universe, policy, secret))
+    owner, x = [int(o) for o in owners], [int(v) for v in table["x"]]
+    sets = watched_sets(table, owner, policy)
+    oracle = oracle_of(policy, {"x": System(x)}, owner, tables=sets)
+    atoms, verdicts, alone, undecided = universe.current.atom, [], True, 0
+    for number in range(int(rng.integers(2, 5))):
+        chosen = rng.random(universe.current.n_atoms) < rng.choice([0.5, 0.7, 0.9])
+        pieces = told_by("sum", chosen[atoms], list(x))
+        alone &= oracle_of(policy, {"x": System(x)}, owner, tables=sets).ask(pieces)
+        expected = oracle.ask(pieces)
+        request = Request(Query((Statistic("sum", ("x",)),)), (Cell((), universe.record_set(chosen)),), "u", number)
+        decision = mode.decide(request)
+        unknown = any(reason.rule == "undecided" for reason in decision.staff)
+        undecided += unknown
+        assert unknown or isinstance(decision.result, Answer) == expected, f"seed {seed}, query {number}"
+        verdicts.append(expected)
+    return "safe" if all(verdicts) else "jointly" if alone else "alone", undecided, len(verdicts)
+
+
+def check_joint(seeds: range) -> None:
+    """No wrong verdict, hardly any undecided one, and enough histories of each kind to mean something."""
+    found = [compare_joint(seed) for seed in seeds]
+    kinds = [kind for kind, _, _ in found]
+    assert min(kinds.count("safe"), kinds.count("jointly")) >= 0.3 * len(kinds)
+    assert sum(undecided for _, undecided, _ in found) <= 0.01 * sum(asked for _, _, asked in found)
+
+
+def test_joint_verdicts_equal_the_oracle() -> None:
+    check_joint(range(150))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("first", range(1_000, 23_000, 1_000))
+def test_joint_verdicts_equal_the_oracle_on_twenty_two_thousand_histories(first: int) -> None:
+    check_joint(range(first, first + 1_000))
+
+
 @pytest.mark.parametrize("compare, first", [(compare_rows, 0), (compare_statistics, 0)])
 def test_verdicts_equal_the_oracle(compare: Callable[[int], tuple[int, int]], first: int) -> None:
     totals = np.sum([compare(seed) for seed in range(first, first + 120)], axis=0)
