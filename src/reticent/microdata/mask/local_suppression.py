@@ -43,7 +43,8 @@ class LocalSuppression(Method):
     *Transparent attacker*, who also knows this method: with `slack` above 0, (k,k) and (k,1) may publish any file that
     is safe, so a blank is inferred only where every truth for which the file is safe has the same value there. The
     facts say how often that is (`inferred`): exact up to 8 records, beyond that a lower bound. It is a statement about
-    certainty, not about odds. With `slack` = 0, and under the other semantics: not for the transparent attacker.
+    certainty, not about odds. With `slack` = 0, for a risk threshold, and under the other semantics: *not for the
+    transparent attacker*.
 
     The cheapest blanks of (k,1) are found exactly, and `bound` is their cost; blanks are drawn by the secret among
     equally cheap ones and may be dearer by `slack` (where that is less than one blank: one more, with the probability
@@ -286,7 +287,7 @@ class LocalSuppression(Method):
             "records_below_k": {str(row.semantics): row.violating_records for row in table.rows},
             "register": _register_facts(attack_with_register(codes, published), table.k),
         }
-        drawn = self.slack > 0 and self.semantics in (Semantics.KK, Semantics.K1)
+        drawn = self.slack > 0 and self.risk_threshold is None and self.semantics in (Semantics.KK, Semantics.K1)
         facts["transparent_attacker"] = "every safe file is possible" if drawn else "not for the transparent attacker"
         if self.risk_threshold is None:
             cards = [len(data.categories(name)) for name in names]
