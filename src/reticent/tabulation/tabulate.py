@@ -129,6 +129,7 @@ def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
     weights = data.weights() if spec.weighted else None
     weight_digits = decimals_of(weights) if weights is not None else 0
     weight_scale = 10.0 ** (weight_digits or 0)
+    published_digits = MAX_DECIMALS if weight_digits is None else weight_digits
     largest = float(weights.max()) if weights is not None else 1.0
     values, scales, decimals = {}, {}, {}
     notes = []
@@ -147,13 +148,13 @@ def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
         exact = digits is not None and float(np.nansum(np.abs(raw))) * scale * largest * weight_scale < EXACT
         scales[name] = scale if exact else 1.0
         values[name] = np.rint(raw * scale) if exact and scale != 1.0 else raw
-        decimals[name] = MAX_DECIMALS if digits is None else digits
+        # a weighted sum has the decimals of both factors: fewer would publish a rounded one as if it were exact
+        decimals[name] = MAX_DECIMALS if digits is None else min(digits + published_digits, MAX_DECIMALS)
     if spec.response is None and data.schema.entity is not None:
         values[RECORDS], scales[RECORDS], decimals[RECORDS] = np.ones(data.n_records), 1.0, 0
     if weights is not None and weight_digits is not None:
         weights = np.rint(weights * weight_scale)
-    digits = 0 if weights is None else MAX_DECIMALS if weight_digits is None else weight_digits
-    return _Numbers(values, scales, decimals, weights, weight_scale, digits, tuple(notes))
+    return _Numbers(values, scales, decimals, weights, weight_scale, published_digits, tuple(notes))
 
 
 def _respondents(data: Microdata) -> Integers | None:
