@@ -231,21 +231,7 @@ def _is_safe(records: Records, parts: dict[str, set[int]], hidden: set[str]) -> 
     return True
 
 
-OPEN = {
-    **dict.fromkeys(("magnitudes", "linked", "small-magnitudes"), "some sums of hidden cells are not judged together"),
-    "responses": "responses that add up, on some tables",
-}
-"""Families of which suppression does not hold on all 200 tables yet, and why; a case that holds is no error here."""
 CASES = [(method, family) for method in TABLE_METHODS for family in FAMILIES]
-
-
-def deep_cases() -> list[object]:
-    """Every method of the registry with every family; what may fail is named."""
-    may_fail = [(method, family) for method, family in CASES if method not in CHANGED and family in OPEN]
-    return [
-        pytest.param(*case, marks=[pytest.mark.xfail(reason=OPEN[case[1]], strict=False)] if case in may_fail else [])
-        for case in CASES
-    ]
 
 
 @pytest.mark.parametrize(("method", "family"), CASES)
@@ -254,6 +240,6 @@ def test_the_files_tell_no_more_than_the_method_says(method: str, family: str, t
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize(("method", "family"), deep_cases())
+@pytest.mark.parametrize(("method", "family"), CASES)
 def test_two_hundred_tables_of_each_method(method: str, family: str, tmp_path: Path) -> None:
     check(method, family, range(DEEP // len(FAMILIES) + 1), tmp_path)
