@@ -22,7 +22,7 @@ from reticent.tables.methods import TABLE_METHODS
 from reticent.tables.perturb.secrets import draws
 from reticent.tables.rules import Threshold
 
-MINIMUM, CODES = 3, ("a", "b", "c")
+MINIMUM, CODES, SECRETS = 3, ("a", "b", "c"), 24
 OPTIONS: dict[str, dict[str, Any]] = {
     "round": {"base": 3, "steps": 1, "protect_levels": True},
     "random-rounding": {"base": 3},
@@ -32,7 +32,7 @@ SCHEMA = Schema((Variable("id", role=Role.IDENTIFIER), Variable("v", role=Role.K
 
 
 def published(world: tuple[int, ...], name: str, seed: int) -> tuple[object, ...] | None:
-    """What is published of a world; nothing if the run is refused."""
+    """What is published of a world; nothing if the run is refused, as it is where a cell would be exposed."""
     codes = [code for code, count in zip(CODES, world, strict=True) for _ in range(count)]
     data = Microdata.of(pl.DataFrame({"id": [f"p{n}" for n in range(len(codes))], "v": codes}), SCHEMA)
     secret = hashlib.sha256(f"{name} {seed}".encode()).digest() if draws(TABLE_METHODS[name]()) or seed else None
@@ -50,7 +50,10 @@ def published(world: tuple[int, ...], name: str, seed: int) -> tuple[object, ...
 
 
 def rates(name: str, *, largest: int = 4, seeds: int = 1) -> tuple[int, int, int]:
-    """Unsafe counts that are published by some run, how many of them are determined, and refused worlds."""
+    """Unsafe counts behind all outputs that were seen, how many of them are determined, and runs that were refused.
+
+    Further secrets can only widen what is left behind an output that was seen, but may give outputs that were not.
+    """
     worlds = [world for world in itertools.product(range(largest + 1), repeat=len(CODES)) if sum(world)]
     outputs: dict[object, set[tuple[int, ...]]] = defaultdict(set)
     refused = 0
@@ -73,6 +76,6 @@ def rates(name: str, *, largest: int = 4, seeds: int = 1) -> tuple[int, int, int
 
 if __name__ == "__main__":
     for method in sys.argv[1:] or list(TABLE_METHODS):
-        n_seeds = 12 if draws(TABLE_METHODS[method]()) else 1
+        n_seeds = SECRETS if draws(TABLE_METHODS[method]()) else 1
         all_unsafe, known, none = rates(method, seeds=n_seeds)
         sys.stdout.write(f"{method:16} {known} of {all_unsafe} unsafe counts determined, {none} runs refused\n")

@@ -89,6 +89,7 @@ def show_table_result(console: Console, result: "object") -> None:
         if len(rows) > SHOWN:
             console.print(f"[dim]and {len(rows) - SHOWN} more; the confidential report has them all[/dim]")
     show_inside(console, result.inside, result.table.name_of)
+    console.print(result.guarantee.short(), style="dim", highlight=False)
     for note in result.notes:
         console.print(f"[yellow]note:[/yellow] {note}")
 

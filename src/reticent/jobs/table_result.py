@@ -19,7 +19,9 @@ from reticent.tables.attack.audit import MAX_REVEALED
 from reticent.tables.attack.inside import InsideAudit
 from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.reveal import reveal
+from reticent.tables.guarantee import Guarantee
 from reticent.tables.joint import Joint, audit_of, outcome_of
+from reticent.tables.methods import TABLE_METHODS
 from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict
@@ -58,6 +60,12 @@ class ProtectedTable:
     shown: tuple[int, ...] | None = None
     sums: tuple[tuple[int, ...], ...] = ()
     asked_inside: str = "exact"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the method promises to which attacker where no cell is exposed."""
+        found: Guarantee = TABLE_METHODS[self.method].guarantee
+        return found
 
     @property
     def table(self) -> Table:
@@ -233,6 +241,7 @@ class ProtectedTable:
             "sums": [[list(self.table.cell_codes(cell)) for cell in group] for group in self.sums],
             "notes": list(self.notes),
             "inside": self._inside(self.inside),
+            "guarantee": {"arithmetic": self.guarantee.arithmetic, "transparent": self.guarantee.transparent},
         }
 
     def write_certificate(self, path: Path) -> tuple[int, ...]:

@@ -64,6 +64,8 @@ class TableView(Protocol):
     def inside(self) -> Any: ...
     @property
     def asked_inside(self) -> str: ...
+    @property
+    def guarantee(self) -> Any: ...
     def counts(self) -> dict[str, int]: ...
     def revealed(self) -> dict[int, list[str]]: ...
 
@@ -95,7 +97,7 @@ def _short(result: TableView) -> tuple[Block, ...]:
     if exposed:
         text = f"The attacker recovers {number(exposed)} cells more closely than allowed: this table must not leave as it is."
     else:
-        text = "No unsafe cell can be recovered more closely than its protection level allows."
+        text = "The arithmetic attacker recovers no unsafe cell more closely than the method promises."
     bound = result.outcome.bound
     facts = [(name, number(count)) for name, count in counts.items()]
     facts += [("exposed", number(exposed)), ("cost", number(float(result.outcome.cost)))]
@@ -103,7 +105,8 @@ def _short(result: TableView) -> tuple[Block, ...]:
     facts.append(("method", f"{result.method} ({result.outcome.status})"))
     facts.append(("respondents alone in a cell", f"{result.inside.state}: {number(len(result.inside.cells))} cells"))
     inside = Text(result.inside.sentence())
-    return (Verdict(exposed == 0, text), inside, Facts(tuple(facts)), *(Text(note) for note in result.notes))
+    promised = Text(f"What the method promises where no cell is exposed. {result.guarantee}")
+    return (Verdict(exposed == 0, text), inside, promised, Facts(tuple(facts)), *(Text(note) for note in result.notes))
 
 
 def _grid(result: TableView, part: int) -> tuple[Block, ...]:

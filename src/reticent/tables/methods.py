@@ -22,6 +22,7 @@ from reticent.data.table import Table
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.candidates import too_few_candidates
 from reticent.tables.attack.exchanged import audit_exchanged
+from reticent.tables.guarantee import HIDDEN, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import LEAST_SPREAD, Adjusted, adjust, largest_total
 from reticent.tables.perturb.keyed import CellKey
@@ -128,9 +129,13 @@ class OnTable:
 
 @dataclass(frozen=True)
 class PrimaryOnly:
-    """Hide the unsafe cells (and those given as hidden) and nothing else: seldom safe, and the attack says so."""
+    """Hide the unsafe cells (and those given as hidden) and nothing else: seldom safe, and the attack says so.
+
+    Where no cell is exposed, it holds against the arithmetic attacker as other patterns do; not for the transparent one.
+    """
 
     name: ClassVar[str] = "primary-only"
+    guarantee: ClassVar[Guarantee] = Guarantee(HIDDEN, Rate(27, 42), "hidden cells are the unsafe ones")
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
         """No secondary suppression."""
@@ -140,9 +145,19 @@ class PrimaryOnly:
 
 @dataclass(frozen=True)
 class Round(CellDraws):
-    """Controlled rounding: every value goes to an adjacent multiple of `base`, and all totals still add up."""
+    """Controlled rounding: every value goes to an adjacent multiple of `base`, and all totals still add up.
+
+    Unsafe cells keep their levels against the arithmetic attacker, who knows base and steps. The transparent attacker, who
+    knows how multiples are chosen, is enumerated on small tables only (`guarantee`).
+    """
 
     name: ClassVar[str] = "round"
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "Against the arithmetic attacker, who knows base and steps, all published values and relations together: no unsafe "
+        "cell is placed within its protection levels.",
+        Rate(0, 156, 24),
+        "of the possible multiples the nearest are preferred",
+    )
     base: float = field(default=5.0, metadata={"min": 0, "help": "all published values are multiples of it"})
     steps: int = field(default=0, metadata={"min": 0, "max": 20, "help": "how many multiples further a cell may go"})
     protect_levels: bool = field(default=False, metadata={"help": "unsafe cells keep their protection interval"})
@@ -185,9 +200,19 @@ def rounded(problem: SuppressionProblem, found: Rounded, base: float) -> Outcome
 
 @dataclass(frozen=True)
 class SmallCounts:
-    """Small-count rounding: inner counts behind small published ones become 0 or `base`, and everything is added up."""
+    """Small-count rounding: inner counts behind small published ones become 0 or `base`, and everything is added up.
+
+    The arithmetic attacker, who knows base and threshold, determines no unsafe count exactly; levels are not kept. It
+    chooses without the secret: not for the transparent attacker (`guarantee` has the rate).
+    """
 
     name: ClassVar[str] = "small-counts"
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "Against the arithmetic attacker, who knows base and threshold: no unsafe count is determined exactly. Levels are "
+        "not promised.",
+        Rate(6, 150),
+        "what becomes 0 and what the base is chosen without the secret",
+    )
     base: int = field(default=3, metadata={"min": 2, "help": "small counts become 0 or this"})
     threshold: int | None = field(default=None, metadata={"min": 1, "help": "largest small count; none: base - 1"})
 
@@ -227,9 +252,17 @@ class Adjust(CellDraws):
     """Controlled tabular adjustment: unsafe values leave their protection interval, the others move least.
 
     How far unsafe values go beyond their level is drawn from the secret, so that who knows the level does not know them.
+    That holds against the arithmetic attacker. The transparent one also knows that the other movements are the least ones:
+    not for that attacker (`guarantee` has the rate).
     """
 
     name: ClassVar[str] = "adjust"
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "Against the arithmetic attacker, who knows which cells are unsafe, their levels, fixed cells and the largest change: "
+        "the candidates that are left of an unsafe value are as wide as its two levels together.",
+        Rate(100, 408, 24),
+        "movements are the least that the draws allow",
+    )
     norm: Literal["l1", "l2", "linf"] = "l1"
     signs: Literal["free", "up", "down", "random"] = "free"
     fix_total: bool = field(default=False, metadata={"help": "the largest total keeps its value"})

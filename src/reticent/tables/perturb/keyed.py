@@ -14,6 +14,7 @@ from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.table import Measure, Table
+from reticent.tables.guarantee import Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.cell_key import (
     KeyedValues,
@@ -39,9 +40,18 @@ class CellKey:
     The p-table is designed from `largest` (D), `variance` (V), `skip`, `stay` and `monotone`, or read from the file
     `ptable` (with separation also from `small_ptable`). Record keys are drawn from the secret by record id, or stand in
     the variable `record_key`. Sums get noise in proportion to their largest contributions (`noise`).
+    The arithmetic attacker, who knows the p-table, determines no count exactly, and sums keep their levels; levels of
+    counts are not promised, and what the transparent attacker determines is in `guarantee`.
     """
 
     name: ClassVar[str] = "cell-key"
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "Against the arithmetic attacker, who knows the p-table, all published values and relations together: no count with "
+        "somebody in it is determined exactly, and the largest noise takes every unsafe sum out of its protection levels. "
+        "Levels of counts are not promised.",
+        Rate(202, 2434, 24),
+        "cells of the same records are changed alike, so values that differ tell of somebody elsewhere",
+    )
     lists_empty: ClassVar[bool] = True
     largest: int = field(default=5, metadata={"min": 1, "max": 100, "help": "largest change of a count"})
     variance: float = field(default=3.0, metadata={"min": 0, "help": "variance of the change"})

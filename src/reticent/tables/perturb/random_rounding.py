@@ -12,6 +12,7 @@ from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.table import Table
+from reticent.tables.guarantee import Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.record_keys import BITS, RecordKeys, contributing_keys
 from reticent.tables.perturb.rounding import check_base, round_randomly, rounding_bounds
@@ -27,9 +28,18 @@ class RandomRounding:
 
     The draw belongs to the secret, the response and the cell. A cell of records is known by its set of records (their
     keys are drawn by record id, or stand in the variable `record_key`), one of a finished table by its codes.
+    The arithmetic attacker, who knows the base, determines no count exactly, and sums keep their levels; levels of counts
+    are not promised, and what the transparent attacker determines is in `guarantee`.
     """
 
     name: ClassVar[str] = OWNER
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "Against the arithmetic attacker, who knows the base, all published values and relations together: no count with "
+        "somebody in it is determined exactly, and no unsafe sum is placed within its protection levels. Levels of counts are "
+        "not promised.",
+        Rate(23, 1071, 24),
+        "cells of the same records are changed alike, so values that differ tell of somebody elsewhere",
+    )
     lists_empty: ClassVar[bool] = True
     base: float = field(default=5.0, metadata={"min": 0, "help": "all published values are multiples of it"})
     record_key: str = field(default="", metadata={"help": "variable with the record keys; absent: drawn"})

@@ -15,6 +15,7 @@ from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.inside import Breaches
 from reticent.tables.attack.insiders import insiders, single_respondents
 from reticent.tables.attack.sums import published_sums
+from reticent.tables.guarantee import HIDDEN, NOT_DRAWN, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.costs import costs_of
@@ -57,10 +58,12 @@ class SuppressionMethod:
     """What the methods share: costs, and a protected result or an error.
 
     A method says how to search (`_search`); this class checks what it is given, completes what a method left
-    exposed, and lets the attacker judge the result once more from scratch.
+    exposed, and lets the attacker judge the result once more from scratch. That is the arithmetic attacker; all these
+    methods choose without the secret, so they are not for the transparent one (`guarantee` has the rate).
     """
 
     name: ClassVar[str]
+    guarantee: ClassVar[Guarantee] = Guarantee(HIDDEN, Rate(4, 150), NOT_DRAWN)
     cost: Literal["own", "unity", "frequency", "value", "log", "power", "distance"] = field(
         default="own", metadata={"help": "what hiding a cell costs; own: as the table gives it"}
     )
