@@ -261,7 +261,7 @@ class Adjust(CellDraws):
         "Against the arithmetic attacker, who knows which cells are unsafe, their levels, fixed cells and the largest change: "
         "the candidates that are left of an unsafe value are as wide as its two levels together.",
         Rate(100, 408, 24),
-        "movements are the least that the draws allow",
+        "directions and the movements of other cells are chosen, not drawn",
     )
     norm: Literal["l1", "l2", "linf"] = "l1"
     signs: Literal["free", "up", "down", "random"] = "free"

@@ -50,7 +50,7 @@ class CellKey:
         "somebody in it is determined exactly, and the largest noise takes every unsafe sum out of its protection levels. "
         "Levels of counts are not promised.",
         Rate(202, 2434, 24),
-        "cells of the same records are changed alike, so values that differ tell of somebody elsewhere",
+        "a small table has many outputs, some of which few tables give (further secrets lead more tables to each of them)",
     )
     lists_empty: ClassVar[bool] = True
     largest: int = field(default=5, metadata={"min": 1, "max": 100, "help": "largest change of a count"})
