@@ -26,10 +26,12 @@ def ask(
 ) -> None:
     """Ask a protected database; a refusal is a result too, with a code and what to change."""
     from reticent.io.atomic import write_text
+    from reticent.io.places import check_places
     from reticent.jobs.answer_query import answer_query, result_to_json
     from reticent.queries.policy import MOST_TEXT
     from reticent.queries.refusals import Answer
 
+    check_places(() if out is None else (out,), (database,))
     text = sys.stdin.read(MOST_TEXT + 1) if query == "-" else query
     result = answer_query(database, text, user=user)
     if out is not None:
@@ -50,8 +52,10 @@ def history(
     """For staff: every decision with who asked and the full reason. What it prints is confidential."""
     from reticent.base.errors import DataError
     from reticent.io.atomic import write_text
+    from reticent.io.places import check_places
     from reticent.jobs.answer_query import open_database
 
+    check_places(() if out is None else (out,), (database,))
     opened = open_database(database)
     try:
         decisions = [d for d in opened.history() if number in (None, d["number"])]

@@ -29,10 +29,12 @@ def attack(
     """Attack copies of a database in its mode and in the open mode; ends with exit code 5 if a promise is broken."""
     from reticent.base.errors import ParameterError
     from reticent.io.atomic import write_text
+    from reticent.io.places import check_places
     from reticent.jobs.attack_database import attack_database, attack_example
 
     if database is None and response is not None:
         raise ParameterError("attack: --response needs a database file; the generated firms have one response.")
+    check_places(() if out is None else (out,), () if database is None else (database,))
     with progress_bar("attack") as progress:
         if database is None:
             report = attack_example(progress=progress)

@@ -35,12 +35,16 @@ def describe(
     encoding: str = typer.Option("utf-8", "--encoding", help="Encoding of a text file."),
 ) -> None:
     """Guess role, kind, missing codes and hierarchy of each variable; every guess is marked as one."""
+    from reticent.io.places import check_places
     from reticent.io.schema import write_schema
     from reticent.jobs.describe import describe_file
 
     target = output or data.with_name(f"{data.stem}.schema.toml")
     if target.exists() and not force:
         raise ParameterError(f"{target.name}: this schema file exists; give another with -o, or say --force.")
+    check_places([target], [data])
+    if rda is not None and rda.suffix.lower() != ".toml":  # a schema file may be completed in its place
+        check_places([target], [rda])
     described = describe_file(
         data, schema=rda, separator=separator, encoding=encoding, n_samples=N_SAMPLES if show_values else 0
     )

@@ -33,10 +33,14 @@ def link(
     """Link a masked file back to the original: by distance, by agreement, by intervals."""
     from reticent.base.randomness import as_secret
     from reticent.io.atomic import write_text
+    from reticent.io.places import check_places
     from reticent.io.read import load_microdata
     from reticent.jobs.link_files import link_files
     from reticent.report.page import number
 
+    check_places(
+        () if json_out is None else (json_out,), (path for path in (original, masked, schema, masked_schema) if path)
+    )
     with progress_bar("link") as progress:
         progress(0.0, "reading")
         true = load_microdata(original, schema).data

@@ -37,6 +37,7 @@ def round_table(
     from reticent.jobs.perturb_table import KINDS, round_file
 
     check_choice(kind, KINDS, name="--kind", owner="round")
+    _check_place(json_out, file, secret)
     with progress_bar("round") as progress:
         found = round_file(
             file, base=base, kind=kind, steps=steps, protect=protect, fallback=fallback, time_limit=time_limit,
@@ -68,6 +69,7 @@ def adjust_table(
     from reticent.jobs.perturb_table import WEIGHTS, adjust_file
 
     check_choice(weights, WEIGHTS, name="--weights", owner="adjust")
+    _check_place(json_out, file, secret)
     with progress_bar("adjust") as progress:
         found = adjust_file(
             file, norm=norm, weights=weights, signs=signs, integers=integers, fix_total=fix_total,
@@ -82,6 +84,13 @@ def _secret(text: str | None) -> int | Path | None:
     if text is None:
         return None
     return int(text) if text.removeprefix("-").isdecimal() else Path(text)
+
+
+def _check_place(json_out: Path | None, file: Path, secret: str | None) -> None:
+    """The result goes neither over the table nor over the key file."""
+    from reticent.io.places import check_places
+
+    check_places(() if json_out is None else (json_out,), (file,) if secret is None else (file, Path(secret)))
 
 
 def _show(found: dict[str, Any], json_out: Path | None) -> None:

@@ -32,8 +32,10 @@ def risk(
     """Measure the disclosure risk of a file: combinations of keys, readings of missing values, record risk."""
     from reticent.data.plan import RiskSection
     from reticent.io.atomic import write_text
+    from reticent.io.places import check_places
     from reticent.jobs.measure import measure_file
 
+    check_places(() if json_out is None else (json_out,), (data,) if schema is None else (data, schema))
     names = tuple(name.strip() for name in keys.split(",")) if keys else ()
     with progress_bar("risk") as progress:
         settings = RiskSection(dimension=dimension, threshold=threshold, keys=names)

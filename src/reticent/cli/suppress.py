@@ -62,6 +62,11 @@ def audit(
     json_out: Path | None = typer.Option(None, "--json", help="Write what was found as JSON."),
 ) -> None:
     """Attack a pattern: the interval of every hidden cell, and which unsafe cells are exposed."""
+    from reticent.io.places import check_places
+
+    check_places(
+        (path for path in (certificate, json_out) if path), [file, *map(Path, filter(None, (suppressed, single)))]
+    )
     if file.suffix.lower() == ".jj":
         if response is not None:
             raise ParameterError("audit: --response belongs to plans; a JJ file has one table.")

@@ -171,6 +171,7 @@ class TablePlan:
     protect: ProtectSection = ProtectSection()
     output: OutputSection = field(default_factory=OutputSection)
     folder: Path = field(default=Path("."), compare=False)
+    source: Path | None = field(default=None, compare=False)
 
     def find(self, name: str) -> Path:
         """A file that the plan names, relative to the plan's own folder."""
@@ -213,7 +214,7 @@ def named_after(path: Path, response: str) -> Path:
 def read_table_plan(path: Path) -> TablePlan:
     """Read a table plan."""
     path = Path(path)
-    return table_plan_from(read_toml(path), owner=path.name, folder=path.parent)
+    return replace(table_plan_from(read_toml(path), owner=path.name, folder=path.parent), source=path)
 
 
 def table_plan_from(table: Mapping[str, Any], *, owner: str, folder: Path) -> TablePlan:

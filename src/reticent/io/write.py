@@ -48,19 +48,6 @@ def writer_for(path: Path | str, format: str | None = None) -> str:
     return WRITERS[ending]
 
 
-def check_places(paths: Iterable[Path | str]) -> None:
-    """Refuse outputs whose folder is not there, or that would be written twice; called before the work starts."""
-    seen: set[Path] = set()
-    for path in map(Path, paths):
-        if not path.parent.is_dir():
-            raise DataError(f"{path.name}: the folder {str(path.parent)!r} does not exist; make it first.")
-        if path.is_dir():
-            raise DataError(f"{path.name}: this is a folder, the name of a file is needed.")
-        if path.resolve() in seen:
-            raise ParameterError(f"[output]: two results would be written to {path.name}; give each its own name.")
-        seen.add(path.resolve())
-
-
 def write_masked(
     file: MaskedFile,
     path: Path | str,

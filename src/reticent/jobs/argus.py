@@ -78,7 +78,7 @@ def run_batch(
     kept = None if secret is None else release_secret(secret, test=test_secret, owner=path.name)
     beside = path.resolve().parent
     run = _Run(Path(data or beside).resolve(), Path(output or beside).resolve(), beside, accept_exposed, kept)
-    check_batch(commands, run.find, output=run.output, secret=kept)
+    check_batch(commands, run.find, output=run.output, secret=kept, batch=path)
     for note in () if kept is None else secret_notes(kept):
         run.notes.add(note)
     for number, command in enumerate(commands):

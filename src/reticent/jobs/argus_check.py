@@ -8,6 +8,7 @@ from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.io.argus_batch import Call, Command
 from reticent.io.argus_rda import read_rda
+from reticent.io.places import check_apart
 from reticent.jobs.argus_methods import NAMES
 from reticent.jobs.argus_tables import rules_of_calls
 from reticent.tables.methods import Adjust
@@ -44,11 +45,14 @@ class _State:
     microdata: bool = False
     read: bool = False
     written: set[str] = field(default_factory=set)
+    inputs: list[Path] = field(default_factory=list)
 
 
-def check_batch(commands: Sequence[Command], find: Find, *, output: Path, secret: Secret | None) -> None:
+def check_batch(
+    commands: Sequence[Command], find: Find, *, output: Path, secret: Secret | None, batch: Path | None = None
+) -> None:
     """Go through all commands without doing them; what a later one cannot do is an error with its line."""
-    state = _State()
+    state = _State(inputs=[] if batch is None else [batch])
     for command in commands:
         if command.name == "GOINTERACTIVE":
             return
@@ -84,8 +88,19 @@ def _look(command: Command, state: _State, find: Find, output: Path, secret: Sec
         _suppress(command, state, secret)
     elif name == "WRITETABLE":
         _write(command, state, find)
-    if name in ("WRITETABLE", "LOGBOOK", "VERSIONINFO") and not output.is_dir():
-        raise DataError(f"the folder {str(output)!r} to write to does not exist; make it first.")
+    if name in ("WRITETABLE", "LOGBOOK", "VERSIONINFO"):
+        if not output.is_dir():
+            raise DataError(f"the folder {str(output)!r} to write to does not exist; make it first.")
+        _check_apart(command, state, output)
+
+
+def _check_apart(command: Command, state: _State, output: Path) -> None:
+    """Nothing is written over what was read; types 5 and 7 write metadata beside the table."""
+    if not command.files:
+        return
+    target = output / PurePosixPath(command.files[0].replace("\\", "/")).name
+    described = command.name == "WRITETABLE" and int(command.numbers[1]) in (5, 7)
+    check_apart([target, *([target.with_suffix(".rda")] if described else [])], state.inputs)
 
 
 def _out_of_order(name: str, state: _State) -> bool:
@@ -96,7 +111,7 @@ def _out_of_order(name: str, state: _State) -> bool:
 def _check_there(name: str, state: _State, find: Find) -> None:
     """A file must be there, unless this batch writes it before."""
     if _stem(name) not in state.written:
-        find(name)
+        state.inputs.append(find(name))
 
 
 def _stem(name: str) -> str:

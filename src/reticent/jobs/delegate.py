@@ -9,13 +9,16 @@ from typing import Any
 from reticent.base.errors import DataError, PlanError
 from reticent.base.progress import Progress, silent
 from reticent.data.parameters import build
-from reticent.data.plan import read_toml
+from reticent.data.plan import check_sections, read_toml
 from reticent.delegation.columns import Column, whole_values
 from reticent.delegation.handler import evaluate_request
 from reticent.delegation.owner import CHECKS, Job, Keys, Receipt, Verified, make_keys, make_request, open_response
 from reticent.io.atomic import atomic_write, write_text
+from reticent.io.places import check_places, inputs_of
 from reticent.io.read import load_microdata
 from reticent.report.delegation_report import delegation_report
+
+SECTIONS = ("data", "columns", "expressions", "delegation", "files", "output")
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class DelegationPlan:
     files: DelegationFiles = DelegationFiles()
     output: DelegationOutput = DelegationOutput()
     folder: Path = field(default=Path(), compare=False)
+    source: Path | None = field(default=None, compare=False)
 
     @property
     def job(self) -> Job:
@@ -79,14 +83,21 @@ class DelegationPlan:
 def read_delegation(path: Path) -> DelegationPlan:
     """The plan, checked: expressions are read, and their depth and bounds judged, before anything else happens."""
     table = read_toml(path)
-    if "folder" in table:
-        raise PlanError(f"{path.name}: unknown section 'folder'.")
-    plan = replace(build(DelegationPlan, table, owner=path.name), folder=path.parent)
+    check_sections(table, SECTIONS, owner=path.name)
+    plan = replace(build(DelegationPlan, table, owner=path.name), folder=path.parent, source=path)
+    check_files(plan)
     try:
         plan.job.parsed()
     except ValueError as err:
         raise PlanError(f"{path.name}: {err}") from err
     return plan
+
+
+def check_files(plan: DelegationPlan) -> None:
+    """Refuse a delegation whose keys, receipt, request, response and results are not each a file of its own."""
+    named = (*vars(plan.files).values(), plan.output.report, plan.output.summary)
+    own = () if plan.source is None else (plan.source,)
+    check_places((plan.folder / name for name in named if name), (*own, *inputs_of(plan, plan.folder)))
 
 
 def _values(plan: DelegationPlan) -> Mapping[str, Any]:
@@ -123,6 +134,7 @@ def write_request(plan: DelegationPlan, *, progress: Progress = silent) -> Path:
 
 def write_response(request: Path, output: Path, *, progress: Progress = silent) -> Path:
     """The handler's work: no key, no plan, only the request."""
+    check_places([output], [request])
     raw = evaluate_request(_read(request), progress=progress)
     with atomic_write(output, binary=True) as file:
         file.write(raw)

@@ -137,10 +137,13 @@ def _step(options: Mapping[str, Any], registry: Registry, where: str) -> Masking
 
 def run_explore_spec(path: Path, *, progress: Progress = silent) -> tuple[ExploreSpec, Exploration]:
     """Read an exploration, run it, write what it asks for. The plan is written only if its risk holds on fresh draws."""
+    from reticent.io.places import check_places, inputs_of
     from reticent.io.read import load_microdata
     from reticent.microdata.mask import METHODS
 
     spec = read_explore_spec(Path(path), METHODS)
+    named = (spec.find(name) for name in vars(spec.output).values() if name)
+    check_places(named, [Path(path), *inputs_of(spec, spec.folder)])
     source = spec.data
     secret = None if source.secret is None else as_secret(
         spec.find(source.secret) if isinstance(source.secret, str) else source.secret

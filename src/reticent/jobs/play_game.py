@@ -14,6 +14,7 @@ from reticent.coprivacy.result import GameResult, analyse
 from reticent.data.parameters import build
 from reticent.data.plan import read_toml
 from reticent.io.atomic import write_text
+from reticent.io.places import check_places
 from reticent.report.game_report import game_report, search_report
 
 
@@ -45,6 +46,7 @@ def run_game(path: Path, *, progress: Progress = silent) -> GameResult | tuple[S
     """Run a game file and write what its [output] names."""
     table = read_toml(path)
     output = _output(table, path.name)
+    check_places((path.parent / name for name in (output.report, output.summary) if name), [path])
     if "search" in table:
         found = simulate_search(search_file(table, owner=path.name), progress=progress)
         _write(path.parent, output, search_report(found), [vars(item) for item in found])

@@ -174,7 +174,7 @@ def run_file_plan(path: Path, *, progress: Progress = silent) -> FileRun:
 
     file = load_plan(Path(path), METHODS)
     plan = file.plan
-    _check_outputs(plan)
+    _check_outputs(plan, Path(path))
     source = plan.data
     secret: Secret | None = None
     if source.secret is not None:
@@ -222,9 +222,10 @@ def write_outputs(plan: Plan, run: FileRun) -> None:
         write_texts(texts)
 
 
-def _check_outputs(plan: Plan) -> None:
+def _check_outputs(plan: Plan, path: Path) -> None:
     """What could keep a result from being written is found before the work starts."""
-    from reticent.io.write import check_places, writer_for
+    from reticent.io.places import check_places, inputs_of
+    from reticent.io.write import writer_for
 
     output = plan.output
     names = [output.path, output.public_report, output.report, output.summary, output.schema]
@@ -232,7 +233,7 @@ def _check_outputs(plan: Plan) -> None:
         raise PlanError("[output] names no file; give at least path, report or summary.")
     if output.path:
         writer_for(output.path)
-    check_places(plan.find(name) for name in names if name)
+    check_places([plan.find(name) for name in names if name], [path, *inputs_of(plan, plan.folder)])
 
 
 def _jsonable(value: Any) -> Any:

@@ -8,13 +8,16 @@ from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, release_secret, secret_note
 from reticent.data.parameters import build
-from reticent.data.plan import read_toml
+from reticent.data.plan import check_sections, read_toml
 from reticent.io.atomic import write_text
+from reticent.io.places import check_places, inputs_of
 from reticent.io.query_log import check_query_log_path, read_query_log, write_query_log
 from reticent.io.taxonomy import read_taxonomy
 from reticent.querylogs.protect import LogOptions, LogResult, protect_log
 from reticent.querylogs.scrub import Scrubber
 from reticent.report.querylog_report import querylog_report
+
+SECTIONS = ("data", "taxonomy", "scrub", "protect", "output")
 
 
 @dataclass(frozen=True)
@@ -66,12 +69,14 @@ class LogPlan:
     scrub: LogScrub = field(default_factory=LogScrub)
     protect: LogOptions = field(default_factory=LogOptions)
     folder: Path = field(default=Path(), compare=False)
+    source: Path | None = field(default=None, compare=False)
 
 
 def read_log_plan(path: Path) -> LogPlan:
     """The plan as its file has it."""
-    table = {name: section for name, section in read_toml(path).items() if name != "folder"}
-    return replace(build(LogPlan, table, owner=path.name), folder=path.parent)
+    table = read_toml(path)
+    check_sections(table, SECTIONS, owner=path.name)
+    return replace(build(LogPlan, table, owner=path.name), folder=path.parent, source=path)
 
 
 def run_log_plan(plan: LogPlan, *, progress: Progress = silent) -> tuple[LogResult, Secret]:
@@ -79,6 +84,9 @@ def run_log_plan(plan: LogPlan, *, progress: Progress = silent) -> tuple[LogResu
     source = plan.folder / plan.data.secret if isinstance(plan.data.secret, str) else plan.data.secret
     secret = release_secret(source, test=plan.data.test_secret, owner="query log")
     check_query_log_path(plan.folder / plan.output.path)
+    names = (plan.output.path, plan.output.report, plan.output.summary)
+    own = () if plan.source is None else (plan.source,)
+    check_places((plan.folder / name for name in names if name), (*own, *inputs_of(plan, plan.folder)))
     scrubber = _scrubber(plan)
     progress(0.0, "reading")
     taxonomy = read_taxonomy(plan.folder / plan.taxonomy.path, plan.taxonomy.format)

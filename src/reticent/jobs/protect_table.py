@@ -20,6 +20,7 @@ from reticent.data.published_table import PublishedTable
 from reticent.data.response_relations import COUNT
 from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import BoundsOptions, Insiders, ProtectSection, TablePlan, named_after, read_table_plan
+from reticent.io.places import check_places, inputs_of
 from reticent.jobs.earlier import check_earlier, with_earlier
 from reticent.jobs.linked_tables import LinkedTable, judge_linked
 from reticent.jobs.previous import hidden_before
@@ -513,7 +514,11 @@ def _texts(plan: TablePlan, result: ProtectedTable) -> dict[Path, str]:
 
 def written_names(plan: TablePlan, result: ProtectedTable) -> list[tuple[str, str]]:
     """What a plan of one response wrote: whether a file may leave, and its name as the plan has it."""
-    output, n = plan.output, len(result.published)
+    return _written(plan, len(result.published))
+
+
+def _written(plan: TablePlan, n: int) -> list[tuple[str, str]]:
+    output = plan.output
     public = [name for name in (output.path, output.public_report) if name]
     names = [("publishable", _numbered(name, number, n)) for name in public for number in range(1, n + 1)]
     names += [("publishable", name) for name in _mean_names(plan, n)]
@@ -522,15 +527,18 @@ def written_names(plan: TablePlan, result: ProtectedTable) -> list[tuple[str, st
 
 def _check_outputs(plan: TablePlan) -> None:
     """What could keep a result from being written is found before the work starts."""
-    from reticent.io.write import check_places
-
     output = plan.output
     if output.path and Path(output.path).suffix.lower() != ".csv":
         raise PlanError("[output]: a table is written as CSV; path must end in .csv.")
     if output.schema:
         raise PlanError("[output]: a table has no schema file; leave schema out.")
-    names = (output.path, output.public_report, output.report, output.summary)
-    check_places(plan.find(name) for name in names if name)
+    n = sum(section.released is None for section in plan.tables)
+    check_places((plan.find(name) for _, name in _written(plan, n)), plan_inputs(plan))
+
+
+def plan_inputs(plan: TablePlan) -> tuple[Path, ...]:
+    """What a plan reads: its own file, and each file that it could name."""
+    return (*(() if plan.source is None else (plan.source,)), *inputs_of(plan, plan.folder))
 
 
 def _numbered(name: str, number: int, of: int) -> str:

@@ -16,6 +16,7 @@ from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.io.atomic import write_text
 from reticent.io.jj import read_jj
+from reticent.io.places import check_places
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.audit import check_pattern
 from reticent.tables.attack.certificate import make_certificate
@@ -37,6 +38,7 @@ def suppress_jj(
 ) -> dict[str, Any]:
     """Protect the problem of a JJ file; the answer has suppressed, cost, bound, status, seconds and exposed."""
     chosen = suppression_method(method, cost=cost)
+    check_places(() if json_out is None else (json_out,), (path,))
     problem = read_jj(path)
     found = chosen.protect(problem, time_limit=time_limit, secret=secret, progress=part(progress, 0.0, 0.95))
     checked = audit(reconciled(problem, found.hidden), found.hidden, mode="certify", progress=part(progress, 0.95, 1.0))
@@ -58,6 +60,7 @@ def audit_jj(
     path: Path, suppressed: str | list[int], json_out: Path | None = None, *, progress: Progress = silent
 ) -> dict[str, Any]:
     """Attack a pattern of a JJ file: for each suppressed id low, high, required_low, required_high, exposed."""
+    check_places(() if json_out is None else (json_out,), _read_by(path, suppressed))
     problem = read_jj(path)
     hidden = _mask(problem, read_ids(suppressed))
     found = audit(reconciled(problem, hidden), hidden, progress=progress)
@@ -88,6 +91,7 @@ def audit_jj_inside(
 
 def certificate_jj(path: Path, suppressed: str | list[int], out: Path, *, progress: Progress = silent) -> int:
     """Write the certificate of a pattern of a JJ file; how many unsafe cells it could not prove."""
+    check_places((out,), _read_by(path, suppressed))
     problem = read_jj(path)
     hidden = _mask(problem, read_ids(suppressed))
     check_pattern(problem, hidden)
@@ -118,6 +122,11 @@ def interval_rows(found: Audit) -> dict[str, dict[str, Any]]:
             {"relation": row, "words": text} for row, text in zip(how.relations, words, strict=True)
         ]
     return rows
+
+
+def _read_by(path: Path, suppressed: str | list[int]) -> tuple[Path, ...]:
+    """The files of an audit: the problem, and the ids if they are in one."""
+    return (path, Path(suppressed)) if isinstance(suppressed, str) and suppressed else (path,)
 
 
 def read_ids(suppressed: str | list[int]) -> list[int]:
