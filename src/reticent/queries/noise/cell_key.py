@@ -29,6 +29,8 @@ from reticent.tables.perturb.record_keys import DRAWN_DIGITS, RecordKeys
 
 OWNER = "policy: options cell-key"
 PARTS = 20
+DIGITS = 9
+"""Significant digits of a sum: more would only be those of floating-point arithmetic."""
 NOISY = "Counts and sums carry noise and do not add up."
 
 
@@ -68,8 +70,9 @@ class CellKeyMode:
         "Every count and every sum carries noise that is decided by the secret and the set of records (for sums also by "
         "their true total) and by nothing else: asked again, in other words, by other users or after a restart, a set has "
         "one answer, so that repetition gains nothing. Counts change by at most the policy's largest change; sums change in "
-        "proportion to their largest contributions, and sums are refused where the noisy number of respondents is below the "
-        "minimum. Nothing is promised for the transparent attacker with many questions."
+        "proportion to their largest contributions, continuously, so that no digit of a sum tells its noise; they are "
+        "refused where the noisy number of respondents is below the minimum. "
+        "Nothing is promised for the transparent attacker with many questions."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "answers are near the truth: the difference of two answers is the true one plus the noise of both, and over many "
@@ -141,7 +144,8 @@ class CellKeyMode:
             np.array([float(true)]), sizes[None, :], np.array([n]), np.array([key]), np.zeros(1, dtype=bool)
         )
         made = perturb_magnitudes(cells, self.options.sums, {"all": self.options.tables()[1]}, digits=DRAWN_DIGITS)
-        return float(made.values[0])
+        even = self._key(records, f"smear {response} {true.numerator}/{true.denominator}") - 0.5
+        return _smeared(float(made.values[0]), float(true), even * _part(self.options.sums, sizes, float(true)))
 
     def _sizes(self, response: str, records: RecordSet, true: Fraction) -> tuple[NDArray[np.float64], int]:
         """What the noise is in proportion to (respondents, not records, contribute), and the number of respondents."""
@@ -179,6 +183,19 @@ class CellKeyMode:
             np.add.at(sums, here.atom, keys)
             self._sums[version] = sums
         return self._sums[version]
+
+
+def _part(noise: MagnitudeNoise, sizes: NDArray[np.float64], true: float) -> float:
+    """The distance of neighbouring changes of a sum: the p-table has `PARTS` of them for each step."""
+    return min(float(sizes[0] * noise.multiple(sizes[:1])[0]), abs(true)) / PARTS
+
+
+def _smeared(noisy: float, true: float, shift: float) -> float:
+    """Fill the gaps between the changes of the p-table, or the digits of an answer would tell which change it was.
+
+    As in the p-table, 0 stays 0 and no sum changes its sign. The rounding depends on the answer alone.
+    """
+    return float(np.copysign(float(f"{abs(noisy + shift):.{DIGITS - 1}e}"), true)) if true else 0.0
 
 
 @dataclass
