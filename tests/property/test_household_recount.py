@@ -99,7 +99,7 @@ def test_households_are_those_of_all_pairings(name: str, seed: int) -> None:
     kept = true[np.searchsorted(data.record_ids(), masked.data.record_ids())]
     weights = (kept * true.sum() / kept.sum()).tolist()
     reference = expected(Fit.of(masked.trace, masked.data, KEYS), groups, weights)
-    assert found.by_id
+    assert found.by == "their id"
     assert found.complete
     assert found.sample_counts.tolist() == [count for count, _ in reference]
     assert found.population_counts is not None
@@ -112,7 +112,7 @@ def test_without_an_id_members_are_put_together_by_weight_and_town() -> None:
     found = household_recount(masked.trace, masked.data, KEYS)
     table = data.frame.table
     alone = table.group_by("w", "town").agg(pl.col("hh").n_unique().alias("homes"), pl.len().alias("members"))
-    assert not found.by_id
+    assert found.by != "their id"
     assert found.households == alone.filter((pl.col("homes") == 1) & (pl.col("members") > 1)).height > 0
     gone = apply_steps(data, (RemoveIdentifiers(("hh", "w", "town")),), secret=as_secret(1))
     assert household_recount(gone.trace, gone.data, ("sex", "age")).households == 0

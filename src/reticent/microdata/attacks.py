@@ -53,6 +53,8 @@ def attack_file(
     elif unknown:
         reasons["recount"] = f"a step wrote codes of {unknown[0]} and does not say what they stand for"
     counted = None if "recount" in reasons else recount(trace, data, keys)
+    known = settings.known or tuple(dict.fromkeys((*wanted, *known_variables(original))))
+    original.schema.require(known, owner="[risk] known")
     progress(0.3, "households")
     homes = None
     if original.household() is None:
@@ -60,10 +62,8 @@ def attack_file(
     elif counted is None:
         reasons["households"] = reasons["recount"]
     else:
-        homes = household_recount(trace, data, keys)
+        homes = household_recount(trace, data, keys, known)
     progress(0.5, "linkage")
-    known = settings.known or tuple(dict.fromkeys((*wanted, *known_variables(original))))
-    original.schema.require(known, owner="[risk] known")
     if not known:
         reasons["linkage"] = "no key and no number is declared, so there is nothing to link by"
     return FileAttacks(

@@ -65,17 +65,24 @@ def _households(attacks: FileAttacks, limit: float) -> Found:
     found = attacks.households
     if found is None:
         return None, None, attacks.not_tried["households"]
-    worst, above = float(found.risk.max(initial=0.0)), int((found.risk > limit).sum())
     if not found.households:
-        return 0.0, limit, "no household id is published, and nothing else puts members of a household together"
-    how = "by their id" if found.by_id else "by weight and household variables"
+        return 0.0, limit, (
+            "no household id is published, and neither weight and household variables, nor what members mostly share, nor "
+            "any one published variable puts members of a household together"
+        )  # fmt: skip
+    worst, above = float(found.risk.max(initial=0.0)), int((found.risk > limit).sum())
     text = (
-        f"the largest risk of {found.households} households, put together {how}, is {worst:.4g}, {limit:.4g} is allowed"
+        f"the largest risk of {found.households} households, put together by {found.by}, is {worst:.4g}, "
+        f"{limit:.4g} is allowed ({above} above)"
     )
-    rest = (
-        "" if found.complete else "; some have too many blanks to be compared with all others, and keep an upper bound"
-    )
-    return worst, limit, f"{text} ({above} above){rest}"
+    if not found.complete:
+        text += "; some have too many blanks to be compared with all others, and keep an upper bound"
+    linked = found.linkage
+    if linked is None:
+        return worst, limit, text
+    of = "the households" if linked.asked == found.households else f"{linked.asked} households that were tried"
+    text += f"; {linked.share:.2%} of {of} are rightly and uniquely linked by their nearest members ({linked.attacker})"
+    return max(worst, linked.share), limit, text
 
 
 def _intervals(attacks: FileAttacks, settings: RiskSection) -> Found:

@@ -2,11 +2,13 @@
 
 The attacker knows the true keys of every member whose record is published, and looks for published households of that size
 whose records fit the members one to one. Risks are those of a household (1/f, with weights the expected 1/F); every member
-carries the risk of the household. Where the household id is not published, the attacker puts records together that share a
-weight and household variables which nobody outside the household has.
+carries the risk of the household. Where the household id is not published, the attacker puts records together that share
+what nobody outside the household has: weight and household variables, all variables that members mostly share, or any one
+published variable whose repeated values mostly stay within a household. Numbers and changed codes are used by a second
+attacker, who links households by the nearest composition (see `household_linkage`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,11 +18,15 @@ from numpy.typing import NDArray
 from reticent.data.microdata import Microdata
 from reticent.kernels.grouping import group_columns
 from reticent.kernels.household_matching import count_households, own_households
+from reticent.microdata.risk.household_linkage import HouseholdLinkage, household_linkage
+from reticent.microdata.risk.known_linkage import known_columns
 from reticent.microdata.risk.recount import Fit, inverse, population_weights, weighted_risk
 from reticent.microdata.trace import Trace, positions
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+MOSTLY = 0.5
+"""The share of groups (of households) that makes an attacker believe that a variable puts households together."""
 BUDGET = 50_000_000
 """Comparisons of two households with blanks; households left over keep a risk that is too high, never too low."""
 
@@ -32,8 +38,9 @@ class HouseholdRecount:
     households: int
     sample_counts: Ints = field(repr=False)
     population_counts: Floats | None = field(repr=False)
-    by_id: bool
+    by: str
     complete: bool
+    linkage: HouseholdLinkage | None = None
 
     @property
     def risk(self) -> Floats:
@@ -43,38 +50,80 @@ class HouseholdRecount:
         return weighted_risk(self.sample_counts, self.population_counts)
 
 
-def household_recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> HouseholdRecount:
-    """Count the published households that each household can be."""
-    starts, members = _groups(trace, masked)
-    by_id = masked.schema.household_id is not None
+def household_recount(
+    trace: Trace, masked: Microdata, keys: Sequence[str], known: Sequence[str] = ()
+) -> HouseholdRecount:
+    """Count the published households that each household can be, and link them by the nearest composition of `known`."""
+    starts, members, by = _groups(trace, masked)
     weights = population_weights(trace, masked)
     if starts.size == 1:
-        return HouseholdRecount(0, np.zeros(0, dtype=np.int64), None if weights is None else np.zeros(0), by_id, True)
+        return HouseholdRecount(0, np.zeros(0, dtype=np.int64), None if weights is None else np.zeros(0), by, True)
     fit = Fit.of(trace, masked, keys)
     each = np.ones(masked.n_records) if weights is None else weights
     mean = np.add.reduceat(each[members], starts[:-1]) / np.diff(starts)
     counts, sums, complete = _Matching(fit, starts, members, mean).count()
-    return HouseholdRecount(starts.size - 1, counts, None if weights is None else sums, by_id, complete)
+    columns = known_columns(trace, masked, known)
+    linked = household_linkage(columns, positions(trace.original, masked), starts, members) if columns else None
+    return HouseholdRecount(starts.size - 1, counts, None if weights is None else sums, by, complete, linked)
 
 
-def _groups(trace: Trace, masked: Microdata) -> tuple[Ints, Ints]:
-    """Starts and members of the groups of published records that an attacker can tell to be one household."""
+def _groups(trace: Trace, masked: Microdata) -> tuple[Ints, Ints, str]:
+    """Starts and members of the groups of records that an attacker can tell to be one household, and by what."""
     own = positions(trace.original, masked)
     true = trace.original.household()
+    none = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), ""
     if true is None:
-        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        return none
     household = np.where(own >= 0, true[own], -1)
     published = masked.household()
     if published is not None:
-        return _grouped(published, own >= 0)
-    names = [v.name for v in masked.schema.variables if v.is_household or v.name == masked.schema.weight]
-    group = masked.patterns(names).group
-    lowest = np.full(int(group.max()) + 1, np.iinfo(np.int64).max)
-    highest = np.full(int(group.max()) + 1, -1, dtype=np.int64)
-    np.minimum.at(lowest, group, household)
-    np.maximum.at(highest, group, household)
-    together = (lowest == highest) & (np.bincount(group) > 1)
-    return _grouped(group, together[group] & (own >= 0))
+        return *_grouped(published, own >= 0), "their id"
+    best, found = none, 0
+    for names, by, trusted in _shared(masked, household):
+        group = masked.patterns(names).group
+        together = _within_one(group, household)
+        several = np.bincount(group) > 1
+        if not trusted and (together & several).sum() <= MOSTLY * several.sum():
+            continue
+        use = (together & several)[group] & (own >= 0)
+        if int(use.sum()) > found:
+            best, found = (*_grouped(group, use), by), int(use.sum())
+    return best
+
+
+def _shared(masked: Microdata, household: Ints) -> Iterator[tuple[list[str], str, bool]]:
+    """What the attacker tries in place of the id: sets of variables, their name, and whether every group is believed.
+
+    Of one variable, and of those that members share, repeated values must mostly stay within a household: else who shares
+    a value by chance would count as put together.
+    """
+    schema = masked.schema
+    declared = [v.name for v in schema.variables if v.is_household or v.name == schema.weight]
+    if declared:
+        yield declared, "weight and household variables", True
+    names = [v.name for v in schema.variables]
+    alike = [name for name in names if _mostly_equal(masked, name, household)]
+    if len(alike) > 1:
+        yield alike, "the variables that members share", False
+    for name in names:
+        yield [name], f"the variable {name}", False
+
+
+def _mostly_equal(masked: Microdata, name: str, household: Ints) -> bool:
+    """Whether most households of several members have one value of the variable."""
+    inside = household >= 0
+    value, home = masked.patterns((name,)).group[inside], household[inside]
+    several = np.bincount(home) > 1
+    return bool((_within_one(home, value) & several).sum() > MOSTLY * several.sum())
+
+
+def _within_one(group: Ints, other: Ints) -> NDArray[np.bool_]:
+    """For each group whether all its records have the same `other`."""
+    lowest = np.full(int(group.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    highest = np.full(lowest.size, -1, dtype=np.int64)
+    np.minimum.at(lowest, group, other)
+    np.maximum.at(highest, group, other)
+    return np.asarray(lowest == highest)
 
 
 def _grouped(group: Ints, use: NDArray[np.bool_]) -> tuple[Ints, Ints]:

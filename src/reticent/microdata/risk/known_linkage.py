@@ -43,12 +43,11 @@ class KnownLinkage:
 def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> KnownLinkage:
     """Link the published records to all original ones on the variables named (those that are still published)."""
     started = time.perf_counter()
-    known = tuple(name for name in names if name in masked.schema and name in trace.covers)
+    known = _published(trace, masked, names)
     own = positions(trace.original, masked)
     linked = np.zeros(masked.n_records, dtype=bool)
     here = np.flatnonzero(own >= 0)
-    columns = [_known_column(trace, masked, name, own) for name in known]
-    columns = [column for column in columns if not np.isnan(column.true).all()]
+    columns = known_columns(trace, masked, known)
     found: dict[str, float] = {}
     for attacker, chosen in attackers(columns) if here.size else ():
         both = [_linked(chosen, own, here, turned=turned) for turned in (False, True)]
@@ -73,6 +72,17 @@ def _linked(parts: Sequence[Part], own: Ints, here: Ints, *, turned: bool) -> ND
         return uniquely_linked(coordinates, here)
     coordinates = Coordinates(names, true, np.ascontiguousarray(shown[here]), nominal, absent)
     return uniquely_linked(coordinates, own[here])
+
+
+def known_columns(trace: Trace, masked: Microdata, names: Sequence[str]) -> list[Column]:
+    """Both files by the variables named, as far as they are still published and somebody has a value."""
+    own = positions(trace.original, masked)
+    columns = [_known_column(trace, masked, name, own) for name in _published(trace, masked, names)]
+    return [column for column in columns if not np.isnan(column.true).all()]
+
+
+def _published(trace: Trace, masked: Microdata, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in masked.schema and name in trace.covers)
 
 
 def _known_column(trace: Trace, masked: Microdata, name: str, own: Ints) -> Column:
