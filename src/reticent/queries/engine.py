@@ -27,6 +27,7 @@ from reticent.queries.policy import Policy
 from reticent.queries.refusals import RISK, Answer, Code, Refusal, Row, StaffReason
 from reticent.queries.users import normal_user
 from reticent.queries.wire import query_from_json, query_to_json, value_from_json, value_to_json
+from reticent.queries.written import written_name
 
 EVERYBODY = "*"
 MOST_PARTS = 2_000
@@ -314,20 +315,30 @@ class Engine:
         """The earlier values, if every value of the request has been released before."""
         rows = []
         for cell in request.cells:
-            keys = [(self._owner(request.user), cell.records.key, str(s)) for s in request.query.statistics]
+            keys = self._keys(request, cell)
             if any(key not in self._released for key in keys):
                 return None
             rows.append(Row(cell.group, tuple(self._released[key] for key in keys)))
         columns = tuple(str(statistic) for statistic in request.query.statistics)
         return Decision(Answer(columns, tuple(rows), request.query.by, self.policy.mode), remember={"repeated": True})
 
+    def _keys(self, request: Request, cell: Cell) -> list[tuple[str, str, str]]:
+        """What the values of a cell are remembered by: its records, or, in the mode private, its condition as written.
+
+        That two conditions select the same records is a fact about the data, which the mode private must not repeat.
+        """
+        name = cell.records.key
+        if self.policy.mode == "private":
+            name = written_name(request.query, cell.group, self.universe.versions[cell.records.version].name)
+        return [(self._owner(request.user), name, str(statistic)) for statistic in request.query.statistics]
+
     def _as_before(self, request: Request, result: Answer | Refusal) -> Answer | Refusal:
         """The result with every value that was released before as it was then."""
         if isinstance(result, Refusal):
             return result
-        owner, rows = self._owner(request.user), []
+        rows = []
         for cell, row in zip(request.cells, result.rows):
-            keys = [(owner, cell.records.key, str(statistic)) for statistic in request.query.statistics]
+            keys = self._keys(request, cell)
             values = tuple(self._released.get(key, value) for key, value in zip(keys, row.values))
             rows.append(Row(row.group, values))
         return replace(result, rows=tuple(rows))
@@ -414,9 +425,9 @@ class Engine:
         self._asked[request.user] = self._asked.get(request.user, 0) + 1
         if isinstance(result, Answer):
             for cell, row in zip(request.cells, result.rows):
-                for statistic, value in zip(request.query.statistics, row.values):
+                for key, value in zip(self._keys(request, cell), row.values):
                     if value is not None:
-                        self._released[(self._owner(request.user), cell.records.key, str(statistic))] = value
+                        self._released[key] = value
 
 
 def _no_labels(name: str) -> Refusal:

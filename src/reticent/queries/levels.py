@@ -23,7 +23,7 @@ class Levels:
     Listed codes stand first, in the order of their list, whether or not a record has them. `places` are the numbers by
     which `<` and `>` compare ordinal codes: the place in the list, or, without a list, the number that a code spells;
     NaN for a code that has no place, for which every such comparison is unknown. `first_order` are the positions in the
-    order that version 0.1.0 gave them: its answers are replayed by it.
+    order that version 0.1.0 gave them (of numbers: those that occur): its answers are replayed by it.
     """
 
     texts: tuple[str, ...]
@@ -42,9 +42,11 @@ class Levels:
         """The levels as version 0.1.0 had them: codes that nobody has last, and by such places compared."""
         if not self.first_order:
             return self
+        shown = tuple(position for position in self.first_order if position in set(self.shown))
+        if self.numbers is not None:
+            return replace(self, shown=shown, old=True)
         rank = np.empty(len(self), dtype=np.float64)
         rank[list(self.first_order)] = np.arange(len(self))
-        shown = tuple(position for position in self.first_order if position in set(self.shown))
         return replace(self, shown=shown, places=rank if self.ordered else None, old=True)
 
 
@@ -65,19 +67,26 @@ def encode(data: Microdata, name: str, policy: Policy) -> tuple[NDArray[np.int32
         if name in policy.cutpoints:
             points = policy.cutpoints[name]
             codes = np.searchsorted(np.array(points), values, side="right").astype(np.int32)
-            ends = ["-inf", *(_text(p) for p in points), "inf"]
+            ends = ["-inf", *(constant_text(p) for p in points), "inf"]
             texts = tuple(f"[{low}, {high})" for low, high in itertools.pairwise(ends))
             levels = Levels(texts, cutpoints=points, ordered=True, shown=tuple(range(len(texts))))
         else:
-            distinct, inverse = np.unique(values[~absent], return_inverse=True)
-            codes = np.zeros(len(values), dtype=np.int32)
-            codes[~absent] = inverse
-            texts = tuple(_text(v) for v in distinct.tolist())
-            shown = tuple(i for i, text in enumerate(texts) if text in variable.codes)
-            levels = Levels(texts, numbers=distinct, ordered=True, shown=shown)
+            codes, levels = _encode_numbers(values, variable)
         codes[absent] = ABSENT
         return codes, levels
     return _encode_codes(data, variable)
+
+
+def _encode_numbers(values: NDArray[np.float64], variable: Variable) -> tuple[NDArray[np.int32], Levels]:
+    """Numbers as positions: those that occur and those that the code list spells, which alone are shown, all of them."""
+    occur = np.unique(values[~np.isnan(values)])
+    listed = [number for code in variable.codes if constant_text(number := _spelled(code)) == code != "nan"]
+    distinct = np.unique(np.concatenate((occur, np.array(listed, dtype=np.float64))))
+    shown = tuple(np.flatnonzero(np.isin(distinct, listed)).tolist())
+    first_order = tuple(np.flatnonzero(np.isin(distinct, occur)).tolist()) if len(occur) < len(distinct) else ()
+    texts = tuple(constant_text(number) for number in distinct.tolist())
+    levels = Levels(texts, numbers=distinct, ordered=True, shown=shown, first_order=first_order)
+    return np.searchsorted(distinct, values).astype(np.int32), levels
 
 
 def _encode_codes(data: Microdata, variable: Variable) -> tuple[NDArray[np.int32], Levels]:
@@ -124,7 +133,7 @@ def chosen_levels(condition: Compare, levels: Levels) -> Mask:
     elif levels.numbers is not None:
         chosen[:-1] = _compare(levels.numbers, condition.operator, _number(condition))
     elif condition.operator in ("=", "<>"):
-        text = _text(condition.value)
+        text = constant_text(condition.value)
         same = np.array([level == text for level in levels.texts], dtype=bool)
         chosen[:-1] = same if condition.operator == "=" else ~same
     else:
@@ -139,7 +148,7 @@ def _number(condition: Compare) -> float:
         raise OrderError(f"{condition.variable!r} is a number; compare it with a number.") from None
 
 
-def _text(value: str | float) -> str:
+def constant_text(value: str | float) -> str:
     """A constant or a number as a code is written: whole numbers without a point, others with all their digits."""
     if isinstance(value, str):
         return value
@@ -156,7 +165,7 @@ def _bins(condition: Compare, levels: Levels) -> Mask:
     """Only `>= cutpoint` and `< cutpoint` are whole bins."""
     constant = _number(condition)
     if condition.operator not in ("<", ">=") or constant not in levels.cutpoints:
-        points = ", ".join(map(_text, levels.cutpoints))
+        points = ", ".join(map(constant_text, levels.cutpoints))
         raise CutpointError(
             f"{condition.variable!r} can be compared only by >= or < with one of its cutpoints: {points}."
         )
@@ -167,7 +176,7 @@ def _bins(condition: Compare, levels: Levels) -> Mask:
 
 def _by_position(condition: Compare, levels: Levels) -> Mask:
     """An order comparison of codes. Only code list and query decide whether it can be made, never what records have."""
-    text, name = _text(condition.value), condition.variable
+    text, name = constant_text(condition.value), condition.variable
     if not levels.ordered or levels.places is None:
         raise OrderError(f"The codes of {name!r} have no order; use =, <> or IN.")
     if levels.old:

@@ -1,0 +1,87 @@
+"""Attacks on promises of protected databases, made from answers alone: equal sets, groups that occur, new versions."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from reticent import Policy, ProtectedDatabase
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.queries.policy import Bounds
+from reticent.queries.refusals import Answer
+
+
+def microdata(columns: dict[str, list[object]], codes: dict[str, tuple[str, ...]], roles: dict[str, Role]) -> Microdata:
+    """Coded filters, variables with a role of their own, and sensitive numbers (all others)."""
+    variables = []
+    for name in columns:
+        if name in codes:
+            variables.append(Variable(name, codes=codes[name]))
+        elif name in roles:
+            variables.append(Variable(name, role=roles[name]))
+        else:
+            variables.append(Variable(name, role=Role.SENSITIVE, kind=Kind.NUMERIC))
+    return Microdata.of(pl.DataFrame(columns), Schema(tuple(variables)))
+
+
+def opened(data: Microdata, policy: Policy, ledger: Path, **more: object) -> ProtectedDatabase:
+    """A database with the secret of all tests here."""
+    return ProtectedDatabase(data, policy=policy, secret=1, test_secret=True, ledger=ledger, **more)  # type: ignore[arg-type]
+
+
+PRIVATE = {"private": {"total": 5.0, "epsilon": 0.1}}
+
+
+def ill(target: str) -> Microdata:
+    """Eleven persons of region a, one of whom is 99."""
+    columns: dict[str, list[object]] = {
+        "region": ["a"] * 11, "age": ["30"] * 10 + ["99"], "ill": ["no"] * 10 + [target], "x": [1.0] * 11,
+    }  # fmt: skip
+    return microdata(columns, {"region": ("a", "b"), "age": ("30", "99"), "ill": ("no", "yes")}, {})
+
+
+@pytest.mark.parametrize("target", ["no", "yes"])
+def test_private_answers_do_not_tell_whether_two_conditions_select_the_same(target: str, tmp_path: Path) -> None:
+    """Who compares prices (the note) or values of two queries learned whether a cell is empty, at any epsilon."""
+    policy = Policy(filters=("region", "age", "ill"), responses=("x",), mode="private", bounds={"x": Bounds(0, 1)},
+                    options=PRIVATE)  # fmt: skip
+    db = opened(ill(target), policy, tmp_path / "l")
+    first = db.ask("SELECT COUNT(*) FROM data WHERE region = 'a'", user="u")
+    other = db.ask("SELECT COUNT(*) FROM data WHERE region = 'a' AND NOT (age = '99' AND ill = 'yes')", user="u")
+    assert isinstance(first, Answer) and isinstance(other, Answer)
+    assert other.notes == first.notes != ()
+    assert db.ask("SELECT COUNT(*), COUNT(*) FROM data WHERE region = 'b'", user="u").notes  # type: ignore[union-attr]
+    assert db.ask("SELECT COUNT(*) FROM data WHERE region = 'b' AND ill = 'no'", user="u").notes  # type: ignore[union-attr]
+
+
+def test_private_answers_are_repeated_for_the_same_condition(tmp_path: Path) -> None:
+    """Order, brackets and repetition of parts cost nothing, before and after a restart; other conditions do."""
+    policy = Policy(filters=("region", "age", "ill"), responses=("x",), mode="private", bounds={"x": Bounds(0, 1)},
+                    options=PRIVATE)  # fmt: skip
+    db = opened(ill("no"), policy, tmp_path / "l")
+    one = db.ask("SELECT COUNT(*) FROM data WHERE region = 'a' AND age IN ('99', '30')", user="u")
+    db.close()
+    db = opened(ill("no"), policy, tmp_path / "l")
+    same = db.ask("SELECT COUNT(*) FROM data WHERE NOT NOT (age IN ('30', '99') AND (region = 'a' AND region IN ('a')))",
+                  user="v")  # fmt: skip
+    assert isinstance(one, Answer) and isinstance(same, Answer)
+    assert same.value == one.value and not same.notes
+
+
+@pytest.mark.parametrize("mode", ["private", "cell-key", "exact"])
+def test_groups_of_a_coded_number_do_not_tell_which_codes_occur(mode: str, tmp_path: Path) -> None:
+    """A group without a record was left out, so that its appearance told that somebody is there."""
+    codes = tuple("1234")
+    schema = Schema((Variable("rooms", kind=Kind.NUMERIC, codes=codes),
+                     Variable("x", role=Role.SENSITIVE, kind=Kind.NUMERIC)))  # fmt: skip
+    for number, more in enumerate(([], [3.0])):
+        rooms = [1.0] * 10 + [2.0] * 10 + [4.0] * 10 + more
+        data = Microdata.of(pl.DataFrame({"rooms": rooms, "x": [float(i) for i in range(len(rooms))]}), schema)
+        policy = Policy(filters=("rooms",), responses=("x",), mode=mode, bounds={"x": Bounds(0, 100)},
+                        options=PRIVATE if mode == "private" else {})  # fmt: skip
+        answer = opened(data, policy, tmp_path / f"l{number}").ask("SELECT COUNT(*) FROM data GROUP BY rooms", user="u")
+        assert isinstance(answer, Answer)
+        assert [row.group for row in answer.rows] == [(code,) for code in codes]
+        if mode == "private":
+            assert "epsilon 0.4 " in answer.notes[0]
