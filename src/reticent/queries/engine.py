@@ -21,7 +21,7 @@ from reticent.ledger.ledger import Ledger, Turn
 from reticent.queries.canonical import CutpointError, Levels, OrderError, Universe
 from reticent.queries.design import check_model
 from reticent.queries.language import REGRESSIONS, STATISTICS, Query, Statistic, walk
-from reticent.queries.modes import Cell, Decision, Mode, Recording, Request, Restorable, Setting, mode_factory
+from reticent.queries.modes import ANSWERED, Cell, Decision, Mode, Recording, Request, Restorable, Setting, mode_factory
 from reticent.queries.parse import parse
 from reticent.queries.policy import Policy
 from reticent.queries.refusals import RISK, Answer, Code, Refusal, Row, StaffReason
@@ -33,7 +33,7 @@ EVERYBODY = "*"
 MOST_PARTS = 2_000
 DECISION = "decision"
 HULL = "hull"
-SNAPSHOT_FORMAT = 1
+SNAPSHOT_FORMAT = 2
 WORTH_STORING = 200
 
 
@@ -270,8 +270,9 @@ class Engine:
 
     @cached_property
     def _basis(self) -> str:
-        """What a snapshot rests on besides the ledger: the records and the policy."""
-        parts = (SNAPSHOT_FORMAT, self.policy, [version.fingerprint for version in self.universe.versions])
+        """What a snapshot rests on besides the ledger: the records, the policy and the ties between responses."""
+        data = [version.fingerprint for version in self.universe.versions]
+        parts = (SNAPSHOT_FORMAT, self.policy, data, sorted(self.universe.linked.items()))
         return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
     def store_snapshot(self, *, least: int = WORTH_STORING) -> None:
@@ -392,7 +393,8 @@ class Engine:
         columns = tuple(str(s) for s in request.query.statistics)
         values = [tuple(value_from_json(v) for v in row) for row in payload["values"]]
         self._note(request, Answer(columns, tuple(Row(cell.group, row) for cell, row in zip(request.cells, values))))
-        self._mode_of(user).replay(request, remember)
+        told = [[c, s] for c, row in enumerate(values) for s, value in enumerate(row) if value is not None]
+        self._mode_of(user).replay(request, {**remember, ANSWERED: told})
 
     def _user_of(self, payload: Mapping[str, Any]) -> str:
         """Who asked; names in ledgers of version 0.1.0 are as they were typed, of any length."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from reticent.queries.canonical import RecordSet, Universe
     from reticent.queries.policy import Policy
 
+ANSWERED = "answered"
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -71,7 +73,7 @@ class Mode(Protocol):
         ...
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
-        """Remember an earlier decision, as read from the ledger."""
+        """Remember an earlier decision, as read from the ledger; `ANSWERED` lists the (cell, statistic) with a value."""
         ...
 
 

@@ -284,7 +284,7 @@ def test_normal_equations_of_transformed_filters_are_audited(term: str, tmp_path
     assert isinstance(ask(many, f"LINREG(pay, {term})"), Answer)
     implied = many.ask("SELECT SUM(pay) FROM data WHERE grade = 3", user="u")
     assert isinstance(implied, Answer)
-    assert many.history()[-1]["remember"] == {"rows": []}  # it told nothing new
+    assert many.history()[-1]["remember"] == {"told": ["pay"]}
 
 
 def test_an_audited_model_is_remembered_across_a_restart(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reticent.base.errors import ParameterError, PlanError
+from reticent.ledger.chain import LedgerError
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.watch import own_columns, table_cells
@@ -15,7 +16,7 @@ from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
 from reticent.queries.fitting import leverage
 from reticent.queries.language import Statistic
-from reticent.queries.modes import Decision, Request, Setting
+from reticent.queries.modes import ANSWERED, Decision, Request, Setting
 from reticent.queries.pieces import Piece, complete, pieces
 from reticent.queries.refusals import RISK, Answer, Row, StaffReason
 from reticent.queries.rules import SetRules
@@ -53,7 +54,7 @@ class AuditedMode:
     def decide(self, request: Request) -> Decision:
         """Answer each value that is safe, in order, the widest groups first; hide the others."""
         table: list[list[Any]] = [[None] * len(request.query.statistics) for _ in request.cells]
-        new_rows: list[list[int]] = []
+        told: dict[str, None] = {}
         reasons: list[StaffReason] = []
         for c in _widest_first(request):
             for s, statistic in enumerate(request.query.statistics):
@@ -62,11 +63,11 @@ class AuditedMode:
                 if isinstance(outcome, StaffReason):
                     reasons += [] if outcome in reasons else [outcome]
                     continue
-                table[c][s], new = outcome
-                new_rows += [[c, s, p] for p in new]
+                table[c][s], parts = outcome
+                told.update(dict.fromkeys(_system(piece) for piece in parts))
         for auditor in self._auditors.values():
             auditor.forget_undo()
-        remember = {"rows": new_rows}
+        remember = {"told": sorted(told)}
         if not any(value is not None for values in table for value in values):
             return Decision(RISK, tuple(reasons), remember)
         columns = tuple(str(statistic) for statistic in request.query.statistics)
@@ -75,13 +76,22 @@ class AuditedMode:
         return Decision(Answer(columns, rows, request.query.by, self.name, notes), tuple(reasons), remember)
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
-        """Put the rows of an earlier answer into the auditors' memory."""
-        parts: dict[tuple[int, int], tuple[Piece, ...]] = {}
-        for c, s, p in remember.get("rows", ()):
-            if (c, s) not in parts:
-                parts[c, s] = pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records)
-            piece = parts[c, s][p]
-            self._auditor(piece).replay(piece.row(self.setting.universe), request.release)
+        """Put everything that an earlier answer tells, by today's ties and versions, into the auditors' memory.
+
+        Ties may join responses since then, so the answer may tell more than it was judged by. If it would tell less, the
+        data set stays closed.
+        """
+        found: set[str] = set()
+        order = {c: place for place, c in enumerate(_widest_first(request))}  # as when they were judged
+        for c, s in sorted(remember[ANSWERED], key=lambda at: (order[at[0]], at[1])):
+            parts = pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records)
+            for piece in parts:
+                self._auditor(piece).replay(piece.row(self.setting.universe), request.release)
+            found.update(map(_system, parts))
+            if any(p >= len(parts) for place in remember.get("rows", ()) if place[:2] == [c, s] for p in place[2:]):
+                raise _ties_gone(request.release)
+        if not found.issuperset(remember.get("told", ())):
+            raise _ties_gone(request.release)
         for auditor in self._auditors.values():
             auditor.forget_undo()
 
@@ -107,9 +117,10 @@ class AuditedMode:
             auditor.restore(mine)
             self._auditors[tuple(key)] = auditor
 
-    def _release(self, statistic: Statistic, records: RecordSet, release: int) -> tuple[Any, list[int]] | StaffReason:
-        """Release all pieces of a statistic: its value and which pieces told something new; or none, and why."""
-        new: list[int] = []
+    def _release(
+        self, statistic: Statistic, records: RecordSet, release: int
+    ) -> tuple[Any, tuple[Piece, ...]] | StaffReason:
+        """Release all pieces of a statistic: its value and the pieces; or none, and why."""
         try:
             parts = pieces(statistic, self.setting.universe, records)
             marks = {piece.attribute: self._auditor(piece).mark() for piece in parts}
@@ -120,18 +131,15 @@ class AuditedMode:
             if value is None:  # nothing is released, so nothing may be remembered either
                 return StaffReason("not defined", "the statistic does not exist for these records")
             rows = [piece.row(self.setting.universe) for piece in parts]
-            for number, (piece, row) in enumerate(zip(parts, rows)):
-                auditor = self._auditor(piece)
-                verdict = auditor.release(row, release)
-                # what follows from earlier answers is remembered only where totals less their parts are watched
-                new += [] if verdict.implied and not auditor.rules.weighs else [number]
+            for piece, row in zip(parts, rows):
+                verdict = self._auditor(piece).release(row, release)
                 if not verdict.allowed:
                     for attribute, mark in marks.items():
                         self._auditors[attribute].back_to(mark)
                     return verdict.reason or StaffReason("audit")
         except ParameterError as err:
             return StaffReason("not auditable", str(err))
-        return value, new
+        return value, parts
 
     def _own_rules(self, statistic: Statistic, records: RecordSet, parts: tuple[Piece, ...]) -> StaffReason | None:
         """Step 1: the query's own record sets must be safe."""
@@ -229,6 +237,19 @@ class SimulatableMode(AuditedMode):
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, how many respondents they are, and which values are missing, is treated as public",
+    )
+
+
+def _system(piece: Piece) -> str:
+    """The name of the system of equations that a piece belongs to."""
+    return "*".join(piece.attribute)
+
+
+def _ties_gone(entry: int) -> LedgerError:
+    return LedgerError(
+        f"ledger: entry {entry} told about responses that its query no longer touches: ties or responses of the policy were "
+        "taken away. Name them again in the policy (`tied`); until then the data set stays closed.",
+        entry=entry,
     )
 
 
