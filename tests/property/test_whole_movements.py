@@ -18,7 +18,7 @@ def test_far_enough_or_as_far_as_can_be(seed: int, enough: int) -> None:
     hidden = rng.random(len(values)) < 0.5
     part = relations.restrict(hidden)
     room = values[part.cells]
-    program = MovementProgram(part.relations, room, np.full(len(room), 9.0), whole=True)
+    program = MovementProgram(part.relations, room, np.full(len(room), 9.0), whole=np.ones(len(room), dtype=bool))
     for place in range(len(room)):
         for sign in (1.0, -1.0):
             most = program.maximise([place], np.array([sign])).objective

@@ -87,6 +87,8 @@ def find_file(folder: Path, name: str, notes: Notes | None = None, *, also: Sequ
     whole = Path(plain)
     if whole.is_absolute() and whole.is_file():
         return whole
+    if whole.is_absolute() and (other := _in_any_case(Path(whole.anchor), whole.parts[1:])) is not None:
+        return _noted(other, name, notes)
     parts = [part for part in _DRIVE.sub("", plain).split("/") if part not in ("", ".")]
     for start in range(len(parts)):
         for place in (folder, *also):
