@@ -64,6 +64,20 @@ def test_a_game_is_explained_and_written(reticent: CommandLine, tmp_path: Path) 
     assert json.loads(reticent("game", tmp_path / "game.toml", "--json").out)["coprivacy"]["coprivate"] is True
 
 
+def test_a_player_to_whom_everything_is_equal(reticent: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "game.toml").write_text(GOOD.replace("values = [2, 1]", "values = [2, 0]"))
+    ran = reticent("game", tmp_path / "game.toml")
+    assert ran.code == 0, ran.err
+    assert "The game is coprivate" in ran.out
+
+
+def test_names_in_brackets_are_printed(reticent: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "game.toml").write_text(GOOD.replace('"ask"', '"ask [/x]"').replace('b = "ask"', 'b = "ask [/x]"'))
+    ran = reticent("game", tmp_path / "game.toml")
+    assert ran.code == 0, ran.err
+    assert "ask [/x]" in ran.out
+
+
 def change(old: str, new: str) -> str:
     assert old in GOOD
     return GOOD.replace(old, new, 1)
@@ -78,6 +92,8 @@ BAD = {
     "too few payoffs": (change("values = [2, 1]", "values = [2]"), "one payoff for each of a, b"),
     "a payoff that is a word": (change("values = [2, 1]", 'values = ["two", 1]'), "a payoff must be a finite number"),
     "a payoff that is infinite": (change("values = [2, 1]", "values = [inf, 1]"), "a payoff must be a finite number"),
+    "a payoff without end": (change("values = [2, 1]", 'values = ["1e1000000000", 1]'), "a payoff must be a finite number"),
+    "a payoff beyond all measure": (change("values = [2, 1]", 'values = ["3e40", 1]'), "must be between"),
     "a payoff divided by zero": (change("values = [2, 1]", 'values = ["1/0", 1]'), "a payoff must be a finite number"),
     "an unknown section": (change("[coprivacy]", "[coprivcy]"), "Did you mean 'coprivacy'?"),
     "an unknown player asked": (change("asks = { b", "asks = { c"), "asks and helps must name the same players"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from reference.small_games import nash_equilibria, pure_profiles
+from reticent.coprivacy.coprivacy import Question, decide
 from reticent.coprivacy.equilibria import correlated, deviation_gain, is_degenerate, mixed, pure, security
 from reticent.coprivacy.game import Game, game_from, two_player
 
@@ -94,6 +95,20 @@ def test_a_game_with_an_even_number_of_equilibria_is_called_degenerate(number: i
     if columns or rows:
         assert is_degenerate(game)
     assert all(item.gain <= Fraction(1, 10**7) for item in mixed(game))
+
+
+def test_help_in_the_corner_of_a_degenerate_game_is_found() -> None:
+    """(r1; half c0, half c1) is an equilibrium that has supports of different sizes."""
+    game = two_player("a", "b", ("r0", "r1"), ("c0", "c1", "c2"), [[1, 0, 2], [0, 1, 2]], [[2, 2, 2], [1, 1, 1]])
+    found = decide(game, Question("a", {"b": "r1"}, {"b": "c0"}))
+    assert found.mixed_probability == Fraction(1, 2)
+
+
+def test_large_games_of_two_are_decided_without_mixed_equilibria() -> None:
+    names = [str(number) for number in range(9)]
+    rng = np.random.default_rng(2)
+    game = two_player("a", "b", names, names, *rng.integers(0, 9, size=(2, 9, 9)).tolist())
+    assert decide(game, Question("a", {"b": "1"}, {"b": "1"})).mixed is None
 
 
 def test_random_large_payoffs_are_not_degenerate() -> None:

@@ -67,11 +67,11 @@ def verify(
         return
     console = Console()
     for name, value in found.results.items():
-        console.print(f"{name}: {'divided by zero' if value is None else value}", highlight=False)
+        console.print(f"{name}: {'divided by zero' if value is None else value}", highlight=False, markup=False)
     how = (
         f"a wrong result passes with probability at most {found.passing:.1e}"
-        if found.primes
-        else "a change passes a single parity with probability 1/2"
+        if found.passing is not None
+        else "by parity alone: an even change would pass"
     )
     console.print(
         f"[green]verified[/green]: {how}; verification read {found.rows} rows of plain data.", highlight=False

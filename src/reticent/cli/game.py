@@ -32,13 +32,20 @@ def game(
     console = Console()
     if isinstance(found, GameResult):
         for sentence in found.sentences():
-            console.print(sentence, highlight=False)
+            console.print(sentence, highlight=False, markup=False)
         return
     table = Table(title="Search through peers", title_justify="left")
-    for name in ("masking", "at once", "first", "later", "after all", "entropy", "seen", "limit", "linked"):
-        table.add_column(name, justify="left" if name == "masking" else "right")
+    for name in ("masking", "at once", "first", "later", "own", "before", "seen", "limit", "linked"):
+        table.add_column(name, justify="left" if name == "masking" else "right", no_wrap=True)
     for item in found:
         shares = (item.direct, item.first, item.later, item.fallback)
         bits = (item.entropy_before, item.entropy_after, item.entropy_limit, item.linked)
         table.add_row(item.masking, *(f"{share:.2f}" for share in shares), *(f"{value:.2f}" for value in bits))
     console.print(table)
+    for item in found:
+        if item.masking == "peers":
+            console.print(
+                f"Shares are of all queries. The first peer asked helps in {item.first:.1%} of them: there asking and helping "
+                f"are best replies, so the search is δ-coprivate for δ up to {item.first:.3f}.",
+                highlight=False,
+            )

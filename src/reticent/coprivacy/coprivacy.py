@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from reticent.base.errors import ParameterError
-from reticent.coprivacy.equilibria import Equilibrium, correlated, mixed, pure
+from reticent.coprivacy.equilibria import MAX_MIXED, Equilibrium, correlated, mixed, pure
 from reticent.coprivacy.game import Game, Profile, exact
 
 
@@ -72,7 +72,8 @@ def decide(game: Game, question: Question) -> Coprivacy:
     """Look for equilibria, pure, mixed and correlated, in which help is asked for and given."""
     pairs = _pairs(game, question)
     found_pure = tuple(_with_help(game, pairs, pure(game)))
-    found_mixed = tuple(_with_help(game, pairs, mixed(game))) if len(game.players) == 2 else None
+    small = len(game.players) == 2 and max(game.shape) <= MAX_MIXED
+    found_mixed = tuple(_with_help(game, pairs, mixed(game))) if small else None
     likeliest = []
     for pair in pairs:
         best = correlated(game, event=pair.holds)

@@ -18,6 +18,7 @@ from scipy import sparse
 from reticent.base.checks import check_choice
 from reticent.base.errors import ParameterError, SolverError
 from reticent.base.optional import need
+from reticent.coprivacy.extreme import extreme_mixtures
 from reticent.coprivacy.fractions_solve import solve_exactly
 from reticent.coprivacy.game import Game, Profile
 from reticent.solve.highs import solve
@@ -28,6 +29,9 @@ TOLERANCE = Fraction(1, 10**7)
 
 MAX_MIXED = 7
 """Strategies of a player up to which all mixed equilibria are enumerated (supports grow as 2 to this power)."""
+
+MAX_CORRELATED = 30_000_000
+"""Entries of the linear program of correlated equilibria beyond which a game is refused."""
 
 _DENOMINATORS = (10**3, 10**6, 10**9)
 _NASHPY_TOLERANCE = 1e-9  # of payoffs scaled to [0, 1]; what it lets through too much is refused by the verification
@@ -125,28 +129,20 @@ def independent(mixture: Sequence[Mixture]) -> Distribution:
 def mixed(game: Game) -> list[Equilibrium]:
     """Equilibria of a game of two players in mixed strategies, pure ones included, each verified.
 
-    Supports are enumerated in fractions, so in a game that is not degenerate all equilibria are found; in a degenerate one
-    (see `is_degenerate`) these are examples of a continuum.
+    The extreme equilibria are enumerated in fractions: all equilibria of a game that is not degenerate; of a degenerate one
+    (see `is_degenerate`) the corners of the continuum. A product of two probabilities is largest at one of them.
     """
     _two_players(game, "mixed equilibria")
     if max(game.shape) > MAX_MIXED:
         raise ParameterError(f"mixed equilibria: enumerated for at most {MAX_MIXED} strategies per player.")
     found = {item.mixture: item for item in pure(game)}
-    for first, second in itertools.product(_supports(game.shape[0]), _supports(game.shape[1])):
-        mixture = _on_supports(game, first, second)
-        if mixture is not None:
-            item = _judged(game, mixture)
-            if item.gain == 0:
-                found.setdefault(item.mixture, item)
+    for mixture in extreme_mixtures(game):
+        found.setdefault(mixture, _judged(game, mixture))
     for strategies in _proposed(game):
         proposed = _verified(game, strategies)
         if proposed is not None:
             found.setdefault(proposed.mixture, proposed)
     return list(found.values())
-
-
-def _supports(count: int) -> list[tuple[int, ...]]:
-    return [chosen for size in range(1, count + 1) for chosen in itertools.combinations(range(count), size)]
 
 
 def _proposed(game: Game) -> list[list[NDArray[np.float64]]]:
@@ -159,7 +155,7 @@ def _proposed(game: Game) -> list[list[NDArray[np.float64]]]:
         for search in (players.support_enumeration, players.vertex_enumeration):
             try:
                 found += [[np.asarray(own, dtype=np.float64) for own in pair] for pair in search()]
-            except (ValueError, RuntimeError, IndexError):
+            except (ValueError, RuntimeError, IndexError, TypeError):
                 continue  # vertices of a degenerate game: what the other search found stands
     return found
 
@@ -282,6 +278,10 @@ def correlated(
     """
     check_choice(objective, OBJECTIVES, name="objective", owner="correlated equilibrium")
     profiles = list(game.profiles())
+    if len(profiles) * sum(count * count for count in game.shape) > MAX_CORRELATED:
+        raise ParameterError(
+            f"correlated equilibrium: {len(profiles)} profiles with so many strategies are too many for its linear program."
+        )
     program = _Correlated(game, profiles, float(allowed))
     found = solve(program.model(objective, event))
     if found.status is not Status.OPTIMAL:

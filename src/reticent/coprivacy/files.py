@@ -8,7 +8,7 @@ from reticent.base.checks import check_choice, check_integer, check_unique, did_
 from reticent.base.errors import ParameterError, PlanError
 from reticent.coprivacy.coprivacy import Question
 from reticent.coprivacy.game import Game, combined, game_from
-from reticent.coprivacy.models.search import MASKINGS, Community
+from reticent.coprivacy.models.search import MASKINGS, Community, search_game
 from reticent.coprivacy.models.social import disclosure_game
 from reticent.coprivacy.models.worked import announcement_game, expiry_game
 from reticent.data.parameters import build
@@ -56,7 +56,29 @@ class Expiry:
         )  # fmt: skip
 
 
-MODELS: dict[str, Callable[..., SocialNetwork | Vehicular | Expiry]] = {
+@dataclass(frozen=True)
+class PeerSearch:
+    """One query of the first peer, which it submits or asks another peer to submit; payoffs are changes of entropy."""
+
+    seen: tuple[tuple[int, ...], ...] = field(metadata={"help": "how often each peer submitted each keyword so far"})
+    keyword: int = field(metadata={"min": 1, "help": "the keyword of the query, counted from 1"})
+    sent: tuple[int, ...] | None = field(
+        default=None, metadata={"help": "how often the query was sent to each peer so far"}
+    )
+
+    def game(self) -> Game:
+        """The game."""
+        lengths = {len(own) for own in self.seen}
+        if len(lengths) != 1 or min(min(own, default=0) for own in self.seen) < 0:
+            raise ParameterError("peer-search: seen needs as many counts (0 or more) for each peer, one per keyword.")
+        if self.sent is not None and (len(self.sent) != len(self.seen) or min(self.sent) < 0):
+            raise ParameterError("peer-search: sent needs one count (0 or more) for each peer.")
+        return search_game(self.seen, self.keyword - 1, self.sent)
+
+
+Model = SocialNetwork | Vehicular | Expiry | PeerSearch
+MODELS: dict[str, Callable[..., Model]] = {
+    "peer-search": PeerSearch,
     "social-network": SocialNetwork,
     "vehicular": Vehicular,
     "expiry": Expiry,
@@ -108,7 +130,7 @@ def _from_model(section: Any, owner: str) -> Game:
             f"{owner}: there is no model {name!r}; known are {', '.join(MODELS)}.{did_you_mean(name, MODELS)}"
         )
     given = {key: value for key, value in section.items() if key != "name"}
-    made: SocialNetwork | Vehicular | Expiry = build(MODELS[name], given, owner=f"{owner}: model {name}")  # type: ignore[arg-type]
+    made: Model = build(MODELS[name], given, owner=f"{owner}: model {name}")  # type: ignore[arg-type]
     return made.game()
 
 

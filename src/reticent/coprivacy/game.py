@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,6 +17,9 @@ from reticent.base.errors import ParameterError
 MAX_PROFILES = 65_536
 """Profiles beyond which a game is refused: every one is looked at, some by linear programs."""
 
+LARGEST = 10**12
+_EXPONENT = re.compile(r"[eE][+-]?\d{3,}")
+
 Profile = tuple[int, ...]
 Payoffs = NDArray[np.object_]
 
@@ -28,9 +32,15 @@ def exact(value: object, *, where: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ParameterError(wrong)
     try:
-        return Fraction(str(value)) if isinstance(value, float | str) else Fraction(value)
+        text = str(value)
+        if len(text) > 40 or _EXPONENT.search(text):  # 1e999999999 would take for ever to write out
+            raise ValueError
+        found = Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise ParameterError(wrong) from None
+    if abs(found) > LARGEST:
+        raise ParameterError(f"{where} must be between -{LARGEST} and {LARGEST}.")
+    return found
 
 
 @dataclass(frozen=True, eq=False)

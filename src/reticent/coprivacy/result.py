@@ -11,6 +11,7 @@ from reticent.coprivacy.equilibria import (
     Equilibrium,
     Security,
     correlated,
+    deviation_gain,
     dominant,
     is_degenerate,
     mixed,
@@ -107,7 +108,21 @@ class GameResult:
         total = _short(sum(self.welfare.payoffs, Fraction(0)))
         found.append(f"The fairest correlated equilibrium gives the worst-off player {_short(min(self.fair.payoffs))}.")
         found.append(f"The correlated equilibrium with the largest sum of payoffs gives {total} in all.")
+        found += self._alone_and_together()
         return found
+
+    def _alone_and_together(self) -> list[str]:
+        """What players can make sure of alone, and what the best profile for all would need."""
+        sure = ", ".join(f"{self.game.players[item.player]} of {_short(item.value)}" for item in self.security)
+        best = max(
+            self.game.profiles(), key=lambda s: sum(self.game.payoff(s, p) for p in range(len(self.game.players)))
+        )
+        needed = deviation_gain(self.game, {best: Fraction(1)})
+        how = "is an equilibrium" if needed == 0 else f"is an ε-equilibrium only for ε ≥ {_short(needed)}"
+        return [
+            f"Whatever the others do, each player can make sure (max-min): {sure}.",
+            f"The profile with the largest sum of payoffs, {self.game.named(best)}, {how}.",
+        ]
 
     def _pure_sentence(self) -> str:
         if not self.pure:

@@ -1,5 +1,6 @@
 """Columns as whole numbers: declared decimals and bounds, checked before anything is encrypted."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -34,7 +35,8 @@ class Column:
     def whole_bounds(self) -> tuple[int, int]:
         """The bounds as whole numbers of the last decimal."""
         scale = 10**self.decimals
-        return int(np.floor(self.low * scale)), int(np.ceil(self.high * scale))
+        low, high = (Fraction(repr(float(bound))) * scale for bound in (self.low, self.high))
+        return math.ceil(low), math.floor(high)
 
 
 def whole_values(values: Mapping[str, Any], columns: Mapping[str, Column]) -> dict[str, Whole]:
@@ -49,7 +51,7 @@ def whole_values(values: Mapping[str, Any], columns: Mapping[str, Column]) -> di
             raise DataError(f"delegate: {name} is missing in {count} rows; fill or leave them out.", variables=(name,))
         scaled = raw * 10**column.decimals
         whole = np.rint(scaled)
-        if (np.abs(scaled - whole) > 1e-6 * np.maximum(1.0, np.abs(scaled))).any():
+        if (whole / 10**column.decimals != raw).any():  # the nearest number with these decimals is another one
             raise DataError(
                 f"delegate: {name} has more than {column.decimals} decimals; declare them.", variables=(name,)
             )

@@ -247,7 +247,7 @@ class _Reader:
                 raise self._no("== compares sums and whole multiples of sums")
             found = plus(found, times(row({(): int(factor)}), product[0]))
         if not found.columns or any(not names for names, _ in found.terms):
-            raise self._no("== compares sums of columns only, without numbers added")
+            raise self._no("== compares two different sums of columns, without numbers added")
         return found
 
 

@@ -15,6 +15,7 @@ from reticent.base.errors import DataError
 MAGIC = b"reticent-delegation-1\n"
 DIGEST = 32
 MAX_HEADER = 1 << 20
+_NAMES = {"request": "a request", "response": "a response", "keys": "the owner's key file"}
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,16 @@ def read_message(raw: bytes, kind: str) -> Message:
     """The message, or one sentence about what is wrong with it."""
     body, digest = raw[:-DIGEST], raw[-DIGEST:]
     if not raw.startswith(MAGIC):
-        raise DataError(f"delegate: this is not a {kind} of reticent delegate.")
+        raise DataError(f"delegate: this is not {_NAMES[kind]} of reticent delegate.")
     if len(raw) < len(MAGIC) + DIGEST or hashlib.blake2b(body, digest_size=DIGEST).digest() != digest:
-        raise DataError(f"delegate: the {kind} is damaged or cut off; ask for it again.")
+        raise DataError(f"delegate: {_NAMES[kind]} is damaged or cut off; get it again.")
     try:
         header, payloads = _parts(body)
     except (ValueError, struct.error, IndexError, RecursionError):
-        raise DataError(f"delegate: the {kind} is malformed; ask for it again.") from None
+        raise DataError(f"delegate: {_NAMES[kind]} is malformed; get it again.") from None
     found = header.pop("kind", None)
     if found != kind:
-        raise DataError(f"delegate: a {kind} is needed here, this message is something else.")
+        raise DataError(f"delegate: {_NAMES[kind]} is needed here, this message is something else.")
     return Message(kind, header, payloads)
 
 

@@ -27,11 +27,7 @@ def evaluate_request(raw: bytes, *, progress: Progress = silent) -> bytes:
             name: [cipher_from(key, message.payloads[at], "request") for at in shape.places(number, name)]
             for name in shape.columns
         }
-        evaluator = Evaluator(columns, modulus)
-        for part in shape.parts:
-            payloads.append(evaluator.total(part).serialize())
-        for part in shape.zeros:  # masked, so that a difference that is not zero says nothing else
-            payloads.append(evaluator.total(part, 1 + secrets.randbelow(modulus - 1)).serialize())
+        payloads += _totals(Evaluator(columns, modulus), shape, modulus)
     header = {
         "request": hash_of(raw),
         "nonce": message.header["nonce"],
@@ -40,6 +36,16 @@ def evaluate_request(raw: bytes, *, progress: Progress = silent) -> bytes:
         "moduli": list(shape.moduli),
     }
     return Message("response", header, tuple(payloads)).to_bytes()
+
+
+def _totals(evaluator: Evaluator, shape: "RequestShape", modulus: int) -> list[bytes]:
+    """The encrypted totals under one modulus; differences to be tested for zero are masked by a random factor."""
+    try:
+        found = [evaluator.total(part).serialize() for part in shape.parts]
+        found += [evaluator.total(part, 1 + secrets.randbelow(modulus - 1)).serialize() for part in shape.zeros]
+    except (ValueError, RuntimeError):
+        raise DataError("delegate: the ciphertexts of the request cannot be computed with; make it again.") from None
+    return found
 
 
 class RequestShape:
@@ -79,11 +85,12 @@ class RequestShape:
             parts, zeros = ([_row(part) for part in header[name]] for name in ("parts", "zeros"))
             shape = cls(columns, int(header["blocks"]), moduli, parts, zeros)
             nonce = str(header["nonce"])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise DataError("delegate: the request is malformed; make it again.") from None
         known = set(columns)
         fits = (
-            nonce and columns and moduli and (parts or zeros) and shape.blocks > 0
+            nonce and columns and moduli and (parts or zeros) and shape.blocks > 0 and min(moduli) > 1
+            and len(set(columns)) == len(columns)
             and shape.n_payloads == len(message.payloads) and len(parts) + len(zeros) <= MAX_ITEMS
             and all(part.columns and part.columns <= known for part in (*parts, *zeros))
         )  # fmt: skip

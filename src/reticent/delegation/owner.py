@@ -58,7 +58,7 @@ class Job:
     bound: int | None = None
 
     def __post_init__(self) -> None:
-        if not self.columns or not self.expressions:
+        if not isinstance(self.columns, Mapping) or not self.columns or not self.expressions:
             raise ParameterError("delegate: needs at least one column and one expression.")
         for name in self.columns:
             if not name.isidentifier():
@@ -66,7 +66,19 @@ class Job:
 
     def parsed(self) -> tuple[Expression, ...]:
         """The expressions, read and checked for depth before anything is encrypted."""
-        return tuple(parse(name, text, tuple(self.columns)) for name, text in self.expressions.items())
+        found = tuple(parse(name, text, tuple(self.columns)) for name, text in self.expressions.items())
+        if not any(item.zero is not None or any(total.columns for total in item.totals) for item in found):
+            raise ParameterError("delegate: no expression needs a column; nothing would be delegated.")
+        return found
+
+    def refuse_check(self, check: str) -> None:
+        """Refuse a check that proves nothing about these expressions, before anything is encrypted."""
+        if check == "residues":
+            return
+        if check == "parity" and self.zeros():
+            raise ParameterError("parity check: a masked difference has no parity to compare, so == needs residues.")
+        for part in self.parts():
+            refuse_always_even(_without_constant(as_whole(part, self.columns)))
 
     def parts(self) -> tuple[Row, ...]:
         """The different totals of all expressions that need data."""
@@ -120,7 +132,8 @@ class Keys:
 
 def make_keys(job: Job, rows: int) -> Keys:
     """Keys whose moduli together hold every result of the job over this many rows."""
-    moduli = moduli_for(job.largest(rows))
+    wholes = (*_wholes(job, job.parts()), *_wholes(job, job.zeros()))
+    moduli = moduli_for(job.largest(rows), [factor for part in wholes for _, factor in part.terms])
     return Keys(moduli, tuple(new_key(modulus) for modulus in moduli))
 
 
@@ -184,12 +197,15 @@ def _check_keys(job: Job, keys: Keys, rows: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Verified:
-    """Results that verified, by name: a fraction, True or False for ==, None where a ratio has a zero denominator."""
+    """Results that verified, by name: a fraction, True or False for ==, None where a ratio has a zero denominator.
+
+    `passing` bounds the probability that a wrong result is taken; None: there is no bound (parity alone).
+    """
 
     results: Mapping[str, Fraction | bool | None]
     check: str
     primes: int
-    passing: float
+    passing: float | None
     rows: int
 
     def summary(self) -> dict[str, Any]:
@@ -215,6 +231,7 @@ def open_response(
 ) -> Verified:  # fmt: skip
     """Decrypt a response and verify every total; anything wrong is refused, and the receipt must not be used again."""
     check_choice(check, CHECKS, name="check", owner="delegate")
+    job.refuse_check(check)
     data = whole_values(values, job.columns)
     rows = len(next(iter(data.values())))
     _check_keys(job, keys, rows)
@@ -234,7 +251,7 @@ def open_response(
             _verify_parity(whole, slots[number], keys.moduli, data)
         totals[part] = as_fraction(total, scale_of(part, job.columns))
     results = _results(job, totals, rows, _zero_tests(job, slots[len(parts) :], keys.moduli, data, primes))
-    passing = chance_of_passing(bound, len(primes)) if primes else 0.5
+    passing = chance_of_passing(bound, len(primes)) if primes else None  # parity never finds an even change
     return Verified(results, check, len(primes), passing, rows)
 
 
@@ -284,7 +301,6 @@ def _verify_parity(
 ) -> None:
     """The parity of each block of the total: as many intermediate results as there are slots."""
     varying = _without_constant(whole)
-    refuse_always_even(varying)
     found = [combine([int(own[slot]) for own in slots], moduli) & 1 for slot in range(SLOTS)]
     if (np.array(found) != block_parities(varying, data, SLOTS)).any():
         raise DataError(f"delegate: the parity of {whole.text()} is not what was claimed; the result is not taken.")

@@ -28,13 +28,16 @@ def _tenseal() -> Any:
     return need("tenseal", extra="delegation", purpose="computing on encrypted data")
 
 
-def moduli_for(bound: int) -> tuple[int, ...]:
-    """Primes t ≡ 1 modulo 2·SLOTS whose product exceeds every result between −bound and bound."""
+def moduli_for(bound: int, factors: Sequence[int] = ()) -> tuple[int, ...]:
+    """Primes t ≡ 1 modulo 2·SLOTS whose product exceeds every result between −bound and bound.
+
+    None of them divides one of the `factors`: a ciphertext times 0 would no longer be one.
+    """
     found: list[int] = []
     candidate = (1 << MODULUS_BITS) // (2 * SLOTS) * (2 * SLOTS) + 1
     while math.prod(found) <= 2 * bound + 1:
         candidate -= 2 * SLOTS
-        if is_prime(candidate):
+        if is_prime(candidate) and all(factor % candidate for factor in factors):
             found.append(candidate)
     return tuple(found)
 
@@ -104,6 +107,8 @@ class Evaluator:
             if names:
                 term = self._scaled(self._monomial(names), coefficient * factor)
                 found = term if found is None else found + term
+        if found is None:
+            raise ValueError("a total of nothing")
         return found
 
     def _monomial(self, names: Monomial) -> Cipher:

@@ -16,11 +16,11 @@ ENDINGS = (".csv", ".parquet")
 
 
 def read_query_log(
-    path: Path, *, user: str, query: str, time: str | None = None, category: str | None = None
+    path: Path, *, user: str, query: str, time: str | None = None, category: str | None = None, click: str | None = None
 ) -> QueryLog:
-    """A log from the named columns of a file; what else the file has (clicks, ranks) is not read any further."""
+    """A log from the named columns of a file; clicks must be there if they are named, and are never published."""
     frame, _, _ = read_table(path)
-    for role, name in (("user", user), ("query", query), ("time", time), ("category", category)):
+    for role, name in (("user", user), ("query", query), ("time", time), ("category", category), ("click", click)):
         if name is not None and name not in frame.names:
             raise DataError(
                 f"{path.name}: the {role} column {name!r} is not in the file; it has {', '.join(frame.names)}."
@@ -36,7 +36,10 @@ def read_query_log(
 
 def _labels(frame: Frame, name: str) -> Labels:
     """The column as texts with single spaces; blank ones are missing."""
-    column = frame.table[name].cast(pl.String).str.replace_all(r"\s+", " ").str.strip_chars()
+    try:
+        column = frame.table[name].cast(pl.String).str.replace_all(r"\s+", " ").str.strip_chars()
+    except pl.exceptions.PolarsError:
+        raise DataError(f"query log: the column {name!r} does not hold texts.", variables=(name,)) from None
     column = pl.select(pl.when(column != "").then(column)).to_series().alias(name)
     encoded = Frame(pl.DataFrame(column)).encode(name)
     return Labels(encoded.codes.astype("int32"), encoded.categories)

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,10 +21,9 @@ def read_taxonomy(path: Path, format: str = "reticent") -> Taxonomy:
     try:
         raw = path.read_bytes()
         text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError, EOFError):
+        return make_taxonomy(FORMATS[format](text.splitlines(), path.name), owner=path.name)
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error, csv.Error):
         raise DataError(f"{path.name}: the taxonomy cannot be read.") from None
-    lines = text.splitlines()
-    return make_taxonomy(FORMATS[format](lines, path.name), owner=path.name)
 
 
 def _reticent(lines: list[str], owner: str) -> Rows:
@@ -59,6 +59,8 @@ def _wordnet(lines: list[str], owner: str) -> Rows:
     if missing:
         raise DataError(f"{owner}: the column {missing[0]!r} is missing; WordNet's file has synset, lemmas, hypernyms.")
     for row in rows:  # a synset may have several hypernyms; the first one makes the tree
+        if row["lemmas"] is None or row["hypernyms"] is None:
+            raise DataError(f"{owner}: a line has fewer than three fields.")
         lemmas = [lemma.replace("_", " ") for lemma in row["lemmas"].split(";")]
         yield row["synset"], row["hypernyms"].split(";")[0], lemmas[0], lemmas
 

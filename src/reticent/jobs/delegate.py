@@ -87,7 +87,7 @@ def read_delegation(path: Path) -> DelegationPlan:
     plan = replace(build(DelegationPlan, table, owner=path.name), folder=path.parent, source=path)
     check_files(plan)
     try:
-        plan.job.parsed()
+        plan.job.refuse_check(plan.delegation.check)
     except ValueError as err:
         raise PlanError(f"{path.name}: {err}") from err
     return plan

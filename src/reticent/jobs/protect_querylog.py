@@ -29,6 +29,7 @@ class LogData:
     query: str = "query"
     time: str | None = None
     category: str | None = None
+    click: str | None = None
     secret: str | int | None = None
     test_secret: bool = False
 
@@ -92,7 +93,7 @@ def run_log_plan(plan: LogPlan, *, progress: Progress = silent) -> tuple[LogResu
     taxonomy = read_taxonomy(plan.folder / plan.taxonomy.path, plan.taxonomy.format)
     log = read_query_log(
         plan.folder / plan.data.path, user=plan.data.user, query=plan.data.query, time=plan.data.time,
-        category=plan.data.category,
+        category=plan.data.category, click=plan.data.click,
     )  # fmt: skip
     found = protect_log(
         log, taxonomy, options=plan.protect, secret=secret, scrubber=scrubber, progress=part(progress, 0.1, 0.95)
@@ -115,7 +116,7 @@ def _scrubber(plan: LogPlan) -> Scrubber | None:
         return Scrubber(plan.scrub.region)
     path = plan.folder / plan.scrub.names
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):
         raise DataError(f"{path.name}: the list of names cannot be read.") from None
     return Scrubber(plan.scrub.region, frozenset(line.strip().lower() for line in lines if line.strip()))

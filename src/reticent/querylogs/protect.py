@@ -1,5 +1,6 @@
 """A query log protected: scrub, classify, guard, cluster, aggregate; then measured and recounted by other code."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ TIMES = {"drop": 0, "month": 7, "day": 10}
 """How much of a time such as 2006-03-07 07:04:11 is kept: nothing, the month, the day."""
 
 OUTPUTS = ("one", "copies")
+_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 LEAST_LEVELS = REPORTED_LEVELS = 3
 
 
@@ -233,6 +235,8 @@ def _times(log: QueryLog, centroids: Centroids, options: LogOptions, rng: np.ran
         return None
     if log.times is None:
         raise ParameterError("query log: the log has no time column, so no time can be published; use time = 'drop'.")
+    if not all(_DATE.match(text) for text in log.times.texts):
+        raise DataError("query log: times must begin with a date such as 2006-03-07 to be cut to month or day.")
     cut = np.array([text[: TIMES[options.time]] for text in log.times.texts] or [""], dtype=object)
     periods, codes = np.unique(cut.astype(str), return_inverse=True)
     period = np.where(log.times.codes >= 0, codes[log.times.codes], -1)

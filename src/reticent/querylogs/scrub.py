@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from reticent.base.errors import ParameterError
 from reticent.base.optional import need
 
 
@@ -32,20 +33,22 @@ def _address(text: str) -> bool:
     return all(int(part) <= 255 for part in text.split("."))
 
 
+_ROADS = r"(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct)\b"
 PATTERNS: tuple[tuple[str, re.Pattern[str], Callable[[str], bool] | None], ...] = (
-    ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*"), None),
-    ("account", re.compile(r"\b[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,4})?\b", re.IGNORECASE), _ibans),
-    ("card", re.compile(r"\b\d(?:[ -]?\d){12,18}\b"), _luhn),
+    ("email", re.compile(r"[\w.+'’-]+@[\w-]+(?:\.[\w-]+)*"), None),
+    ("account", re.compile(r"\b[a-z]{2}\d{2}[a-z0-9]{11,30}\b", re.IGNORECASE), _ibans),
+    ("account", re.compile(r"\b[a-z]{2}\d{2}(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?\b", re.IGNORECASE), _ibans),
+    ("card", re.compile(r"(?<!\d)\d(?:[ .-]?\d){12,18}(?!\d)"), _luhn),
     ("ip-address", re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b"), _address),
     ("handle", re.compile(r"(?<!\w)@\w{2,}"), None),
-    ("social-security", re.compile(r"\b\d{3}-\d{2}-\d{4}\b"), None),
-    ("date", re.compile(r"\b(?:\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}-\d{2}-\d{2})\b"), None),
-    ("street", re.compile(r"\b\d{1,5} (?:\w+ ){1,3}(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct)\b",
-                          re.IGNORECASE), None),
+    ("social-security", re.compile(r"\b\d{3}[.-]\d{2}[.-]\d{4}\b"), None),
+    ("date", re.compile(r"\b(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})|\d{4}-\d{2}-\d{2})\b"), None),
+    ("street", re.compile(r"\b\d{1,5} (?:\w+\.? ){1,3}" + _ROADS, re.IGNORECASE), None),
 )  # fmt: skip
-LONG_NUMBER = re.compile(r"\b\d(?:[ -]?\d){6,}\b")
+LONG_NUMBER = re.compile(r"\d(?:[ .-]?\d){6,}")
 _DIGITS = re.compile(r"\d")
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]+")
+_BETWEEN = re.compile(r"[\s,_-]+")
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,11 @@ class Scrubber:
 
     region: str = "US"
     names: frozenset[str] = field(default=frozenset(), repr=False)
+
+    def __post_init__(self) -> None:
+        phonenumbers = need("phonenumbers", extra="querylogs", purpose="finding telephone numbers in queries")
+        if self.region not in phonenumbers.SUPPORTED_REGIONS:
+            raise ParameterError("scrub: region must be the two letters of a country, such as US, DE or ES.")
 
     def scrub(self, texts: Iterable[str]) -> tuple[list[str], Counter[str]]:
         """The texts with identifiers replaced, and how many of each kind there were."""
@@ -84,7 +92,7 @@ class Scrubber:
             if number <= skip or word.group().lower() not in self.names:
                 continue
             end = word.end()
-            if number + 1 < len(words) and text[end : words[number + 1].start()] == " ":
+            if number + 1 < len(words) and _BETWEEN.fullmatch(text[end : words[number + 1].start()]):
                 skip, end = number + 1, words[number + 1].end()  # the word after a given name is taken for a surname
             out += [text[last : word.start()], "<name>"]
             last = end

@@ -8,8 +8,8 @@ from reticent.report.page import Facts, Rows, Section, Text, Verdict, number, re
 
 _CHECKS = {
     "residues": "Every total was compared with the plain data modulo fresh secret primes.",
-    "parity": "The parity of every block of every total was compared with the plain data; a single parity finds a change "
-    "with probability 1/2 at most.",
+    "parity": "The parity of every block of every total was compared with the plain data; a change by an even number "
+    "is never found.",
     "both": "Every total was compared with the plain data modulo fresh secret primes, and every block by its parity.",
 }
 
@@ -17,7 +17,7 @@ _CHECKS = {
 def delegation_report(found: Verified, expressions: Mapping[str, str]) -> str:
     """The page as HTML text; results are the owner's, so the page is confidential."""
     rows = tuple((name, expressions[name], _exact(value), _about(value)) for name, value in found.results.items())
-    passing = f"{found.passing:.1e}" if found.primes else "1/2 for a single parity"
+    passing = f"{found.passing:.1e}" if found.passing is not None else "no bound: even changes pass"
     facts = Facts(
         (
             ("rows read by the owner to verify", number(found.rows)),

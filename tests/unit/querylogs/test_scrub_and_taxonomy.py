@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from reticent.base.errors import DataError
+from reticent.base.errors import DataError, ParameterError
 from reticent.io.taxonomy import read_taxonomy
 from reticent.querylogs.scrub import Scrubber
 from reticent.querylogs.taxonomy import make_taxonomy
 
-SCRUBBER = Scrubber(names=frozenset({"anna", "peter"}))
+SCRUBBER = Scrubber(names=frozenset({"anna", "peter", "mary"}))
 
 
 @pytest.mark.parametrize("query, scrubbed", [
@@ -27,14 +27,29 @@ SCRUBBER = Scrubber(names=frozenset({"anna", "peter"}))
     ("order 123456789012", "order <number>"),
     ("anna miller divorce", "<name> divorce"),
     ("what did peter do", "what did <name>"),
+    ("es9121000418450200051332 bbva", "<account> bbva"),
+    ("at611904300234573201 now", "<account> now"),
+    ("o'brien@aol.com", "<email>"),
+    ("4111.1111.1111.1111", "<card>"),
+    ("dob 1/2/80", "dob <date>"),
+    ("1600 n. main st. map", "<street>. map"),
+    ("tel5551234567", "tel<number>"),
+    ("peter's address", "<name>'s address"),
+    ("mary-jane watson", "<name> watson"),
+    ("peter_smith", "<name>"),
     ("windows 95 driver", "windows 95 driver"),
     ("annapolis weather", "annapolis weather"),
-    ("999.999.999.999", "999.999.999.999"),
+    ("999.999.999.999", "<number>"),
 ])  # fmt: skip
 def test_identifiers_are_replaced_by_what_they_are(query: str, scrubbed: str) -> None:
     texts, counts = SCRUBBER.scrub([query])
     assert texts == [scrubbed]
     assert sum(counts.values()) == scrubbed.count("<")
+
+
+def test_a_region_is_two_letters() -> None:
+    with pytest.raises(ParameterError, match="two letters of a country"):
+        Scrubber(region="Germany")
 
 
 @pytest.mark.parametrize("rows, words", [
@@ -87,3 +102,9 @@ def test_our_own_form(tmp_path: Path) -> None:
         read_taxonomy(tmp_path / "bad.csv")
     with pytest.raises(DataError, match="cannot be read"):
         read_taxonomy(tmp_path / "none.csv")
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"category,parent,terms\n1,,x\n" * 99)[:40] + b"x" * 40)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_taxonomy(tmp_path / "cut.csv.gz")
+    (tmp_path / "short.csv").write_text("synset,lemmas,hypernyms\n1,thing\n")
+    with pytest.raises(DataError, match="fewer than three fields"):
+        read_taxonomy(tmp_path / "short.csv", "wordnet")
