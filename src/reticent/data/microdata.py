@@ -111,6 +111,15 @@ class Microdata:
         """Which values of a variable are missing."""
         return self.frame.is_missing(name, self.schema[name].missing)
 
+    def require_values(self, names: Sequence[str], *, owner: str) -> None:
+        """Refuse variables that have no value in any record: there is nothing to count by."""
+        empty = [name for name in names if self.missing(name).all()]
+        if empty:
+            raise DataError(
+                f"{owner}: the key {empty[0]!r} is missing in every record; leave it out of the keys, or drop it.",
+                variables=tuple(empty),
+            )
+
     def texts(self, name: str) -> list[str | None]:
         """Values as text (for string distances); missing ones are None."""
         absent = self.missing(name)

@@ -115,6 +115,7 @@ class Generalize(Method):
         """Search, recode, suppress; the facts hold the levels, the loss, its bound and whether it is optimal."""
         self.check(data.schema)
         keys = self._keys(data.schema)
+        data.require_values(keys, owner=OWNER)
         ladders = [ladder_from_hierarchy(key, data.categories(key), data.schema[key].hierarchy) for key in keys]
         codes = data.codes(keys)
         evaluator = Evaluator.of(

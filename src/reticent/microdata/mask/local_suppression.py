@@ -175,7 +175,8 @@ class LocalSuppression(Method):
         """The work, on records in the order of their ids."""
         self.check(data.schema)
         names = self.names(data.schema)
-        demand, codes = self.demand(data.schema), data.codes(names)
+        data.require_values(names, owner=self.name)
+        demand, codes = self.demand(data.schema), _occurring(data.codes(names))
         self._check_sizes(data, demand)
         prices = self._prices(data, names, codes)
         published, stuck = codes.copy(), np.zeros(data.n_records, np.bool_)
@@ -228,6 +229,7 @@ class LocalSuppression(Method):
             seed=seed,
             chance=chance,
             slack=self.slack,
+            cards=tuple(int(c) + 1 for c in codes.max(axis=0)),
         )
 
     def _check_sizes(self, data: Microdata, demand: Demand) -> None:
@@ -290,7 +292,7 @@ class LocalSuppression(Method):
         drawn = self.slack > 0 and self.risk_threshold is None and self.semantics in (Semantics.KK, Semantics.K1)
         facts["transparent_attacker"] = "every safe file is possible" if drawn else "not for the transparent attacker"
         if self.risk_threshold is None:
-            cards = [len(data.categories(name)) for name in names]
+            cards = [int(c) + 1 for c in codes.max(axis=0)]
             blank = (published < 0) & (codes >= 0)
             demand = self.demand(data.schema)
             found = [
@@ -314,6 +316,15 @@ class LocalSuppression(Method):
             Promise("values are as before or missing", partial(_values_changed, self)),
             Promise("keys that must not be suppressed are as before", partial(_frozen_touched, self)),
         )
+
+
+def _occurring(codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The codes numbered without gaps, in their order: a code that no record has is no value that a blank can have."""
+    out = np.full(codes.shape, -1, np.int32)
+    for v in range(codes.shape[1]):
+        known = codes[:, v] >= 0
+        out[known, v] = np.unique(codes[known, v], return_inverse=True)[1]
+    return out
 
 
 def entropy(codes: NDArray[np.int32]) -> float:

@@ -26,6 +26,7 @@ class Task:
 
     `chance` has two uniforms of each record: the first orders the records (so that the order of the file does not
     matter), the second draws among blanks of equal cost. `slack` is how much dearer than the cheapest blanks may be.
+    `cards` has the number of codes of each variable (none: as the codes of this part show it).
     """
 
     codes: Codes
@@ -40,6 +41,7 @@ class Task:
     seed: int
     chance: NDArray[np.float64] | None = None
     slack: float = 0.0
+    cards: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ def _attacked(task: Task) -> Solved:
             lent, left = lent_for_risk(task.codes, published, task.weights, task.risk_threshold, task.risk, task.prices)
         published, stuck = _spread(lent, task), stuck | left
     if task.slack > 0 and task.risk_threshold is None:
-        judge = Judge([int(c) + 1 for c in task.codes.max(axis=0)], task.demand, task.semantics, task.prices)
+        cards = list(task.cards) or [max(int(c) + 1, 1) for c in task.codes.max(axis=0)]
+        judge = Judge(cards, task.demand, task.semantics, task.prices)
         unneeded = costs.of_file(wider) - bound
         left_over = task.slack * (costs.of_file(masks_of(published, task.codes)) - unneeded) - unneeded
         more = loosened(task.codes, published, judge, generator, budget=left_over)

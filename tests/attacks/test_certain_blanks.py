@@ -1,0 +1,88 @@
+"""Blanks of small files whose codes are numbers with gaps, and keys without any value."""
+
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+
+from reticent.base.errors import DataError
+from reticent.data.microdata import Microdata
+from reticent.data.plan import RiskSection
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.jobs.protect_file import run_steps
+from reticent.microdata.mask import Generalize, LocalSuppression
+from reticent.microdata.suppress.inference import MOST_FILES
+
+SECRET = bytes.fromhex("8f3a1c77e2b94d0561fa3e9d2c7b8805d4e1f6a3907b5c2d18e4f9a0b6c3d752")
+KEYS = ("a", "b", "c")
+
+
+def certain(published: list[tuple[object, ...]], universe: list[list[object]], k: int) -> int:
+    """Blanks with one value in each truth for which the published file keeps its promise (k,k): read from the file alone."""
+    blanks = [(i, j) for i, row in enumerate(published) for j, value in enumerate(row) if value is None]
+    seen: list[set[object]] = [set() for _ in blanks]
+    for values in product(*(universe[j] for _, j in blanks)):
+        if all(len(known) > 1 for known in seen):
+            break
+        truth = [list(row) for row in published]
+        for (i, j), value in zip(blanks, values, strict=True):
+            truth[i][j] = value
+        fits = np.array(
+            [[all(p is None or p == t for p, t in zip(row, true, strict=True)) for true in truth] for row in published]
+        )
+        if fits.sum(axis=0).min() >= k and fits.sum(axis=1).min() >= k:
+            for known, value in zip(seen, values, strict=True):
+                known.add(value)
+    return sum(len(known) == 1 and len(universe[j]) > 1 for known, (_, j) in zip(seen, blanks, strict=True))
+
+
+def small_file(seed: int, gap: int) -> Microdata:
+    raw = np.random.default_rng(seed).integers(0, 2, (6, 3))
+    frame = pl.DataFrame({name: (1 + gap * raw[:, v]).tolist() for v, name in enumerate(KEYS)})
+    return Microdata.of(frame, Schema(tuple(Variable(name, role=Role.KEY) for name in KEYS)))
+
+
+@pytest.mark.parametrize("gap", [1, 3, 39])
+def test_no_blank_is_certain_whatever_numbers_the_codes_are(gap: int) -> None:
+    """With the codes 1 and 40 each blank counted as 40 values: nothing was enumerated, and certain blanks stayed."""
+    blanks = 0
+    for seed in range(8):
+        data = small_file(seed, gap)
+        run = run_steps(data, [LocalSuppression(k=2)], most=1.0, secret=SECRET + bytes([seed]))
+        rows = run.after.frame.table.select(KEYS).rows()
+        universe = [data.frame.table[name].unique().sort().to_list() for name in KEYS]
+        assert certain(rows, universe, 2) == 0
+        found = run.result.steps[0].facts["inferred"]
+        assert found == {"blanks": found["blanks"], "inferred": 0, "kind": "exact"}
+        blanks += found["blanks"]
+    assert blanks > 20
+
+
+def test_a_small_file_with_too_many_completions_says_lower_bound() -> None:
+    raw = np.random.default_rng(0).integers(0, 5, (8, 3))
+    frame = pl.DataFrame({name: [f"c{value}" for value in raw[:, v]] for v, name in enumerate(KEYS)})
+    data = Microdata.of(frame, Schema(tuple(Variable(name, role=Role.KEY) for name in KEYS)))
+    run = run_steps(data, [LocalSuppression(k=2)], most=1.0, secret=SECRET)
+    found = run.result.steps[0].facts["inferred"]
+    assert 3 ** found["blanks"] > MOST_FILES
+    assert found["kind"] == "lower bound"
+
+
+@pytest.mark.parametrize("kind", [Kind.NOMINAL, Kind.ORDINAL, Kind.NUMERIC])
+@pytest.mark.parametrize("step", [LocalSuppression(k=3), Generalize(k=3), Generalize(k=3, local=True)])
+def test_a_key_without_values_is_refused(kind: Kind, step: LocalSuppression | Generalize) -> None:
+    column = pl.Series("a", [None] * 20, dtype=pl.Float64 if kind is Kind.NUMERIC else pl.String)
+    schema = Schema((Variable("a", role=Role.KEY, kind=kind), Variable("b", role=Role.KEY)))
+    data = Microdata.of(pl.DataFrame({"a": column, "b": ["x", "y"] * 10}), schema)
+    with pytest.raises(DataError, match="'a' is missing in every record"):
+        run_steps(data, [step], risk=RiskSection(most=1.0), secret=SECRET)
+
+
+def test_a_key_may_be_missing_throughout_a_stratum() -> None:
+    values = [None] * 12 + ["p", "q"] * 6
+    frame = pl.DataFrame({"a": values, "b": ["x", "y", "z"] * 8, "s": ["1"] * 12 + ["2"] * 12})
+    schema = Schema((Variable("a", role=Role.KEY), Variable("b", role=Role.KEY), Variable("s")))
+    step = LocalSuppression(keys=("a", "b"), k=3, strata=("s",))
+    run = run_steps(Microdata.of(frame, schema), [step], most=1.0, secret=SECRET)
+    assert run.after.n_records == 24
