@@ -55,7 +55,9 @@ def test_what_is_held_is_released() -> None:
     result = protect_file(people(), (REGION,), secret=X)
     assert result.verdict.held
     assert result.file.n_records == 400
-    assert [one.state for one in result.verdict.asked] == [State.HELD, State.HELD]
+    assert [(one.attack, one.state) for one in result.verdict.asked] == [
+        (name, State.HELD) for name in ("recount", "linkage", "weights")
+    ]
     assert result.verdict["recount"].limit == 0.05
     assert "held" in repr(result)
 

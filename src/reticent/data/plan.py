@@ -110,9 +110,11 @@ class RiskSection:
             f"write most = {DEFAULT_MOST} (or another share) in [risk], or most={DEFAULT_MOST} in Python."
         )
 
-    def asked(self, *, households: bool) -> tuple[str, ...]:
-        """The attacks that must be withstood."""
-        chosen = self.attacks or (("recount", "linkage", "households") if households else ("recount", "linkage"))
+    def asked(self, *, households: bool, weights: bool) -> tuple[str, ...]:
+        """The attacks that must be withstood; `households` and `weights` say whether there are ids and published weights."""
+        chosen = self.attacks or (
+            "recount", "linkage", *(("households",) if households else ()), *(("weights",) if weights else ()),
+        )  # fmt: skip
         judged = self.interval_most is not None and "intervals" not in chosen
         return (*chosen, "intervals") if judged else chosen
 

@@ -81,8 +81,13 @@ class FileVerdict:
 
     @property
     def clear(self) -> bool:
-        """Held, and nothing that every file should be attacked with was left open."""
-        return self.held and not self._left_open
+        """Held, no other attack that was tried got through, and none that every file should withstand was left open."""
+        return self.held and not self.failing_unasked and not self._left_open
+
+    @property
+    def failing_unasked(self) -> tuple[str, ...]:
+        """Attacks that the plan does not ask for and the file does not withstand."""
+        return tuple(one.attack for one in self.attacks if one.state is State.NOT_HELD and not one.asked)
 
     @property
     def _left_open(self) -> tuple[str, ...]:
@@ -94,10 +99,11 @@ class FileVerdict:
 
     @property
     def headline(self) -> str:
-        """The state in a few words; what was not asked for and is open is named, so that it does not read as held."""
+        """The state in a few words; what was not asked for and is open or not held is named, so that it does not read as held."""
         asked = ", ".join(one.attack for one in self.asked) or "nothing"
+        failing = f"; not asked for and not held: {', '.join(self.failing_unasked)}" if self.failing_unasked else ""
         rest = f"; not judged: {', '.join(self._left_open)}" if self._left_open else ""
-        return f"{self.state} (asked for: {asked}{rest})"
+        return f"{self.state} (asked for: {asked}{failing}{rest})"
 
     def require(self) -> None:
         """Refuse a file that may not leave."""

@@ -9,7 +9,7 @@ Found = tuple[float | None, float | None, str]
 
 def judge(attacks: FileAttacks, settings: RiskSection, *, limit: float, households: bool) -> FileVerdict:
     """One verdict for each attack; what could not be tried is not judged, whatever was asked."""
-    asked = settings.asked(households=households)
+    asked = settings.asked(households=households, weights=attacks.weights is not None)
     found = {
         "recount": _recount(attacks, limit),
         "linkage": _linkage(attacks, limit),

@@ -15,7 +15,7 @@ from reticent.kernels.household_distance import nearest_to_own
 from reticent.microdata.risk.linkage_attackers import Column, Part, attackers
 
 Ints = NDArray[np.int64]
-BUDGET = 4_000_000
+BUDGET = 12_000_000
 """Pairs of households that one attacker compares; where there are more, evenly chosen households ask."""
 
 
