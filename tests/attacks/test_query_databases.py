@@ -1,5 +1,6 @@
 """Attacks on promises of protected databases, made from answers alone: equal sets, groups that occur, new versions."""
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +142,38 @@ def test_a_tie_that_is_taken_away_closes_the_data_set(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(LedgerError, match="stays closed"):
         opened(data, Policy(**names), tmp_path / "l")  # type: ignore[arg-type]
+
+
+def grouped(version: int) -> Microdata:
+    """Twelve groups of 22, the first three persons of group 0 being the target; each version has one record more."""
+    names = tuple(f"g{k}" for k in range(12))
+    n = 12 * 22 + version
+    columns: dict[str, list[object]] = {
+        "group": [names[min(i // 22, 11)] for i in range(n)],
+        "target": ["yes" if i < 3 else "no" for i in range(n)],
+        "x": [float(i % 2) for i in range(n)],
+        "id": [f"i{i}" for i in range(n)],
+    }
+    return microdata(columns, {"group": names, "target": ("no", "yes")}, {"id": Role.IDENTIFIER})
+
+
+def test_a_new_version_is_no_new_chance_for_near_pairs(tmp_path: Path) -> None:
+    """Each version allowed four more measurements of the same three persons, to be averaged."""
+    policy = Policy(filters=("group", "target"), responses=("x",), mode="analysis",
+                    options={"analysis": {"strata": [], "pairs": 4}})  # fmt: skip
+    pads = iter(combinations([f"g{k}" for k in range(1, 11)], 6))
+    earlier: list[tuple[str, Microdata]] = []
+    pairs = []
+    for version in range(3):
+        data = grouped(version)
+        db = opened(data, policy, tmp_path / "l", version=str(version), earlier=earlier)
+        measured = 0
+        for _ in range(6):
+            pad = "', '".join(next(pads))
+            conditions = f"group IN ('g0', '{pad}')", f"group IN ('{pad}') OR (group = 'g0' AND target = 'no')"
+            asked = [db.ask(f"SELECT SUM(x) FROM data WHERE {condition}", user="u") for condition in conditions]
+            measured += all(isinstance(answer, Answer) for answer in asked)
+        pairs.append(measured)
+        earlier.append((str(version), data))
+        db.close()
+    assert pairs == [4, 0, 0]

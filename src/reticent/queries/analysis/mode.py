@@ -12,6 +12,7 @@ from reticent.data.parameters import build
 from reticent.queries.analysis.blur import blur_factors, blurred, respondent_ids
 from reticent.queries.analysis.dominance import Shares
 from reticent.queries.analysis.drop_q import kept_rows
+from reticent.queries.analysis.linked import link_units
 from reticent.queries.analysis.pairs import NearPairs
 from reticent.queries.analysis.regression import (
     RegressionRules,
@@ -90,7 +91,8 @@ class AnalysisMode:
         "computed without a few records, chosen once for ever for each universe and stratum, so that two universes that "
         "differ by one record agree in what they lost only with a small probability; no record is the difference of more such "
         "pairs in its stratum than the policy allows (with 4 pairs and up to 5 records dropped, an attacker who averages them "
-        "still mistakes a value of 0 or 1 once in four times), and padding with other strata draws nothing anew. Each "
+        "still mistakes a value of 0 or 1 once in four times), in all versions of the data together, and padding with other "
+        "strata draws nothing anew. Each "
         "respondent's values carry a factor, "
         "drawn once for ever, so that averaging over many universes comes no nearer to a value than that. A respondent who "
         "holds more of a sum, or of a sum of squares, than the policy's dominance and p percent rules allow counts only as "
@@ -128,7 +130,7 @@ class AnalysisMode:
                 else:
                     values.append(found)
             if any(value is not None for value in values):
-                self.near_pairs.answer(self.setting.universe.records(cell.records))
+                self.near_pairs.answer(self.setting.universe.records(cell.records), cell.records.version)
                 answered.append(number)
             rows.append(Row(cell.group, tuple(values)))
         if all(value is None for row in rows for value in row.values):
@@ -140,11 +142,10 @@ class AnalysisMode:
         return Decision(answer, tuple(dict.fromkeys(reasons)), {"cells": answered})
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
-        """Take over which universes were answered (version 0.1.0 did not say: then all of the request)."""
+        """Take over which universes of any version were answered (version 0.1.0 did not say: then all of the request)."""
         for number in remember.get("cells", range(len(request.cells))):
             records = request.cells[number].records
-            if records.version == len(self.setting.universe.versions) - 1:
-                self.near_pairs.answer(self.setting.universe.records(records))
+            self.near_pairs.answer(self.setting.universe.records(records), records.version)
 
     def _broken(self, records: RecordSet) -> str | None:
         """The universe rule that a set of records breaks, however it was asked for."""
@@ -164,7 +165,7 @@ class AnalysisMode:
         sizes = np.bincount(self.stratum[rows])
         if bool(((sizes > 0) & (sizes < self.options.joint_gamma)).any()):
             return "Universe Gamma in a stratum"
-        if self.near_pairs.too_many(rows):
+        if self.near_pairs.too_many(rows, records.version):
             return "pairs: a record would be the difference of too many universes that are nearly the same"
         return None
 
@@ -266,22 +267,19 @@ def _logistic(design: Floats, labels: tuple[str, ...], response: Floats, rules: 
 def analysis(setting: Setting) -> AnalysisMode:
     """Make the mode; strata are the combinations of the chosen filters."""
     options = build(AnalysisOptions, setting.policy.options.get("analysis", {}), owner="policy: options analysis")
-    strata = _default_strata(setting.universe.current, options) if options.strata is None else options.strata
-    for name in strata:
+    versions = setting.universe.versions
+    strata = [_default_strata(v, options) if options.strata is None else options.strata for v in versions]
+    for name in strata[-1]:
         if name not in setting.policy.filters:
             raise PlanError(f"policy: options analysis: the stratum variable {name!r} must be one of the filters.")
     if options.drop + 2 > options.joint_gamma:
         raise PlanError("policy: options analysis: joint_gamma must be at least drop + 2, so that records remain.")
-    version = setting.universe.current
-    place = np.zeros(version.n_atoms, dtype=np.int64)
-    for name in strata:
-        place = place * (len(version.levels[name]) + 1) + version.codes[name] + 1
-    _, stratum = np.unique(place, return_inverse=True)
     if 0 < options.reach < 2:
         raise PlanError("policy: options analysis: reach must be 0 or at least 2.")
     shares = Shares.of(setting.policy, setting.universe.known_entities(), reach=options.reach)
-    own = stratum[version.atom].astype(np.int64)
-    return AnalysisMode(setting, options, own, shares, NearPairs(own, options.joint_gamma, options.pairs))
+    units = link_units(setting.universe, strata)
+    own = units.strata[0][units.of_rows[-1]]
+    return AnalysisMode(setting, options, own, shares, NearPairs(units, options.joint_gamma, options.pairs))
 
 
 def _default_strata(version: Version, options: AnalysisOptions) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 What a universe loses is drawn anew for every set of records in a stratum. Two universes that differ in a stratum by a few
 records are a measurement of these records, with the noise of two draws; padding both with other records of the stratum
 makes the measurement again. Each record may stand in the difference of a few such pairs, and not of more: the attacker's
-error after so many is `attacker_error`. Padding with records of other strata draws nothing anew.
+error after so many is `attacker_error`. Padding with records of other strata draws nothing anew. Universes of all versions
+of the data count together: the same records in a new version are no new chance.
 """
 
 import math
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from reticent.queries.analysis.linked import Units
 
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -33,9 +36,12 @@ def attacker_error(most: int, pairs: int, share: float = 0.5) -> float:
 
 @dataclass
 class NearPairs:
-    """The sets answered in each stratum, and in how many near pairs each record was part of the difference."""
+    """The sets answered in each stratum, and in how many near pairs each respondent was part of the difference.
 
-    stratum: Integers
+    Several versions of a data set may have several strata; a difference that is small by any of them counts.
+    """
+
+    units: Units
     near: int
     most: int
     _members: list[Integers] = field(default_factory=list, repr=False)
@@ -43,27 +49,28 @@ class NearPairs:
     _pairs: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
     def __post_init__(self) -> None:
-        order = np.argsort(self.stratum, kind="stable")
-        cuts = np.flatnonzero(np.diff(self.stratum[order])) + 1
-        self._members = np.split(order, cuts)
+        for stratum in self.units.strata:
+            order = np.argsort(stratum, kind="stable")
+            cuts = np.flatnonzero(np.diff(stratum[order])) + 1
+            self._members += np.split(order, cuts)
         self._seen = [np.zeros((0, (len(part) + 7) // 8), dtype=np.uint8) for part in self._members]
-        self._pairs = np.zeros(len(self.stratum), dtype=np.int64)
+        self._pairs = np.zeros(int(self.units.respondent.max(initial=-1)) + 1, dtype=np.int64)
 
-    def too_many(self, rows: Integers) -> bool:
-        """Whether a universe would bring a record into more near pairs than allowed."""
-        return bool((self._pairs[self._differences(rows)[0]] >= self.most).any())
+    def too_many(self, rows: Integers, version: int) -> bool:
+        """Whether a universe of a version would bring a respondent into more near pairs than allowed."""
+        return bool((self._pairs[self._differences(rows, version)[0]] >= self.most).any())
 
-    def answer(self, rows: Integers) -> None:
+    def answer(self, rows: Integers, version: int) -> None:
         """Remember an answered universe."""
-        touched, fresh = self._differences(rows)
+        touched, fresh = self._differences(rows, version)
         self._pairs[touched] += 1
         for number, packed in fresh:
             self._seen[number] = np.vstack((self._seen[number], packed))
 
-    def _differences(self, rows: Integers) -> tuple[Integers, list[tuple[int, Bytes]]]:
-        """The records in which a universe differs a little from answered ones, and its sets that are new in a stratum."""
-        inside = np.zeros(len(self.stratum), dtype=bool)
-        inside[rows] = True
+    def _differences(self, rows: Integers, version: int) -> tuple[Integers, list[tuple[int, Bytes]]]:
+        """The respondents by whom a universe differs a little from answered ones, and its sets that are new in a stratum."""
+        inside = np.zeros(len(self.units.respondent), dtype=bool)
+        inside[self.units.of_rows[version][rows]] = True
         touched: list[Integers] = []
         fresh: list[tuple[int, Bytes]] = []
         for number, (members, seen) in enumerate(zip(self._members, self._seen)):
@@ -77,4 +84,5 @@ class NearPairs:
             if len(close):
                 bits = np.unpackbits(np.bitwise_or.reduce(close, axis=0))[: len(members)]
                 touched.append(members[bits.astype(bool)])
-        return np.concatenate([*touched, np.zeros(0, dtype=np.int64)]).astype(np.int64), fresh
+        units = np.concatenate([*touched, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+        return np.unique(self.units.respondent[units]), fresh

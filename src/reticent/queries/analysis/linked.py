@@ -1,0 +1,63 @@
+"""Records of all versions of a data set as one list, so that near pairs are counted over versions.
+
+A unit is a record with its values: a record whose values change between versions, or that gets another id, is another unit,
+but of the same respondent, whose pairs are counted on. Strata are those of each version; a unit that is not in a version is put
+there by the codes it has elsewhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.queries.canonical import Universe, Version
+
+Integers = NDArray[np.int64]
+NOWHERE = "\0"
+
+
+@dataclass(frozen=True)
+class Units:
+    """The unit of each row of each version, the respondent of each unit, and its stratum by each version, the last first."""
+
+    of_rows: tuple[Integers, ...]
+    respondent: Integers
+    strata: tuple[Integers, ...]
+
+
+def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
+    """Link the records of all versions by id; `strata` are the filters that form the strata of each version."""
+    versions = universe.versions
+    ids = np.concatenate([version.data.record_ids() for version in versions])
+    unit, first = np.arange(len(ids), dtype=np.int64), np.arange(len(ids), dtype=np.int64)
+    if len(versions) > 1:
+        values = np.concatenate([version.data.numbers(universe.policy.responses) for version in versions])
+        named = np.column_stack([ids, np.ascontiguousarray(values).view(np.uint64)])
+        _, first, unit = np.unique(named, axis=0, return_index=True, return_inverse=True)
+    ends = np.cumsum([version.data.n_records for version in versions])[:-1]
+    of_rows = tuple(np.split(unit.reshape(-1).astype(np.int64), ends))
+    owner = np.concatenate([universe.entities(number) for number in range(len(versions))])[first]
+    _, respondent = np.unique(owner, return_inverse=True)
+    views: list[Integers] = []
+    for own in reversed(range(len(versions))):
+        labels = _labels(versions, strata[own])
+        view = np.zeros(len(first), dtype=np.int64)
+        for number in (
+            *(n for n in range(len(versions)) if n != own),
+            own,
+        ):  # its own codes decide where there are some
+            view[of_rows[number]] = labels[number][versions[number].atom]
+        if not any(np.array_equal(view, other) for other in views):
+            views.append(view)
+    return Units(of_rows, respondent.astype(np.int64), tuple(views))
+
+
+def _labels(versions: Sequence[Version], names: tuple[str, ...]) -> list[Integers]:
+    """The stratum of each atom of each version, the same number for the same codes."""
+    texts: list[list[tuple[str, ...]]] = []
+    for version in versions:
+        columns = [[(*version.levels[name].texts, NOWHERE)[code] for code in version.codes[name]] for name in names]
+        texts.append(list(zip(*columns)) if columns else [()] * version.n_atoms)
+    number = {label: place for place, label in enumerate(sorted(set().union(*map(set, texts))))}
+    return [np.array([number[label] for label in own], dtype=np.int64) for own in texts]
