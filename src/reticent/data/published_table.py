@@ -11,6 +11,12 @@ PUBLISHED, HIDDEN, EMPTY = "published", "hidden", "empty"
 COUNT, WEIGHTED, MAGNITUDE = "count", "weighted count", "magnitude"
 
 
+def plain(value: float, decimals: int) -> str:
+    """The number with its decimals; a zero has no sign, because -0 shows that there was something to take away."""
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("-") if not text.strip("-0.") else text
+
+
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
     """The cells of a protected table, one row each.
@@ -34,6 +40,10 @@ class PublishedTable:
     hides_empty: bool = False
     signed: bool = False
 
+    def __post_init__(self) -> None:
+        none = (self.values <= 0) & (self.values > -0.5 * 10.0**-self.decimals)
+        object.__setattr__(self, "values", np.where(none, 0.0, self.values))  # -0.0 is 0.0, as in `text`
+
     def __repr__(self) -> str:
         names = " × ".join(self.dimensions)
         counts = self.counts()
@@ -50,7 +60,7 @@ class PublishedTable:
 
     def text(self, row: int) -> str:
         """The value as it is written: empty where nothing is published."""
-        return "" if self.status[row] != PUBLISHED else f"{self.values[row]:.{self.decimals}f}"
+        return "" if self.status[row] != PUBLISHED else plain(float(self.values[row]), self.decimals)
 
     def rows(self) -> list[dict[str, Any]]:
         """The cells as plain rows."""

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.data.published_table import plain
 from reticent.data.table import Dimension
 
 EMPTY_STATUS = 14
@@ -63,7 +64,7 @@ class ArgusCells:
 
     def number(self, value: float) -> str:
         """A value as it is written."""
-        return f"{value:.{self.decimals}f}"
+        return plain(value, self.decimals)
 
     def text(self, cell: int, *, show: bool) -> str:
         """What stands for a cell: its value, x (hidden) or - (empty)."""

@@ -53,12 +53,12 @@ def round_file(
         drawn = secret_for(RandomRounding(base), secret, test=test_secret)
         values = round_randomly(problem.values, base, secret=drawn)
         distance = float(np.abs(values - problem.values).sum())
-        answer = {"values": values.tolist(), "base": base, "distance": distance, "status": "random"}
+        answer = {"values": _unsigned(values), "base": base, "distance": distance, "status": "random"}
         answer |= _said(drawn)
     else:
         rounded = _rounded(problem, base, kind, steps, protect, fallback, time_limit, part(progress, 0.0, 0.6))
         values, used = rounded.values, rounded.steps
-        answer = {"values": values.tolist(), **rounded.summary()}
+        answer = {"values": _unsigned(values), **rounded.summary()}
     low, high = rounding_bounds(
         values, problem.relations, base, steps=used, rapid=answer["status"] == "rapid", unit=problem.unit
     )
@@ -114,7 +114,12 @@ def adjust_file(
     )  # fmt: skip
     outcome = adjusted(problem, found, fixed, largest_change)
     audit = attack(problem, outcome, progress=part(progress, 0.6, 1.0))
-    return {"values": found.values.tolist(), **found.summary(), **_said(drawn), **_judged(audit)}
+    return {"values": _unsigned(found.values), **found.summary(), **_said(drawn), **_judged(audit)}
+
+
+def _unsigned(values: np.ndarray[Any, np.dtype[np.float64]]) -> list[float]:
+    """The values as plain numbers; -0.0 becomes 0.0, because its sign tells that there was something to take away."""
+    return [float(value) for value in values + 0.0]
 
 
 def _said(secret: Secret) -> dict[str, str]:

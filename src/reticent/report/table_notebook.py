@@ -5,6 +5,7 @@ from html import escape
 import numpy as np
 
 from reticent.data.cells import CellStatus
+from reticent.data.published_table import plain
 from reticent.report.table_report import TableView, confidential_table_report
 
 COLOURS = {
@@ -36,7 +37,7 @@ def table_html(result: TableView) -> str:
             continue
         name = "exposed" if exposed[cell] else CellStatus(int(status[cell])).name.lower()
         ink = "#fff" if name == "exposed" else "#1d2733"
-        text = f"{table.values[cell]:.{table.decimals}f}"
+        text = plain(float(table.values[cell]), table.decimals)
         cells[codes[0], codes[1]] = (
             f'<td title="{name}" style="background:{COLOURS[name]};color:{ink};text-align:right">{text}</td>'
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reticent.data.cells import CellStatus
 from reticent.data.parameters import to_plain
-from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
+from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
 from reticent.data.table import Table
 from reticent.report.page import Block, Facts, Grid, Picture, Rows, Section, Text, Verdict, number, render_page
 from reticent.report.table_plots import heat_plot, interval_plot, level_plot
@@ -116,7 +116,7 @@ def _grid(result: TableView, part: int) -> tuple[Block, ...]:
     exposed = np.isin(members, result.exposed)
     marks = np.where(exposed, "exposed", np.array([NAMES[int(s)] for s in status]))
     values = result.problem.values if result.outcome.values is None else result.outcome.values
-    texts = [f"{table.values[c]:.{table.decimals}f}" for c in range(table.n_cells)]
+    texts = [plain(float(table.values[c]), table.decimals) for c in range(table.n_cells)]
     hovers = [
         f"{marks[c]}; {table.respondents.counts[c]} respondents"
         + ("" if result.outcome.values is None else f"; published {values[members[c]]:g}")

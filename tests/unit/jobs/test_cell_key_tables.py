@@ -162,7 +162,7 @@ def test_sums_get_noise_in_proportion(magnifier: str) -> None:
     size = {
         "top": measure.top[:, 0], "mean": true / counts, "range": measure.maximum - measure.minimum, "sum": true,
     }[magnifier]  # fmt: skip
-    assert (np.abs(values - true) <= 0.2 * size * 5 + 1e-9).all()
+    assert (np.abs(values - true) <= 0.2 * size * 5.25 + 1e-9).all()  # D and half a step of the p-table
 
 
 def test_frozen_cells_keep_their_value() -> None:

@@ -127,11 +127,14 @@ def perturb_magnitudes(
     *,
     small_table: PerturbationTable | None = None,
     digits: int = 8,
+    spread: Floats | None = None,
 ) -> KeyedValues:
     """Magnitudes with noise in proportion to their largest contributions; 0 stays 0 and no value changes its sign.
 
     `tables` has the kind `all`, or `even` and `odd` with parity. The interval of the result is that of somebody who
-    knows the noise rules and even how large the noise of each cell could be.
+    knows the noise rules and even how large the noise of each cell could be. A p-table has few changes, so that without
+    `spread` few true values can be behind a published one. `spread`, a uniform number in [0, 1) for each cell, moves the
+    first change by up to half the gap between changes, which makes the noise continuous.
     """
     _check_keys(cells.counts, cells.keys)
     point = noise.separation_point(small_table)
@@ -155,7 +158,10 @@ def perturb_magnitudes(
             keys = np.where(active, turned(keys, digits), keys)
         large = big if noise.separation else np.ones(len(big), dtype=bool)
         at = np.divide(np.abs(value), step, out=np.zeros(len(value)), where=active & (step > 0))
-        change, most = _looked_up(at, keys, cells.counts, large, tables, small_table, noise)
+        change, most, gap = _looked_up(at, keys, cells.counts, large, tables, small_table, noise)
+        if rank == 0 and spread is not None:
+            width = gap * np.minimum(at, 1.0)
+            change, most = change + width * (spread - 0.5), most + width / 2
         extra = np.where(cells.unsafe & (cells.contributions[:, 0] >= point), noise.extra, 0.0) if rank == 0 else 0.0
         moved = np.sign(value) * step * np.sign(change) * (np.abs(change) + extra)
         moved = np.where(change < 0, np.sign(value) * np.maximum(np.sign(value) * moved, -np.abs(value)), moved)
@@ -175,18 +181,20 @@ def _looked_up(
     tables: dict[str, PerturbationTable],
     small_table: PerturbationTable | None,
     noise: MagnitudeNoise,
-) -> tuple[Floats, Floats]:
-    """The change of each cell by the table that serves it, and the largest that table has."""
-    change, most = np.zeros(len(at)), np.zeros(len(at))
+) -> tuple[Floats, Floats, Floats]:
+    """The change of each cell by the table that serves it, the largest that table has, and the gap between its changes."""
+    change, most, gap = np.zeros(len(at)), np.zeros(len(at)), np.zeros(len(at))
     kinds = {"even": counts % 2 == 0, "odd": counts % 2 == 1} if noise.parity else {"all": np.ones(len(at), dtype=bool)}
     for kind, mine in kinds.items():
         if kind not in tables:
             raise DataError(f"{OWNER}: the p-table has no rows of type {kind}, which parity = {noise.parity} needs.")
         use = mine & large
         change[use], most[use] = tables[kind].interpolated(at[use], keys[use]), tables[kind].largest
+        gap[use] = tables[kind].gap
     if small_table is not None and not large.all():
         change[~large], most[~large] = small_table.interpolated(at[~large], keys[~large]), small_table.largest
-    return change, most
+        gap[~large] = small_table.gap
+    return change, most, gap
 
 
 def _check_keys(counts: Counts, keys: Floats) -> None:

@@ -14,6 +14,7 @@ from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.table import Measure, Table
+from reticent.kernels.draws import uniforms
 from reticent.tables.guarantee import Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.cell_key import (
@@ -25,7 +26,7 @@ from reticent.tables.perturb.cell_key import (
 )
 from reticent.tables.perturb.ptable import PerturbationTable, read_ptables
 from reticent.tables.perturb.ptable_design import Design, design_ptable
-from reticent.tables.perturb.record_keys import DRAWN_DIGITS, RecordKeys, contributing_keys
+from reticent.tables.perturb.record_keys import BITS, DRAWN_DIGITS, RecordKeys, contributing_keys
 from reticent.tables.problem import SuppressionProblem
 
 Floats = NDArray[np.float64]
@@ -92,9 +93,13 @@ class CellKey:
         return 0 if response is None else self.noise.contributions
 
     def record_keys(self, data: Microdata, response: str | None, secret: Secret) -> RecordKeys:
-        """The keys of all records; for sums, records that contribute 0 may stay out."""
+        """The keys of all records; for sums, records that contribute 0 may stay out.
+
+        Each response has its own keys: with one noise for all, the ratio of two published sums would be the true one.
+        """
         zeros = self.noise.include_zeros
-        return contributing_keys(data, self.record_key, response, secret, owner=OWNER, zeros=zeros)
+        own = secret if response is None else secret.child(f"response {response}")
+        return contributing_keys(data, self.record_key, response, own, owner=OWNER, zeros=zeros)
 
     def tables(self, *, counts: bool) -> dict[str, PerturbationTable]:
         """The perturbation tables by kind."""
@@ -125,7 +130,7 @@ class KeyedTable:
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
         """Add the noise, and state what anybody who knows the p-table can conclude from each value alone."""
         progress(0.0, "adding the noise")
-        found = self._counts() if self.table.is_count else self._magnitudes(problem)
+        found = self._counts() if self.table.is_count else self._magnitudes(problem, secret)
         true = problem.values
         untouched = problem.frozen
         values = np.where(untouched, true, found.values)
@@ -164,7 +169,14 @@ class KeyedTable:
         counts = self.table.respondents.counts if weighted else np.rint(self.table.values).astype(np.int64)
         return perturb_counts(counts, self._keys, made["all"], weights=self.table.values if weighted else None)
 
-    def _magnitudes(self, problem: SuppressionProblem) -> KeyedValues:
+    def _spread(self, secret: Secret) -> Floats | None:
+        """A uniform number for each cell, by its key and the secret; none for stored keys, whose noise the p-table fixes."""
+        if not self.method.draws:
+            return None
+        words = secret.child(f"spread {self.table.response}").words("cells")
+        return uniforms(*words, np.floor(self._keys * 2.0**BITS).astype(np.uint64))
+
+    def _magnitudes(self, problem: SuppressionProblem, secret: Secret) -> KeyedValues:
         method, table = self.method, self.table
         assert table.response is not None
         small = read_ptables(Path(method.small_ptable)).get("all") if method.small_ptable else None
@@ -176,7 +188,10 @@ class KeyedTable:
             problem.primary,
         )
         digits = DRAWN_DIGITS if table.key_digits == 0 else table.key_digits
-        return perturb_magnitudes(cells, method.noise, method.tables(counts=False), small_table=small, digits=digits)
+        return perturb_magnitudes(
+            cells, method.noise, method.tables(counts=False), small_table=small, digits=digits,
+            spread=self._spread(secret),
+        )  # fmt: skip
 
 
 def magnified(table: Table, measure: Measure, noise: MagnitudeNoise) -> Floats:

@@ -90,6 +90,11 @@ class PerturbationTable:
         """D, the largest change of any size."""
         return float(max(np.abs(row.changes).max() for row in self.rows))
 
+    @property
+    def gap(self) -> float:
+        """The largest distance of neighbouring changes that happen: noise spread over it leaves no gap between them."""
+        return float(max(np.diff(row.changes[row.chances > 0]).max(initial=0.0) for row in self.rows))
+
     def for_counts(self) -> "PerturbationTable":
         """The same, if it can serve counts: a row for every whole size, whole changes, and 0 stays 0."""
         whole = all(bool((row.changes == np.rint(row.changes)).all()) for row in self.rows)

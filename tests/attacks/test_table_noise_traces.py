@@ -1,0 +1,156 @@
+"""Attacks on the traces that a method leaves in changed tables: signs of zeros, ratios of sums, steps of the noise."""
+
+import csv
+import hashlib
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reticent.data.table_plan import read_table_plan
+from reticent.jobs.protect_table import run_table_plans
+
+Columns = dict[str, list[str]]
+MULTIPLE = 0.1
+CHANGES = np.arange(-5.0, 5.01, 0.5)
+"""The changes of the p-table by default, which anybody can look up."""
+
+
+def released(
+    folder: Path, columns: Columns, protect: str, table: str, n_dimensions: int = 2
+) -> dict[str, dict[tuple[str, ...], str]]:
+    """Run a plan on the records; the published values as text, by file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    keys = list(columns)[1 : 1 + n_dimensions]
+    rows = "\n".join(",".join(row) for row in zip(*columns.values(), strict=True))
+    (folder / "data.csv").write_text(",".join(columns) + "\n" + rows + "\n")
+    schema = '[[variable]]\nname = "id"\nrole = "identifier"\n'
+    for name in list(columns)[1:]:
+        codes = ", ".join(f'"{code}"' for code in sorted({f"{name}0", f"{name}1", *columns[name]}))
+        schema += f'[[variable]]\nname = "{name}"\n' + (
+            f'role = "key"\ncodes = [{codes}]\n' if name in keys else 'kind = "numeric"\ndecimals = 0\n'
+        )
+    (folder / "schema.toml").write_text(schema)
+    (folder / "office.key").write_text(hashlib.sha256(b"traces").hexdigest())
+    percent = '{ rule = "p-percent", p = 15 }, '
+    named = ", ".join(f'"{name}"' for name in keys)
+    (folder / "plan.toml").write_text(
+        '[data]\npath = "data.csv"\nschema = "schema.toml"\nsecret = "office.key"\n'
+        f"[table]\ndimensions = [{named}]\n{table}\n"
+        f'rules = [{percent if "response" in table else ""}{{ rule = "threshold", minimum = 3, protection = 20 }}]\n'
+        f'[protect]\n{protect}\naccept_exposed = true\ntime_limit = 5\n[output]\npath = "table.csv"\n'
+        'public_report = "table.html"\n'
+    )
+    run_table_plans(read_table_plan(folder / "plan.toml"))
+    found = {}
+    for path in folder.glob("table*.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            found[path.stem] = {tuple(row[:-2]): row[-2] for row in list(csv.reader(file))[1:]}
+    return found
+
+
+def firms(seed: int, n: int = 25) -> Columns:
+    rng = np.random.default_rng(seed)
+    return {
+        "id": [f"f{number:03d}" for number in range(n)],
+        "a": [f"a{code}" for code in rng.integers(0, 4, n)],
+        "b": [f"b{code}" for code in rng.integers(0, 3, n)],
+        "x": [str(int(value) + 1) for value in rng.lognormal(12, 1, n)],
+        "y": [str(int(value) + 1) for value in rng.lognormal(12, 1, n)],
+    }
+
+
+@pytest.mark.parametrize("protect", ['method = "adjust"', 'method = "round"\nbase = 5', 'method = "cell-key"'])
+def test_a_zero_has_no_sign(protect: str, tmp_path: Path) -> None:
+    """`adjust` wrote -0 where it took a small count away, and 0 where nobody was."""
+    for seed in range(4):
+        columns = {name: column for name, column in firms(seed).items() if name in ("id", "a", "b")}
+        plan = tmp_path / str(seed)
+        shown = released(plan, columns, protect, "")
+        texts = [text for table in shown.values() for text in table.values()]
+        assert texts.count("0") > 0
+        assert not any(text.startswith("-") for text in texts)
+        assert ">-0" not in (plan / "table.html").read_text()
+
+
+def alone(columns: Columns) -> list[tuple[tuple[str, str], int]]:
+    """Cells of one firm, with its number."""
+    places = list(zip(columns["a"], columns["b"], strict=True))
+    return [(place, number) for number, place in enumerate(places) if places.count(place) == 1]
+
+
+def test_the_ratio_of_two_sums_of_a_firm_is_not_the_true_one(tmp_path: Path) -> None:
+    """All sums of a cell had the same noise, so that whoever knew one of them knew all others."""
+    true = total = 0
+    for seed in range(6):
+        columns = firms(seed)
+        shown = released(tmp_path / str(seed), columns, 'method = "cell-key"', 'responses = ["x", "y", "count"]')
+        for place, firm in alone(columns):
+            x, y = (float(shown[f"table-{name}"][place]) / int(columns[name][firm]) for name in "xy")
+            total += 1
+            true += abs(x - y) < 1e-4
+    assert total >= 8
+    assert true <= 1
+
+
+def behind(published: float) -> list[tuple[float, float]]:
+    """The values of a single firm that the p-table leads to a published one."""
+    return [
+        ((published - 0.5) / (1 + MULTIPLE * v), (published + 0.5) / (1 + MULTIPLE * v)) for v in CHANGES
+    ]  # fmt: skip
+
+
+def fits(parts: tuple[tuple[float, float], ...], published: float) -> bool:
+    low, high = (sum(part[end] for part in parts) for end in (0, 1))
+    least, most = (max(part[end] for part in parts) for end in (0, 1))
+    return any(
+        low + MULTIPLE * v * (least if v > 0 else most) - 0.5
+        <= published
+        <= high + MULTIPLE * v * (most if v > 0 else least) + 0.5
+        for v in CHANGES
+    )
+
+
+def determined(shown: dict[str, float]) -> tuple[float, float] | None:
+    """The value of a0 if one step of the p-table alone explains a0, a1 and their total."""
+    found = [
+        one
+        for one, other in itertools.product(behind(shown["a0"]), behind(shown["a1"]))
+        if fits((one, other), shown["Total"])
+    ]
+    return found[0] if len(set(found)) == 1 else None
+
+
+def lattice(truth: list[int], steps: tuple[float, float, float]) -> dict[str, float]:
+    """What was published before: the noise is a step of the p-table times a tenth of the largest contribution."""
+    first, second = truth
+    sizes = {"a0": first, "a1": second, "Total": max(truth)}
+    values = {"a0": first, "a1": second, "Total": first + second}
+    return {name: round(values[name] + MULTIPLE * step * sizes[name]) for name, step in zip(values, steps, strict=True)}
+
+
+def test_the_steps_of_the_noise_do_not_determine_sums(tmp_path: Path) -> None:
+    """A sum had one of 21 noises; with the total of two firms one pair of them was left, and the values were known."""
+    rng = np.random.default_rng(7)
+    before = today = 0
+    for number in range(12):
+        truth = [int(value) for value in rng.lognormal(15, 0.7, 2)]
+        columns = {"id": ["f", "g"], "a": ["a0", "a1"], "x": [str(value) for value in truth]}
+        old = determined(lattice(truth, tuple(rng.choice(CHANGES[5:-5], 3))))
+        before += old is not None and old[0] - 1 <= truth[0] <= old[1] + 1
+        shown = released(tmp_path / str(number), columns, 'method = "cell-key"', 'response = "x"', 1)["table"]
+        new = determined({code: float(text) for (code,), text in shown.items()})
+        today += new is not None and new[0] - 1 <= truth[0] <= new[1] + 1
+    assert before >= 6
+    assert today <= 1
+
+
+def test_the_same_cell_has_the_same_noise_in_every_table(tmp_path: Path) -> None:
+    columns = firms(3)
+    narrow = {name: columns[name] for name in ("id", "a", "x")}
+    one = released(tmp_path / "one", narrow, 'method = "cell-key"', 'response = "x"', 1)["table"]
+    both = released(tmp_path / "both", columns, 'method = "cell-key"', 'response = "x"')["table"]
+    with_count = released(tmp_path / "more", columns, 'method = "cell-key"', 'responses = ["x", "count"]')["table-x"]
+    assert {(code, "Total"): text for (code,), text in one.items()}.items() <= both.items()
+    assert both == with_count
