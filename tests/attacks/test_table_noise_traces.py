@@ -146,6 +146,15 @@ def test_the_steps_of_the_noise_do_not_determine_sums(tmp_path: Path) -> None:
     assert today <= 1
 
 
+@pytest.mark.parametrize("protect", ['method = "adjust"', 'method = "round"\nbase = 5', 'method = "small-counts"'])
+def test_a_run_says_that_cells_are_alike_within_it_only(protect: str, tmp_path: Path) -> None:
+    """Of two separate runs the middle of the adjusted values often was the true one, and nothing said so."""
+    columns = {name: column for name, column in firms(0).items() if name in ("id", "a", "b")}
+    released(tmp_path, columns, protect, "")
+    run = run_table_plans(read_table_plan(tmp_path / "plan.toml"))
+    assert "same value in all tables of this run only" in " ".join(run[0].notes)
+
+
 def test_the_same_cell_has_the_same_noise_in_every_table(tmp_path: Path) -> None:
     columns = firms(3)
     narrow = {name: columns[name] for name in ("id", "a", "x")}

@@ -51,6 +51,7 @@ from reticent.tables.methods import (
     PrimaryOnly,
     TableMethod,
     attack,
+    caveat_of,
 )
 from reticent.tables.perturb.secrets import secret_for, secret_notes
 from reticent.tables.problem import SuppressionProblem
@@ -266,11 +267,13 @@ def protect_judged(
     sums = () if outcome.values is not None else published_sums(problem, outcome.hidden)
     known = all(one.system.table.is_count or one.problem.respondent is not None for one in parts)
     alone, inside = _from_inside(problem, outcome, insiders, coalition, known, time_limit, progress)
-    said = (*notes, *system.table.notes, *knowledge.notes)
+    said: tuple[str, ...] = (*notes, *system.table.notes, *knowledge.notes)
     if outcome.values is None and not system.table.from_records:
         said += (SUMS_NOT_JUDGED,)
     if outcome.values is None and not found.exact:
         said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
+    caveat = caveat_of(method, counts=all(one.system.table.is_count for one in parts))
+    said += (caveat,) if caveat else ()
     if not outcome.additive:
         said += (noise_note(found, problem),)
     progress(1.0, "done")

@@ -52,6 +52,19 @@ class TableMethod(Protocol):
         ...
 
 
+ONE_RUN = (
+    "A cell has the same value in all tables of this run only: which way it moves depends on the whole table. Protect tables "
+    "that share cells together, as linked tables of one plan; two runs tell more of these cells than each of them."
+)
+
+
+def caveat_of(method: TableMethod, *, counts: bool) -> str:
+    """What the notes of a run must say of the method: what the audit of this run cannot judge."""
+    if counts and isinstance(method, CellKey):
+        return ""
+    return str(getattr(method, "caveat", ""))
+
+
 @runtime_checkable
 class KeyedMethod(Protocol):
     """A table method whose draws belong to the cell, so that the same cell gets the same value in every table."""
@@ -148,10 +161,12 @@ class Round(CellDraws):
     """Controlled rounding: every value goes to an adjacent multiple of `base`, and all totals still add up.
 
     Unsafe cells keep their levels against the arithmetic attacker, who knows base and steps. The transparent attacker, who
-    knows how multiples are chosen, is enumerated on small tables only (`guarantee`).
+    knows how multiples are chosen, is enumerated on small tables only (`guarantee`). A cell has one value in all tables of
+    a run, not in those of other runs (`caveat`).
     """
 
     name: ClassVar[str] = "round"
+    caveat: ClassVar[str] = ONE_RUN
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows base and steps, all published values and relations together: no unsafe "
         "cell is placed within its protection levels.",
@@ -207,6 +222,7 @@ class SmallCounts:
     """
 
     name: ClassVar[str] = "small-counts"
+    caveat: ClassVar[str] = ONE_RUN
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows base and threshold: no unsafe count is determined exactly. Levels are "
         "not promised.",
@@ -253,10 +269,12 @@ class Adjust(CellDraws):
 
     How far unsafe values go beyond their level is drawn from the secret, so that who knows the level does not know them.
     That holds against the arithmetic attacker. The transparent one also knows that the other movements are the least ones:
-    not for that attacker (`guarantee` has the rate).
+    not for that attacker (`guarantee` has the rate). A cell has one value in all tables of a run, not in those of other
+    runs (`caveat`): the middle of two values of an unsafe cell is often near the true one.
     """
 
     name: ClassVar[str] = "adjust"
+    caveat: ClassVar[str] = ONE_RUN
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows which cells are unsafe, their levels, fixed cells and the largest change: "
         "the candidates that are left of an unsafe value are as wide as its two levels together.",

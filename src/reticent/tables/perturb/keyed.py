@@ -32,6 +32,11 @@ from reticent.tables.problem import SuppressionProblem
 Floats = NDArray[np.float64]
 OWNER = "cell-key"
 MAGNITUDE_PARTS = 2
+STORED_KEYS = (
+    "With stored record keys (record_key) sums get the steps of the p-table and nothing between them, the same for all "
+    "responses: who knows the p-table has a list of candidates for each value, which the audit does not judge, and ratios of "
+    "responses of one respondent are the true ones. Without record_key noise is continuous and drawn for each response."
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,9 @@ class CellKey:
 
     The p-table is designed from `largest` (D), `variance` (V), `skip`, `stay` and `monotone`, or read from the file
     `ptable` (with separation also from `small_ptable`). Record keys are drawn from the secret by record id, or stand in
-    the variable `record_key`. Sums get noise in proportion to their largest contributions (`noise`).
+    the variable `record_key`. Sums get noise in proportion to their largest contributions (`noise`): with drawn keys
+    continuous, a step of the p-table and up to half a step more, and by itself for each response; with stored keys as in
+    tau-ARGUS the steps alone, alike for all responses, which the audit does not judge (`caveat`).
     The arithmetic attacker, who knows the p-table, determines no count exactly, and sums keep their levels; levels of
     counts are not promised, and what the transparent attacker determines is in `guarantee`.
     """
@@ -82,6 +89,11 @@ class CellKey:
         files = (self.ptable, self.small_ptable)
         ptable, small = (str(find(name)) if name else "" for name in files)
         return replace(self, ptable=ptable, small_ptable=small)
+
+    @property
+    def caveat(self) -> str:
+        """What the audit of sums does not judge."""
+        return STORED_KEYS if self.record_key else ""
 
     @property
     def draws(self) -> bool:
