@@ -25,6 +25,7 @@ from reticent.microdata.loss.compare import compare
 from reticent.microdata.loss.measure import LossReport
 from reticent.microdata.measure import FileRisk, measure_loss, measure_risk
 from reticent.microdata.pipeline import apply_steps, check_needs, finish
+from reticent.microdata.risk.known import identifying_variables, singling_codes
 from reticent.microdata.verdict import judge
 
 DRAWN = (
@@ -127,7 +128,9 @@ def run_steps(
     data.schema.require(settings.known, owner="[risk] known")
     progress(0.0, "risk before")
     before = measure_risk(data, settings)
-    masked = apply_steps(data, steps, secret=source, rules=rules, keys=keys, progress=part(progress, 0.2, 0.6))
+    masked = apply_steps(
+        data, steps, secret=source, rules=rules, keys=(*keys, *settings.known), progress=part(progress, 0.2, 0.6)
+    )
     progress(0.6, "attack")
     after = measure_risk(data, settings, masked=masked)
     released = finish(masked.data, secret=source, keep_order=keep_order, keep_household_ids=keep_household_ids)
@@ -142,7 +145,7 @@ def run_steps(
         risk_after=after.summary(),
         loss={**measure_loss(data, masked.data, masked.steps), "score": report.score, "measures": report.rows()},
         steps=masked.steps,
-        notes=(*_secret_notes(source, drawn=secret is None), *notes, *masked.notes),
+        notes=(*_secret_notes(source, drawn=secret is None), *_role_notes(data, masked.data), *notes, *masked.notes),
         secret_hex=source.to_hex() if secret is None else "",
     )
     progress(1.0, "done")
@@ -158,6 +161,17 @@ def _settings(risk: RiskSection | None, most: float | None, accept_risk: str | N
     if most is not None:
         settings = replace(settings, most=most)
     return settings if accept_risk is None else replace(settings, accept_risk=accept_risk)
+
+
+def _role_notes(data: Microdata, masked: Microdata) -> tuple[str, ...]:
+    """Which published variables count as known to an attacker although they are neither keys nor numbers."""
+    codes = tuple(dict.fromkeys((*singling_codes(data), *identifying_variables(data))))
+    names = [name for name in codes if name in masked.schema]
+    return (
+        (f"No keys, but counted as known to an attacker, because alone or together they single records out: "
+         f"{', '.join(names)}. Give them a role, or remove them.",)
+        if names else ()
+    )  # fmt: skip
 
 
 def _secret_notes(secret: Secret, *, drawn: bool) -> tuple[str, ...]:

@@ -1,25 +1,78 @@
-"""What an attacker may know of a file: its keys, every number, and every variable without a role that is nearly unique."""
+"""What an attacker may know of a file: its keys, every number, and variables without a role that single records out.
+
+A code works like an identifier when half of the records have a value that at most three records have, or that one
+respondent or household alone has, whatever its role. Codes without a role count together, too: where their combination is
+alone in half of the records, all of them count as known.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.data.microdata import Microdata
-from reticent.data.schema import Kind, Role
+from reticent.data.schema import Kind, Role, Variable
 
 NEVER = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
-MOSTLY_UNIQUE = 0.5
-"""A code without a declared role that this share of the records has alone works like an identifier."""
+MOSTLY = 0.5
+"""The share of the records that a variable must single out to count as known."""
+FEW = 3
+"""Records that share a code of an identifier: a panel number stands on each record of one person."""
 
 
 def known_variables(data: Microdata) -> tuple[str, ...]:
     """Keys first, then numbers (whatever their role: an income is known to an employer), then codes that single out."""
+    numbers = [v.name for v in _rest(data) if v.kind is Kind.NUMERIC]
+    return (*data.schema.keys, *numbers, *singling_codes(data))
+
+
+def singling_codes(data: Microdata) -> tuple[str, ...]:
+    """Codes that are no keys and count as known, because they single records out alone or together."""
+    codes = [v for v in _rest(data) if v.kind is not Kind.NUMERIC]
+    free = [v.name for v in codes if v.role is Role.OTHER]
+    together = set(free) if _alone_together(data, free) else set()
+    return tuple(v.name for v in codes if v.name in together or identifies(data, v.name))
+
+
+def identifying_variables(data: Microdata) -> tuple[str, ...]:
+    """Variables that work like an identifier: codes that are no keys, and numbers without a role."""
+    return tuple(
+        v.name for v in _rest(data) if (v.kind is not Kind.NUMERIC or v.role is Role.OTHER) and identifies(data, v.name)
+    )
+
+
+def identifies(data: Microdata, name: str) -> bool:
+    """Whether half of the records have a value of a few records, or of one respondent or household."""
+    group = data.patterns((name,)).group
+    told = rare(data, group) & ~data.missing(name)
+    return bool(told.sum() >= max(MOSTLY * data.n_records, 2))
+
+
+def rare(data: Microdata, group: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Records in a group of a few records, or of one respondent or household."""
+    found = np.bincount(group)[group] <= FEW
+    for unit in (data.entity(), data.household()):
+        if unit is not None:
+            found |= _one_unit(group, unit)
+    return np.asarray(found)
+
+
+def _rest(data: Microdata) -> list[Variable]:
     keys = data.schema.keys
-    rest = [v for v in data.schema.variables if v.name not in keys and v.role not in NEVER]
-    numbers = [v.name for v in rest if v.kind is Kind.NUMERIC]
-    codes = [v.name for v in rest if v.kind is not Kind.NUMERIC and v.role is Role.OTHER]
-    return (*keys, *numbers, *(name for name in codes if _singles_out(data, name)))
+    return [v for v in data.schema.variables if v.name not in keys and v.role not in NEVER]
 
 
-def _singles_out(data: Microdata, name: str) -> bool:
-    codes = data.encoded(name).codes
-    counts = np.bincount(codes[codes >= 0], minlength=1)
-    return int((counts == 1).sum()) >= max(MOSTLY_UNIQUE * data.n_records, 2)
+def _alone_together(data: Microdata, names: Sequence[str]) -> bool:
+    if not names:
+        return False
+    group = data.patterns(names).group
+    return bool((np.bincount(group)[group] == 1).sum() >= max(MOSTLY * data.n_records, 2))
+
+
+def _one_unit(group: NDArray[np.int64], unit: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Records whose value one unit alone has."""
+    low = np.full(int(group.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    high = np.full(low.size, -1, dtype=np.int64)
+    np.minimum.at(low, group, unit)
+    np.maximum.at(high, group, unit)
+    return np.asarray((low == high)[group])

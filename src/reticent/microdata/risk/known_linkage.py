@@ -3,7 +3,8 @@
 The attacker brings the true values to the published detail (a true 37 becomes the published band) and links each published
 record to the nearest true one, or each true one to the nearest published record, whichever gives more. A record is rightly
 and uniquely linked when its own is nearest and nobody else is as near. Several attackers are tried
-(see `linkage_attackers`), and the best counts.
+(see `linkage_attackers`), and the best counts. A variable that works like an identifier links a record also where a few
+records of one person share its value.
 """
 
 import time
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
+from reticent.microdata.risk.known import identifying_variables, rare
 from reticent.microdata.risk.linkage_attackers import Column, Part, attackers
 from reticent.microdata.risk.linkage_coordinates import Coordinates
 from reticent.microdata.risk.linkage_distance import uniquely_linked
@@ -54,6 +56,11 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
         best = max(both, key=lambda unique: int(unique.sum()))
         linked[here] |= best
         found[attacker] = float(best.sum()) / masked.n_records
+    for name in identifying_variables(trace.original):
+        if name in known and here.size:
+            told = _told(trace.original, _known_column(trace, masked, name, own))
+            linked |= told
+            found[f"the variable {name} as an identifier"] = float(told.mean())
     took = time.perf_counter() - started
     return KnownLinkage(known, masked.n_records, trace.original.n_records, tuple(found.items()), linked, took)
 
@@ -72,6 +79,13 @@ def _linked(parts: Sequence[Part], own: Ints, here: Ints, *, turned: bool) -> ND
         return uniquely_linked(coordinates, here)
     coordinates = Coordinates(names, true, np.ascontiguousarray(shown[here]), nominal, absent)
     return uniquely_linked(coordinates, own[here])
+
+
+def _told(original: Microdata, column: Column) -> NDArray[np.bool_]:
+    """Published records with their true value, where few records (or one respondent or household) have it."""
+    values, group = np.unique(column.true, return_inverse=True)
+    few = rare(original, group.ravel()) & ~np.isnan(values)[group.ravel()]
+    return np.asarray((column.own >= 0) & few[column.own] & (column.gap == 0))
 
 
 def known_columns(trace: Trace, masked: Microdata, names: Sequence[str]) -> list[Column]:
