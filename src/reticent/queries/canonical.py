@@ -7,7 +7,7 @@ between versions is one unknown, a changed value is another.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -123,6 +123,7 @@ class Universe:
 
     def __init__(self, versions: tuple[Version, ...], policy: Policy, secret: Secret) -> None:
         self.versions, self.policy = versions, policy
+        self.answered: tuple[str, ...] = ()
         self._columns: dict[str, Columns] = {}
         self._entities = _link_entities(versions)
         self._words = tuple(_atom_words(version, secret) for version in versions)
@@ -160,6 +161,16 @@ class Universe:
             self._columns[label] = self._link(label, tuple(sorted(names)))
         return self._columns[label]
 
+    def take_answered(self, names: Collection[str]) -> bool:
+        """Take note of responses answered under other policies; whether one is new, so that ties must be found again."""
+        schema, own = self.current.data.schema, (*self.policy.responses, *self.policy.filters, *self.answered)
+        fresh = sorted(n for n in set(names) if n not in own and n in schema and schema[n].kind is Kind.NUMERIC)
+        if fresh:
+            self.answered = (*self.answered, *fresh)
+            for kept in ("linked", "found_ties"):
+                self.__dict__.pop(kept, None)
+        return bool(fresh)
+
     @cached_property
     def linked(self) -> dict[str, tuple[str, ...]]:
         """For each response, the responses that tell about it because they are tied by a linear equation.
@@ -169,26 +180,29 @@ class Universe:
         only makes the audit stricter. In the mode `simulatable` no value may decide: there ties are a matter of the policy.
         """
         if self.policy.mode == "simulatable":
-            return self.linked_by(self.policy.ties_without_values)
+            every = (*self.policy.responses, *self.answered)
+            ties = self.policy.ties_without_values
+            return self.linked_by(tuple(every if tied == self.policy.responses else tied for tied in ties))
         return self.linked_by((*self.policy.tied, *self.found_ties))
 
     @cached_property
     def found_ties(self) -> tuple[tuple[str, ...], ...]:
         """Responses whose values satisfy a linear equation, everywhere or for a code of a filter. This depends on values."""
-        names = self.policy.responses
+        names = (*self.policy.responses, *self.answered)
         if len(names) < 2:
             return ()
         found: dict[tuple[str, ...], None] = {}
         for version in self.versions:
-            values = version.data.numbers(names)
-            groups = [version.codes[name][version.atom] for name in self.policy.filters]
-            for tied in ties_of(values, groups):
+            filters = [name for name in self.policy.filters if name not in names]
+            public = tuple(name for name in filters if version.levels[name].numbers is not None)
+            groups = [version.codes[name][version.atom] for name in filters]
+            for tied in ties_of(version.data.numbers(names), groups, version.data.numbers(public)):
                 found[tuple(names[i] for i in tied)] = None
         return tuple(found)
 
     def linked_by(self, ties: tuple[tuple[str, ...], ...]) -> dict[str, tuple[str, ...]]:
         """For each response all that are joined to it by ties, also over several."""
-        groups = {name: {name} for name in self.policy.responses}
+        groups = {name: {name} for name in (*self.policy.responses, *self.answered)}
         for tied in ties:
             together: set[str] = set().union(*(groups[name] for name in tied))
             for name in together:

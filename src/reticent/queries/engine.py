@@ -6,7 +6,8 @@ with what the others have released. A value that was once released is given agai
 
 import hashlib
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -35,6 +36,7 @@ DECISION = "decision"
 HULL = "hull"
 SNAPSHOT_FORMAT = 2
 WORTH_STORING = 200
+UNREADABLE = (ReticentError, KeyError, TypeError, ValueError, IndexError, AttributeError)
 
 
 class Engine:
@@ -49,6 +51,7 @@ class Engine:
         self._released: dict[tuple[str, str, str], Any] = {}
         self._asked: dict[str, int] = {}
         self._stale = False
+        universe.take_answered(_responses_of(ledger.entries()))
         self._take_recorded()
         self._statistics = self.mode.statistics
         self._check_recorded()
@@ -245,7 +248,7 @@ class Engine:
                 self._replay(entry)
         except LedgerError:
             raise
-        except (ReticentError, KeyError, TypeError, ValueError, IndexError, AttributeError) as err:
+        except UNREADABLE as err:
             raise LedgerError(
                 f"ledger: entry {entry.number} cannot be worked through again with these data and this version of the "
                 "program; the data set stays closed.",
@@ -288,6 +291,9 @@ class Engine:
         self._stored = mode.rank()
 
     def _catch_up(self, turn: Turn) -> None:
+        if self.universe.take_answered(_responses_of(turn.unseen)):  # by a process with another policy
+            self._stale = True
+            self.__dict__.pop("_basis", None)
         if self._stale:
             self._take_recorded()
             self._read()
@@ -430,6 +436,22 @@ class Engine:
                 for key, value in zip(self._keys(request, cell), row.values):
                     if value is not None:
                         self._released[key] = value
+
+
+def _responses_of(entries: Iterable[Entry]) -> set[str]:
+    """The variables that answers, hulls and ties on record are about."""
+    found: set[str] = set()
+    for entry in entries:
+        payload = entry.payload
+        if entry.kind == HULL:
+            found.add(str(payload.get("response")))
+        elif entry.kind == DECISION and payload.get("answered"):
+            with suppress(
+                *UNREADABLE
+            ):  # an entry that nobody understands closes the data set when it is worked through
+                found.update(n for s in query_from_json(payload["query"]).statistics for n in s.variables)
+                found.update(n for told in payload["remember"].get("told", ()) for n in told.split("*"))
+    return found
 
 
 def _no_labels(name: str) -> Refusal:
