@@ -5,12 +5,14 @@ Whoever knows the secret can undo noise, swaps and PRAM; so it never appears in 
 
 import hashlib
 import secrets
+import zlib
 from collections import Counter
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import log2
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.base.errors import ParameterError
 
@@ -19,6 +21,20 @@ LEAST_BITS = 128
 """A whole number or a byte string below this size can be guessed, or could be one day."""
 LEAST_SPREAD = 0.7
 """Share of the largest possible spread that the bytes of a key must have; random bytes have about 0.97."""
+SMALLEST_PACKED = 0.95
+"""Share of its length below which no random key is packed; packing adds some bytes to those."""
+MOST_JUDGED = 1024
+"""So many bytes are searched for a rule; whoever guesses a longer key needs these too."""
+MOST_ORDER = 4
+"""Steps between bytes, steps between these steps, and so on up to here, are looked at."""
+LEAST_ALIKE = 7
+"""So many equal steps, and a quarter of all, are a pattern: below one in ten million for 16 random bytes."""
+NEAR = 2**32
+"""A whole number so near to a power of another can be guessed."""
+LONGEST_RUN = 12
+"""So many equal steps in a row between the decimal digits of a number are a pattern."""
+MOST_BITS = 4096
+"""Larger numbers are not judged, and refused."""
 
 
 class Secret:
@@ -80,8 +96,7 @@ def as_secret(source: Source) -> Secret:
         raise ParameterError("secret: must be a key file, bytes or a whole number, got a truth value.")
     if isinstance(source, int | np.integer):
         number = int(source)
-        small = "is a whole number that can be guessed" if abs(number) < 2**LEAST_BITS else None
-        return Secret(b"integer:%d" % number, weakness=small)
+        return Secret(b"integer:%d" % number, weakness=weakness_of_number(number), derived=True)
     if isinstance(source, str | Path):
         return Secret(_read_key_file(Path(source)))
     raise ParameterError("secret: must be a key file, bytes or a whole number.")
@@ -115,15 +130,70 @@ def weakness_of(key: bytes) -> str | None:
 
     Random bytes practically never are refused. Words that people choose are not recognised: take a key file.
     """
-    if len(key) * 8 < LEAST_BITS:
-        return f"has fewer than {LEAST_BITS // 8} bytes and can be guessed"
     if len(key) >= SECRET_BYTES and all(byte in b"0123456789abcdefABCDEF" for byte in key):
         key = bytes.fromhex(key[: len(key) // 2 * 2].decode())  # digits written out: what counts is what they say
-    steps = {(b - a) % 256 for a, b in pairwise(key)}
-    repeats = any(key[period:] == key[:-period] for period in range(1, len(key) // 2 + 1))
-    if len(steps) == 1 or repeats or _spread(key) < LEAST_SPREAD:
-        return "follows a pattern (repeated or few different bytes) and can be guessed"
+    if len(key) * 8 < LEAST_BITS:
+        return f"has fewer than {LEAST_BITS // 8} bytes and can be guessed"
+    if len(key) * log2(_alphabet(key)) < LEAST_BITS:
+        return f"is a text with fewer than {LEAST_BITS} bits and can be guessed"
+    packed = len(zlib.compress(key, 9)) < SMALLEST_PACKED * len(key)
+    if packed or key == key[::-1] or _spread(key) < LEAST_SPREAD or _follows_a_rule(key[:MOST_JUDGED]):
+        return "follows a pattern (repeated, counted or few different bytes) and can be guessed"
     return None
+
+
+def weakness_of_number(number: int) -> str | None:
+    """Why a whole number can be guessed, in words; None for one that looks like a random one of at least 128 bits."""
+    size = abs(number)
+    if size < 2**LEAST_BITS:
+        return "is a whole number that can be guessed"
+    digits = [int(digit) for digit in str(size)] if size.bit_length() <= MOST_BITS else []
+    steps = [(b - a) % 10 for a, b in pairwise(digits)]
+    even = any(len(list(run)) >= LONGEST_RUN for _, run in groupby(steps))
+    near = any(abs(size - _root(size, power) ** power) < NEAR for power in range(2, size.bit_length()))
+    if not digits or even or near or weakness_of(size.to_bytes((size.bit_length() + 7) // 8, "big")) is not None:
+        return "is a whole number that follows a pattern and can be guessed"
+    return None
+
+
+def _alphabet(key: bytes) -> int:
+    """So many characters there are of the kinds that a text has; 256 for what is no text."""
+    if not all(32 <= byte < 127 for byte in key):
+        return 256
+    text = key.decode("ascii")
+    kinds = (str.isdigit, 10), (str.islower, 26), (str.isupper, 26), (lambda char: not char.isalnum(), 33)
+    return sum(size for is_kind, size in kinds if any(map(is_kind, text)))
+
+
+def _follows_a_rule(key: bytes) -> bool:
+    """Whether bytes mostly follow from those before: by steps that repeat, at any distance, or by a fixed rule."""
+    values = np.frombuffer(key, dtype=np.uint8).astype(np.int64)
+    n = len(values)
+    first, second = np.triu_indices(n, 1)
+    lag = second - first
+    near = lag <= n // 2
+    alike = [_most_alike(values[second[near]] - values[first[near]], lag[near])]
+    alike += [_most_alike(np.diff(values, order), np.zeros(n - order, np.int64)) for order in range(2, MOST_ORDER + 1)]
+    if max(alike) >= max(LEAST_ALIKE, n // 4):
+        return True
+    products = values[1:] - np.arange(256)[:, None] * values[:-1]
+    sums = values[2:] - values[1:-1] - values[:-2]
+    by_rule = _most_alike(products.ravel(), np.repeat(np.arange(256), n - 1)), _most_alike(sums, np.zeros_like(sums))
+    return max(by_rule) >= max(LEAST_ALIKE, n // 2)
+
+
+def _most_alike(values: NDArray[np.int64], group: NDArray[np.int64]) -> int:
+    """How often the most frequent value (of a byte) is in the group where it is most frequent."""
+    return int(np.bincount(values % 256 + 256 * group).max())
+
+
+def _root(number: int, power: int) -> int:
+    """The whole number whose power is nearest to a number, by halving."""
+    low, high = 1, 1 << (number.bit_length() // power + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if middle**power <= number else (low, middle)
+    return low if number - low**power <= high**power - number else high
 
 
 def _spread(key: bytes) -> float:
