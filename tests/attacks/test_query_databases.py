@@ -12,7 +12,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.ledger.chain import LedgerError
 from reticent.queries.policy import Bounds
-from reticent.queries.refusals import Answer, Refusal
+from reticent.queries.refusals import RISK, Answer, Refusal
 
 
 def microdata(columns: dict[str, list[object]], codes: dict[str, tuple[str, ...]], roles: dict[str, Role]) -> Microdata:
@@ -177,3 +177,33 @@ def test_a_new_version_is_no_new_chance_for_near_pairs(tmp_path: Path) -> None:
         earlier.append((str(version), data))
         db.close()
     assert pairs == [4, 0, 0]
+
+
+@pytest.mark.parametrize("named_later", [False, True])
+def test_a_record_without_a_respondent_is_the_same_in_another_version(named_later: bool, tmp_path: Path) -> None:
+    """Such a record was named by its place: moved, its change stood for two respondents and was the difference of two sums."""
+    data = []
+    for order, change, name in ((1, 0.0, None), (-1, 17.0, "e0" if named_later else None)):
+        columns: dict[str, list[object]] = {
+            "group": ["a"] * 12,
+            "x": [100.0 + change, *(100.0 + i * i % 50 for i in range(1, 12))][::order],
+            "id": [f"i{i}" for i in range(12)][::order],
+            "who": [name, *(f"e{i}" for i in range(1, 12))][::order],
+        }
+        roles = {"id": Role.IDENTIFIER, "who": Role.ENTITY}
+        data.append(microdata(columns, {"group": ("a",)}, roles))
+    policy = Policy(filters=("group",), responses=("x",), minimum=2)
+    db = opened(data[0], policy, tmp_path / "l")
+    assert isinstance(db.ask("SELECT SUM(x) FROM data", user="u"), Answer)
+    db.close()
+    db = opened(data[1], policy, tmp_path / "l", version="2", earlier=[("1", data[0])])
+    assert isinstance(db.ask("SELECT SUM(x) FROM data", user="u"), Refusal)
+
+
+def test_codes_of_refusals_do_not_tell_whether_an_event_is_one(tmp_path: Path) -> None:
+    """Of what depends on values the code is RISK, in the same words as ever."""
+    schema = Schema((Variable("t", kind=Kind.ORDINAL, codes=tuple("123")),
+                     Variable("e", role=Role.SENSITIVE, kind=Kind.NUMERIC)))  # fmt: skip
+    data = Microdata.of(pl.DataFrame({"t": ["1", "2", "3"] * 8, "e": [0.0, 1.0] * 11 + [0.0, 5.0]}), schema)
+    db = opened(data, Policy(filters=("t",), responses=("e",)), tmp_path / "l")
+    assert db.ask("SELECT KM(t, e) FROM data", user="u") == RISK

@@ -28,7 +28,7 @@ def test_survival_takes_events_and_ordered_times_only() -> None:
     assert min(before[0]["survival"].values()) < 0
     assert before[1] is not None
     spells, places, ended = SCENARIOS["survival"]()["transcript"]
-    assert (spells["code"], places["code"]) == ("NOT_ALLOWED", "NOT_ALLOWED")
+    assert (spells["code"], places["code"]) == ("RISK", "NOT_ALLOWED")
     assert value_of(ended) == before[2]
 
 

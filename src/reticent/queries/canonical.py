@@ -28,6 +28,7 @@ from reticent.queries.ties import ties_of
 __all__ = ["COUNT", "CutpointError", "Levels", "OrderError", "RecordSet", "Universe", "Version"]
 
 COUNT = "*"
+UNNAMED = "\0"
 
 
 class Version:
@@ -218,12 +219,10 @@ class Universe:
                     f"policy: the bounds of {name!r} do not hold for {wrong} records; widen them or correct the records."
                 )
 
-    def is_event(self, response: str, *, by_value: bool) -> bool:
-        """Whether a response is 0 or 1 for everybody who has it: by its declared bounds, or also by its values."""
+    def is_event(self, response: str) -> bool:
+        """Whether a response is 0 or 1 for everybody who has it by its declared bounds."""
         bounds = self.policy.bounds.get(response)
-        if bounds is not None and bounds.integer and (bounds.low, bounds.high) == (0, 1):
-            return True
-        return by_value and self.holds_event(response)
+        return bounds is not None and bounds.integer and (bounds.low, bounds.high) == (0, 1)
 
     def holds_event(self, response: str) -> bool:
         """Whether every value of a response is 0, 1 or missing. This depends on values."""
@@ -353,6 +352,20 @@ def _link_entities(versions: tuple[Version, ...]) -> tuple[NDArray[np.int64], ..
             return (np.where(entity >= 0, entity, own),)
         else:
             categories = version.data.categories(str(version.data.schema.entity))
-            names = [f"{categories[e]}" if e >= 0 else f"\0{i}" for i, e in enumerate(entity.tolist())]
+            names = [UNNAMED if e < 0 else f"{categories[e]}" for e in entity.tolist()]
         linked.append(np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64))
-    return tuple(linked)
+    return _joined_by_records(versions, linked, numbers[UNNAMED]) if UNNAMED in numbers else tuple(linked)
+
+
+def _joined_by_records(
+    versions: tuple[Version, ...], linked: list[NDArray[np.int64]], unnamed: int
+) -> tuple[NDArray[np.int64], ...]:
+    """Several versions and records without a respondent's id: these count as one respondent, wherever they stand.
+
+    Nobody can say which of them are the same in two versions. A respondent who has, in another version, the record of one of
+    them is that respondent too.
+    """
+    ids = np.concatenate([version.data.record_ids() for version in versions])
+    owner = np.concatenate(linked)
+    same = np.unique(owner[np.isin(ids, ids[owner == unnamed])])
+    return tuple(np.where(np.isin(own, same), unnamed, own) for own in linked)

@@ -86,7 +86,7 @@ class Engine:
             return self._decide(Request(query, cells, user, len(self.ledger) + 1), turn)
 
     def check(self, query: Query) -> Refusal | None:
-        """What the policy and the metadata say, without looking at a record."""
+        """What the policy and the metadata say; of records only whether the event of KM is 0 or 1, which is RISK."""
         for statistic in query.statistics:
             refusal = self._check_statistic(statistic)
             if refusal is not None:
@@ -124,9 +124,10 @@ class Engine:
         time, event = statistic.variables
         if not self.universe.current.levels[time].ordered:
             return Refusal(Code.NOT_ALLOWED, f"The codes of {time!r} have no order, so it cannot be the time of KM.")
-        # in the mode simulatable only the declared bounds may decide
-        if self.universe.is_event(event, by_value=self.policy.mode != "simulatable"):
+        if self.universe.is_event(event):
             return None
+        if self.policy.mode != "simulatable":  # there the declared bounds alone decide; elsewhere values do
+            return None if self.universe.holds_event(event) else RISK
         return Refusal(
             Code.NOT_ALLOWED,
             f"The event of KM must be known to be 0 or 1; {event!r} is not.",

@@ -269,7 +269,7 @@ def simulatable(setting: Setting) -> SimulatableMode:
     universe, policy = setting.universe, setting.policy
     _ = universe.linked  # unknown options are refused now, not when somebody asks
     for response in policy.responses:
-        if universe.is_event(response, by_value=False) and not universe.holds_event(response):
+        if universe.is_event(response) and not universe.holds_event(response):
             raise PlanError(f"policy: the bounds of {response!r} say 0 or 1, which does not hold; correct them.")
         if universe.changed(response):
             raise PlanError(
