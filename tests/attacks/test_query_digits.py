@@ -8,6 +8,7 @@ import pytest
 
 from reticent import Microdata, Policy, ProtectedDatabase, Schema, Variable
 from reticent.data.schema import Kind, Role
+from reticent.queries.policy import Bounds
 
 STEPS = np.arange(-100, 101)
 
@@ -73,3 +74,25 @@ def test_steps_show_for_no_magnifier(tmp_path: Path, magnifier: str) -> None:
     away = np.abs(np.array(steps) - np.round(steps))
     assert len(away) >= 8
     assert (away > 0.02).mean() > 0.7
+
+
+def test_cells_of_whole_numbers_hold_as_many_as_promised(tmp_path: Path) -> None:
+    """Twice `least` whole numbers or more, the published ends counted: no single value is named."""
+    values = np.random.default_rng(1).integers(0, 30, 30).astype(float)
+    codes = [f"p{i:02}" for i in range(30)]
+    schema = Schema((Variable("who", codes=tuple(codes)), Variable("x", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
+    data = Microdata.of(pl.DataFrame({"who": codes, "x": values}), schema)
+    for least in (1, 3):
+        policy = Policy(
+            filters=("who",),
+            responses=("x",),
+            mode="camouflage",
+            bounds={"x": Bounds(0, 1000, True)},
+            options={"camouflage": {"least": least}},
+        )
+        database = ProtectedDatabase(
+            data, policy=policy, secret=2, test_secret=True, ledger=tmp_path / f"{least}.ledger"
+        )
+        for row in database.ask("SELECT MAX(x) FROM data GROUP BY who", user="ann").rows:
+            low, high = row.values[0]
+            assert high - low + 1 >= 2 * least

@@ -91,7 +91,8 @@ class AnalysisMode:
         "computed without a few records, chosen once for ever for each universe and stratum, so that two universes that "
         "differ by one record agree in what they lost only with a small probability; no record is the difference of more such "
         "pairs in its stratum than the policy allows (with 4 pairs and up to 5 records dropped, an attacker who averages them "
-        "still mistakes a value of 0 or 1 once in four times), in all versions of the data together, and padding with other "
+        "still mistakes a value of 0 or 1 once in four times, unless a regression on a public number tells which records "
+        "were dropped), in all versions of the data together, and padding with other "
         "strata draws nothing anew. Each "
         "respondent's values carry a factor, "
         "drawn once for ever, so that averaging over many universes comes no nearer to a value than that. A respondent who "
@@ -106,6 +107,8 @@ class AnalysisMode:
         "fit rule",
         "answers are near the truth: averaging over many different universes narrows totals of larger groups, and a value to "
         "its factor; two groups of at least joint_gamma records that differ by one, each measured many times, are not limited",
+        "a regression on a numeric filter with many different values tells the sums of its values and squares over the kept "
+        "records, from which an attacker who has these values works out the dropped ones; one near pair may then be enough",
         "counts, zeros and responses of zeros and ones carry no factor",
         "a value that outweighs the dropped records shows in differences of answers, up to its factor and the limit of the "
         "dominance rules",
