@@ -43,8 +43,9 @@ class AuditedMode:
         "cell of a table of up to three filters (or of a named family) or for an answered total less its answered parts "
         "that is dominated or breaks the p percent rule; and, with the bounds that the policy calls known, no value is fixed "
         "and no unsafe class is narrowed below its interval. Sums of products are judged as the sums over values that they "
-        "are. Not watched: other unions of classes for dominance and the p percent rule; insiders with more knowledge than "
-        "their own records. Not for the transparent attacker: refusals depend on values."
+        "are. Not watched: other unions of classes for dominance, the p percent rule, products (of 0, or with a variable of two "
+        "values) and squares of equal values; products with a variable of three or more values that few have; insiders with "
+        "more knowledge than their own records. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
