@@ -58,6 +58,7 @@ def read_finished(
             )
     codes = tuple(tuple(_code(text) for text in frame[name].to_list()) for name in names)
     rows = _Rows(frame, path, 1 if header is not None else 2)
+    rows.check_given(options.value)
     grown = tuple(
         tree(tuple(dict.fromkeys(listed))) if callable(tree) else tree
         for tree, listed in zip(trees, codes, strict=True)
@@ -97,7 +98,26 @@ class _Rows:
                 "this is the first.",
                 variables=(name,),
             )
+        endless = (values.is_infinite() | values.is_nan()).fill_null(False)
+        if bool(endless.any()):
+            first = int(endless.arg_max() or 0) + self.first_line
+            raise DataError(
+                f"{self.path.name}, line {first}: column {name!r} has {int(endless.sum())} numbers that are not finite, this "
+                "is the first; write finite numbers.",
+                variables=(name,),
+            )
         return np.array(values.fill_null(0.0).to_numpy(), dtype=np.float64)
+
+    def check_given(self, name: str) -> None:
+        """Refuse rows without a value: a blank that is read as 0 would be protected, and published, as an empty cell."""
+        blank = (self.frame[name].cast(pl.String).fill_null("").str.strip_chars() == "").to_numpy()
+        if bool(blank.any()):
+            first = int(blank.argmax()) + self.first_line
+            raise DataError(
+                f"{self.path.name}, line {first}: column {name!r} has {int(blank.sum())} blank entries, this is the first; "
+                "write the true value (of hidden cells too), or 0 or - for a cell without anybody in it.",
+                variables=(name,),
+            )
 
 
 def _whole(values: NDArray[np.float64], name: str, path: Path) -> NDArray[np.int64]:

@@ -251,6 +251,11 @@ def protect_judged(
     """Protect and attack what has been judged: the tables of one response, or the whole of a joint system."""
     check_choice(insiders, get_args(Insiders), name="insiders", owner="protect_table")
     check_integer(coalition, minimum=1, maximum=4, name="coalition", owner="protect_table")
+    if (insiders == "protect" or coalition > 1) and not isinstance(method, SuppressionMethod | PrimaryOnly):
+        asked = 'insiders = "protect"' if insiders == "protect" else f"coalition = {coalition}"
+        raise PlanError(
+            f"{asked}: the method {method.name} hides no cells and keeps nothing from insiders; use a suppression method."
+        )
     judged = replace(
         judged, problem=replace(judged.problem, insider_levels=insiders == "protect", coalition=coalition)
     )  # fmt: skip

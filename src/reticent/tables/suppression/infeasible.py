@@ -26,7 +26,7 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
         cells = ", ".join(str(c) for c in sorted(set(inside))[:_SHOWN])
         return InfeasibleError(
             "Suppression: some primary cells can always be worked out by a respondent who is alone in another cell "
-            f"(cells {cells}). Unfreeze cells near them, or say singletons = false.",
+            f"(cells {cells}). Unfreeze cells near them, say hide_empty = false if it is true, or say singletons = false.",
             cells=tuple(sorted(set(inside))),
         )
     separator = Separator(problem, problem.cost)
