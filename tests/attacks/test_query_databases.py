@@ -135,7 +135,14 @@ def test_answers_stay_facts_when_ties_come_up(how: str, tmp_path: Path) -> None:
 
 def test_a_tie_that_is_taken_away_closes_the_data_set(tmp_path: Path) -> None:
     """What an answer told about a tied response is never dropped."""
-    data = paid(True, changed=True)
+    rng = np.random.default_rng(8)  # two responses that have nothing to do with each other
+    columns: dict[str, list[object]] = {
+        "group": ["r"] * 30 + ["b"] * 30,
+        "sex": ["m", "f"] * 30,
+        "pay": rng.integers(20_000, 90_000, 60).astype(float).tolist(),
+        "bonus": rng.integers(100, 9_000, 60).astype(float).tolist(),
+    }
+    data = microdata(columns, {"group": ("r", "b"), "sex": ("m", "f")}, {})
     names = {"filters": ("group", "sex"), "responses": ("pay", "bonus")}
     db = opened(data, Policy(**names, tied=(("pay", "bonus"),)), tmp_path / "l")  # type: ignore[arg-type]
     assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="u"), Answer)
