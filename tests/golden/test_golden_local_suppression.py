@@ -255,10 +255,12 @@ def test_bad_input_is_one_sentence(shared_data: Path) -> None:
         _run(LocalSuppression(k=2, keys=("roofs",)), data)
 
 
-def test_constant_and_all_missing_keys_cost_nothing() -> None:
+def test_constant_keys_cost_nothing_and_keys_without_values_are_refused() -> None:
     frame = pl.DataFrame({"a": ["x"] * 6, "b": [None] * 6, "c": list("ppqqrs")}, schema_overrides={"b": pl.String})
     data = Microdata.of(frame, Schema(tuple(Variable(n, role=Role.KEY) for n in "abc")))
     for semantics in ("(k,1)", "match-anything", "own-category", "(1,k)", "(k,k)"):
-        result = _run(LocalSuppression(k=2, semantics=semantics), data)
-        assert result.changed["a"] == result.changed["b"] == 0
+        result = _run(LocalSuppression(k=2, semantics=semantics, keys=("a", "c")), data)
+        assert result.changed["a"] == 0
         assert 1 <= result.changed["c"] <= 2
+        with pytest.raises(DataError, match="'b' is missing in every record"):
+            _run(LocalSuppression(k=2, semantics=semantics), data)

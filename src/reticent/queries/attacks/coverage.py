@@ -22,6 +22,10 @@ NOT_COVERED: dict[tuple[str, str], str] = {
         for attack in ("tracker", "collusion", "insider", "weights fingerprint", "version differencing")
     },
     **{(attack, "cell-key"): _MANY_SETS for attack in ("differencing at depth", "padding", "linear reconstruction")},
+    (
+        "syntactic variants",
+        "private",
+    ): "another condition pays and has noise of its own, even for the same records: only the budget bounds what all tell",
     ("error oracle", "cell-key"): "nobody is counted as 0 without noise; a count above 0 tells that somebody is there",
 }
 
