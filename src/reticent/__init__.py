@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reticent.io.write import write_masked
     from reticent.jobs.describe import describe_file
     from reticent.jobs.explore import explore
-    from reticent.jobs.protect_file import protect_file, run_steps
+    from reticent.jobs.protect_file import protect_file
     from reticent.jobs.protect_table import protect_table
     from reticent.jobs.table_result import ProtectedTable
     from reticent.microdata.loss.compare import compare
@@ -67,7 +67,6 @@ _EXPORTS: dict[str, str] = {
     "protect_file": "reticent.jobs.protect_file",
     "protect_table": "reticent.jobs.protect_table",
     "read_microdata": "reticent.io.read",
-    "run_steps": "reticent.jobs.protect_file",
     "read_schema": "reticent.io.schema",
     "tabulate": "reticent.tabulation.tabulate",
     "write_masked": "reticent.io.write",
@@ -116,7 +115,6 @@ __all__ = [
     "protect_table",
     "read_microdata",
     "read_schema",
-    "run_steps",
     "suda",
     "tabulate",
     "unsafe_combinations",

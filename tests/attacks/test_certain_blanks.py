@@ -10,8 +10,8 @@ from reticent.base.errors import DataError
 from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.jobs.protect_file import run_steps
 from reticent.microdata.mask import Generalize, LocalSuppression
+from reticent.microdata.protect import protect_data
 from reticent.microdata.suppress.inference import MOST_FILES
 
 SECRET = bytes.fromhex("8f3a1c77e2b94d0561fa3e9d2c7b8805d4e1f6a3907b5c2d18e4f9a0b6c3d752")
@@ -49,7 +49,7 @@ def test_no_blank_is_certain_whatever_numbers_the_codes_are(gap: int) -> None:
     blanks = 0
     for seed in range(8):
         data = small_file(seed, gap)
-        run = run_steps(data, [LocalSuppression(k=2)], most=1.0, secret=SECRET + bytes([seed]))
+        run = protect_data(data, [LocalSuppression(k=2)], most=1.0, secret=SECRET + bytes([seed]))
         rows = run.after.frame.table.select(KEYS).rows()
         universe = [data.frame.table[name].unique().sort().to_list() for name in KEYS]
         assert certain(rows, universe, 2) == 0
@@ -63,7 +63,7 @@ def test_a_small_file_with_too_many_completions_says_lower_bound() -> None:
     raw = np.random.default_rng(0).integers(0, 5, (8, 3))
     frame = pl.DataFrame({name: [f"c{value}" for value in raw[:, v]] for v, name in enumerate(KEYS)})
     data = Microdata.of(frame, Schema(tuple(Variable(name, role=Role.KEY) for name in KEYS)))
-    run = run_steps(data, [LocalSuppression(k=2)], most=1.0, secret=SECRET)
+    run = protect_data(data, [LocalSuppression(k=2)], most=1.0, secret=SECRET)
     found = run.result.steps[0].facts["inferred"]
     assert 3 ** found["blanks"] > MOST_FILES
     assert found["kind"] == "lower bound"
@@ -76,7 +76,7 @@ def test_a_key_without_values_is_refused(kind: Kind, step: LocalSuppression | Ge
     schema = Schema((Variable("a", role=Role.KEY, kind=kind), Variable("b", role=Role.KEY)))
     data = Microdata.of(pl.DataFrame({"a": column, "b": ["x", "y"] * 10}), schema)
     with pytest.raises(DataError, match="'a' is missing in every record"):
-        run_steps(data, [step], risk=RiskSection(most=1.0), secret=SECRET)
+        protect_data(data, [step], risk=RiskSection(most=1.0), secret=SECRET)
 
 
 def test_a_key_may_be_missing_throughout_a_stratum() -> None:
@@ -84,5 +84,5 @@ def test_a_key_may_be_missing_throughout_a_stratum() -> None:
     frame = pl.DataFrame({"a": values, "b": ["x", "y", "z"] * 8, "s": ["1"] * 12 + ["2"] * 12})
     schema = Schema((Variable("a", role=Role.KEY), Variable("b", role=Role.KEY), Variable("s")))
     step = LocalSuppression(keys=("a", "b"), k=3, strata=("s",))
-    run = run_steps(Microdata.of(frame, schema), [step], most=1.0, secret=SECRET)
+    run = protect_data(Microdata.of(frame, schema), [step], most=1.0, secret=SECRET)
     assert run.after.n_records == 24

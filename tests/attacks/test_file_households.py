@@ -11,8 +11,9 @@ from scipy.optimize import linear_sum_assignment
 
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Schema, Variable
-from reticent.jobs.protect_file import FileRun, run_steps
 from reticent.microdata.mask import Noise, Pram, RemoveIdentifiers, Reorder
+from reticent.microdata.protect import protect_data
+from reticent.microdata.result import ProtectedFile
 
 SECRET = bytes.fromhex("8f3a1c77e2b94d0561fa3e9d2c7b8805d4e1f6a3907b5c2d18e4f9a0b6c3d752")
 HOMES, SIZE = 60, 4
@@ -26,7 +27,7 @@ def _linked(distances: np.ndarray) -> float:
     return float((np.diag(nearest) & (nearest.sum(axis=1) == 1)).mean())
 
 
-def _households(run: FileRun) -> float:
+def _households(run: ProtectedFile) -> float:
     assert run.attacks.households is not None
     assert run.attacks.households.linkage is not None
     return run.attacks.households.linkage.share
@@ -44,7 +45,7 @@ def test_noisy_numbers_of_all_members_link_households() -> None:
             *(Variable(name, role="sensitive", kind="numeric") for name in names),
         )
     )
-    run = run_steps(Microdata.of(frame, schema), [Noise(names, k=1.0, kind="uncorrelated")], most=0.1, secret=SECRET)
+    run = protect_data(Microdata.of(frame, schema), [Noise(names, k=1.0, kind="uncorrelated")], most=0.1, secret=SECRET)
     scale = true.std(axis=0)
     x, y = ((values / scale).reshape(HOMES, SIZE, 3) for values in (true, run.after.numbers(names)))
     found = _linked(((y[:, None, :, None, :] - x[None, :, None, :, :]) ** 2).sum(axis=-1))
@@ -58,7 +59,7 @@ def test_changed_codes_of_all_members_link_households() -> None:
     codes = np.random.default_rng(5).integers(0, 5, (HOMES * SIZE, 4)).astype(str)
     frame = pl.DataFrame({"hid": HOME.astype(str), **{name: codes[:, at] for at, name in enumerate(names)}})
     schema = Schema((Variable("hid", role="household-id"), *(Variable(name, role="key") for name in names)))
-    run = run_steps(Microdata.of(frame, schema), [Pram(tuple(names), keep=0.5)], most=0.1, secret=SECRET)
+    run = protect_data(Microdata.of(frame, schema), [Pram(tuple(names), keep=0.5)], most=0.1, secret=SECRET)
     shown = run.after.frame.table.select(names).to_numpy().reshape(HOMES, SIZE, 4)
     true = codes.reshape(HOMES, SIZE, 4)
     found = _linked((shown[:, None, :, None, :] != true[None, :, None, :, :]).sum(axis=-1).astype(float))
@@ -80,7 +81,7 @@ def test_any_published_variable_may_put_members_together(variable: Variable, val
     keys = {name: rng.choice(list("abcd"), HOMES * SIZE) for name in ("edu", "act")}
     frame = pl.DataFrame({"hid": HOME.astype(str), **keys, variable.name: values[HOME]})
     schema = Schema((Variable("hid", role="household-id"), *(Variable(name, role="key") for name in keys), variable))
-    run = run_steps(Microdata.of(frame, schema), [RemoveIdentifiers(("hid",))], most=0.2, secret=SECRET)
+    run = protect_data(Microdata.of(frame, schema), [RemoveIdentifiers(("hid",))], most=0.2, secret=SECRET)
     released = run.after.frame.table
     assert released.group_by(variable.name).len()["len"].to_list() == [SIZE] * HOMES
     assert run.verdict["households"].state == "not held"
@@ -99,7 +100,7 @@ def test_two_variables_that_members_share_put_them_together() -> None:
             *(Variable(name) for name in pairs),
         )
     )
-    run = run_steps(Microdata.of(frame, schema), [RemoveIdentifiers(("hid",))], most=0.2, secret=SECRET)
+    run = protect_data(Microdata.of(frame, schema), [RemoveIdentifiers(("hid",))], most=0.2, secret=SECRET)
     assert run.verdict["households"].state == "not held"
 
 
@@ -110,6 +111,6 @@ def test_values_shared_by_chance_put_nobody_together() -> None:
     schema = Schema(
         (Variable("hid", role="household-id"), *(Variable(name, role="key") for name in keys), Variable("age"))
     )
-    run = run_steps(Microdata.of(frame, schema), [RemoveIdentifiers(("hid",)), Reorder()], most=0.2, secret=SECRET)
+    run = protect_data(Microdata.of(frame, schema), [RemoveIdentifiers(("hid",)), Reorder()], most=0.2, secret=SECRET)
     assert run.verdict["households"].state == "held"
     assert "no household id is published" in run.verdict["households"].text

@@ -14,10 +14,10 @@ import pytest
 from reticent import load_microdata
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
-from reticent.jobs.protect_file import run_steps
 from reticent.microdata.mask.local_suppression import LocalSuppression
 from reticent.microdata.mask.recode import Recode
 from reticent.microdata.pipeline import apply_steps
+from reticent.microdata.protect import protect_data
 from reticent.microdata.risk.recount import recount
 
 FIXTURES = Path(__file__).parent / "fixtures" / "v010" / "files"
@@ -35,7 +35,7 @@ def test_a_run_that_keeps_a_risk_is_reported_with_it() -> None:
     for threshold in (0.05, 0.02):
         assert then[str(threshold)] == then["None"] > threshold  # protection made no difference to the report
         steps = (*BASE, LocalSuppression(risk_threshold=threshold))
-        run = run_steps(data, steps, secret=SECRET, accept_risk="only the risk of records counts here")
+        run = protect_data(data, steps, secret=SECRET, accept_risk="only the risk of records counts here")
         assert run.result.risk_after["highest record risk"] <= threshold
         assert run.verdict["recount"].value == run.result.risk_after["highest record risk"]
 

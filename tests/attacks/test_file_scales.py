@@ -12,8 +12,8 @@ import pytest
 
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Schema, Variable
-from reticent.jobs.protect_file import run_steps
 from reticent.microdata.mask import MultiplicativeNoise, Noise, RankSwap
+from reticent.microdata.protect import protect_data
 
 SECRET = bytes.fromhex("8f3a1c77e2b94d0561fa3e9d2c7b8805d4e1f6a3907b5c2d18e4f9a0b6c3d752")
 NAMES = tuple(f"x{at}" for at in range(6))
@@ -48,7 +48,7 @@ def _linked(shown: np.ndarray, true: np.ndarray) -> float:
 )
 def test_what_ranks_link_is_not_called_held(steps: Callable[[], list[object]], spread: float) -> None:
     values = np.round(np.exp(np.random.default_rng(1).normal(0, spread, (400, 6)) + 8), 2)
-    run = run_steps(_file(values, NAMES), steps(), most=LIMIT, secret=SECRET)
+    run = protect_data(_file(values, NAMES), steps(), most=LIMIT, secret=SECRET)
     found = _linked(run.after.numbers(NAMES), values)
     assert found > 0.3
     assert run.attacks.linkage is not None
@@ -58,7 +58,7 @@ def test_what_ranks_link_is_not_called_held(steps: Callable[[], list[object]], s
 
 def test_noise_that_withstands_ranks_is_still_held() -> None:
     values = np.random.default_rng(2).normal(0, 1, (400, 2))
-    run = run_steps(_file(values, NAMES[:2]), [Noise(NAMES[:2], k=5.0)], most=LIMIT, secret=SECRET)
+    run = protect_data(_file(values, NAMES[:2]), [Noise(NAMES[:2], k=5.0)], most=LIMIT, secret=SECRET)
     assert run.verdict["linkage"].state == "held"
 
 
@@ -66,7 +66,7 @@ def test_which_values_are_missing_links_records() -> None:
     names = tuple(f"x{at}" for at in range(10))
     rng = np.random.default_rng(3)
     values = np.where(rng.random((400, 10)) < 0.3, np.nan, rng.normal(0, 1, (400, 10)))
-    run = run_steps(_file(values, names), [Noise((x,), k=20.0) for x in names], most=LIMIT, secret=SECRET)
+    run = protect_data(_file(values, names), [Noise((x,), k=20.0) for x in names], most=LIMIT, secret=SECRET)
     published = run.after.frame.table.select(pl.col(names).is_null()).to_numpy() @ (1 << np.arange(10))
     _, counts = np.unique(published, return_counts=True)
     alone = int((counts == 1).sum()) / 400

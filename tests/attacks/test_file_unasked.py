@@ -6,8 +6,8 @@ import polars as pl
 from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
 from reticent.data.schema import Schema, Variable
-from reticent.jobs.protect_file import run_steps
 from reticent.microdata.mask import Recode, Reorder
+from reticent.microdata.protect import protect_data
 from reticent.report.file_report import confidential_report
 
 SECRET = bytes.fromhex("8f3a1c77e2b94d0561fa3e9d2c7b8805d4e1f6a3907b5c2d18e4f9a0b6c3d752")
@@ -37,7 +37,7 @@ def _file() -> Microdata:
 
 
 def test_weights_that_give_a_region_back_are_judged_by_default() -> None:
-    run = run_steps(_file(), [RECODE], secret=SECRET)
+    run = protect_data(_file(), [RECODE], secret=SECRET)
     town = run.after.frame.table["w"].to_numpy()
     assert (((town - 50) / 13).astype(int) == np.repeat(np.arange(24), 50)).all()
     assert run.verdict["weights"].asked
@@ -45,7 +45,7 @@ def test_weights_that_give_a_region_back_are_judged_by_default() -> None:
 
 
 def test_what_is_not_asked_for_and_not_held_is_named_and_not_green() -> None:
-    run = run_steps(_file(), [Reorder()], risk=RiskSection(attacks=("order",)), secret=SECRET)
+    run = protect_data(_file(), [Reorder()], risk=RiskSection(attacks=("order",)), secret=SECRET)
     assert run.verdict["linkage"].state == "not held"
     assert run.verdict.held
     assert not run.verdict.clear

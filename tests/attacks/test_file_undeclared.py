@@ -7,8 +7,8 @@ import pytest
 from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
 from reticent.data.schema import Schema, Variable
-from reticent.jobs.protect_file import run_steps
 from reticent.microdata.mask import Reorder
+from reticent.microdata.protect import protect_data
 
 SECRET = bytes.fromhex("8f3a1c77e2b94d0561fa3e9d2c7b8805d4e1f6a3907b5c2d18e4f9a0b6c3d752")
 N = 600
@@ -28,7 +28,7 @@ def test_undeclared_identifiers_link_records_and_are_named(case: str) -> None:
     columns = CASES[case]
     frame = pl.DataFrame({"sex": SEX, **{variable.name: values for variable, values in columns.items()}})
     schema = Schema((Variable("sex", role="key"), *columns))
-    run = run_steps(Microdata.of(frame, schema), [Reorder()], most=0.05, secret=SECRET)
+    run = protect_data(Microdata.of(frame, schema), [Reorder()], most=0.05, secret=SECRET)
     names = [variable.name for variable in columns]
     by_hand = run.after.frame.table.group_by(["sex", *names]).len().filter(pl.col("len") <= 2)["len"].sum() / N
     assert by_hand > 0.5
@@ -39,7 +39,7 @@ def test_undeclared_identifiers_link_records_and_are_named(case: str) -> None:
 def test_codes_that_many_share_stay_unknown() -> None:
     frame = pl.DataFrame({"sex": SEX, "a": RNG.integers(0, 4, N).astype(str), "b": RNG.integers(0, 4, N).astype(str)})
     schema = Schema((Variable("sex", role="key"), Variable("a"), Variable("b")))
-    run = run_steps(Microdata.of(frame, schema), [Reorder()], most=0.05, secret=SECRET)
+    run = protect_data(Microdata.of(frame, schema), [Reorder()], most=0.05, secret=SECRET)
     assert run.verdict.held
     assert not any("counted as known" in note for note in run.result.notes)
 
@@ -49,6 +49,6 @@ def test_a_sensitive_code_that_the_plan_calls_known_is_linked_by() -> None:
     frame = pl.DataFrame({"sex": SEX, "job": np.repeat(np.arange(N // 5), 5).astype(str)})
     schema = Schema((Variable("sex", role="key"), Variable("job", role="sensitive")))
     risk = RiskSection(most=0.05, known=("sex", "job"))
-    run = run_steps(Microdata.of(frame, schema), [Reorder()], risk=risk, secret=SECRET)
+    run = protect_data(Microdata.of(frame, schema), [Reorder()], risk=risk, secret=SECRET)
     assert run.attacks.linkage is not None
     assert run.attacks.linkage.variables == ("sex", "job")

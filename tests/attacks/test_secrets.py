@@ -20,9 +20,10 @@ from reticent.base.randomness import Secret, as_secret
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.argus import run_batch
 from reticent.jobs.perturb_table import adjust_file, round_file
-from reticent.jobs.protect_file import protect_file, run_file_plan, run_steps
+from reticent.jobs.protect_file import protect_file, run_file_plan
 from reticent.jobs.protect_table import protect_table, run_table_plan
 from reticent.microdata.mask.noise import Noise
+from reticent.microdata.protect import protect_data
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.policy import Policy
 from reticent.tables.perturb.random_rounding import RandomRounding
@@ -102,7 +103,7 @@ def by_protect_file(secret: Any, test: bool, folder: Path) -> tuple[str, ...]:
 
 
 def by_run_steps(secret: Any, test: bool, folder: Path) -> tuple[str, ...]:
-    return run_steps(described(truth()), [], secret=secret, test_secret=test, accept_risk=ACCEPTED).result.notes
+    return protect_data(described(truth()), [], secret=secret, test_secret=test, accept_risk=ACCEPTED).result.notes
 
 
 def plan_text(secret: Any, test: bool, rest: str) -> str:

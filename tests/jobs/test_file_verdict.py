@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from reticent import protect_file, run_steps
 from reticent.base.errors import NotProtectedError, ParameterError, PlanError
 from reticent.base.randomness import as_secret
 from reticent.cli.main import app
@@ -21,10 +20,12 @@ from reticent.data.plan import RiskSection
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.verdict import AttackVerdict, FileVerdict, State
 from reticent.jobs.explore import Candidate, ExploreSettings, explore
+from reticent.jobs.protect_file import protect_file
 from reticent.microdata.mask.identifiers import RemoveIdentifiers
 from reticent.microdata.mask.noise import Noise
 from reticent.microdata.mask.pram import Pram
 from reticent.microdata.mask.recode import Recode
+from reticent.microdata.protect import protect_data
 from reticent.report.file_report import confidential_report, public_report
 
 X, Y = (hashlib.sha256(name).digest() for name in (b"x", b"y"))
@@ -95,7 +96,7 @@ def test_a_number_without_a_role_is_known_to_the_attacker() -> None:
     data = people(income=True)
     with pytest.raises(NotProtectedError, match="linkage is not held: 100.00%"):
         protect_file(data, (REGION,), secret=X)
-    run = run_steps(data, (REGION,), secret=X)
+    run = protect_data(data, (REGION,), secret=X)
     assert run.verdict["linkage"].state is State.NOT_HELD
     with pytest.raises(NotProtectedError):
         _ = run.result.file
@@ -105,7 +106,7 @@ def test_a_number_without_a_role_is_known_to_the_attacker() -> None:
 
 def test_a_reason_lets_it_through_and_is_recorded() -> None:
     data = people(income=True)
-    run = run_steps(data, (REGION,), accept_risk="a test on a closed machine", secret=X)
+    run = protect_data(data, (REGION,), accept_risk="a test on a closed machine", secret=X)
     assert run.result.file.n_records == 400
     assert not run.verdict.held
     assert run.result.summary()["verdict"]["accepted risk"] == "a test on a closed machine"
@@ -115,14 +116,14 @@ def test_a_reason_lets_it_through_and_is_recorded() -> None:
     assert "closed machine" not in public_report(run.result.file)
     for empty in ("", "   ", 7):
         with pytest.raises(ParameterError, match="accept_risk"):
-            run_steps(data, (REGION,), accept_risk=empty, secret=X)  # type: ignore[arg-type]
+            protect_data(data, (REGION,), accept_risk=empty, secret=X)  # type: ignore[arg-type]
 
 
 def test_a_file_without_keys_gets_no_all_clear() -> None:
     data = people(keys=False)
     with pytest.raises(NotProtectedError, match="recount is not judged: the schema has no keys"):
         protect_file(data, (), secret=X)
-    run = run_steps(data, (), secret=X)
+    run = protect_data(data, (), secret=X)
     assert run.result.risk_after["unsafe combinations"] is None
     assert "not judged" in repr(run)
     page = confidential_report(run)
@@ -150,13 +151,13 @@ def test_attacks_that_are_asked_for_must_be_possible() -> None:
 
 def test_intervals_are_reported_and_judged_where_a_limit_is_given() -> None:
     data = people(income=True)
-    open_ = run_steps(data, (REGION,), secret=X).verdict["intervals"]
+    open_ = protect_data(data, (REGION,), secret=X).verdict["intervals"]
     assert open_.state is State.NOT_JUDGED
     assert open_.value == 1.0
-    judged = run_steps(data, (REGION,), risk=RiskSection(interval_most=0.2), secret=X).verdict
+    judged = protect_data(data, (REGION,), risk=RiskSection(interval_most=0.2), secret=X).verdict
     assert judged["intervals"].state is State.NOT_HELD
     assert judged["intervals"].asked
-    noisy = run_steps(data, (Noise(("income",), k=2.0),), risk=RiskSection(interval_most=0.2), secret=X).verdict
+    noisy = protect_data(data, (Noise(("income",), k=2.0),), risk=RiskSection(interval_most=0.2), secret=X).verdict
     assert noisy["intervals"].state is State.HELD
 
 
@@ -164,29 +165,29 @@ def test_weights_that_occur_in_one_region_are_found() -> None:
     data = people()
     of = {"N1": 20.0, "N2": 21.0, "S1": 20.0, "S2": 20.0}
     leaking = data.with_numbers("w", np.array([of[str(code)] for code in data.texts("region")]))
-    verdict = run_steps(leaking, (REGION,), secret=X).verdict["weights"]
+    verdict = protect_data(leaking, (REGION,), secret=X).verdict["weights"]
     assert verdict.state is State.NOT_HELD
     assert verdict.value == sum(code == "N2" for code in data.texts("region"))
-    assert run_steps(data, (REGION,), secret=X).verdict["weights"].state is State.HELD
+    assert protect_data(data, (REGION,), secret=X).verdict["weights"].state is State.HELD
     # as finely shown as it is known, a weight tells nothing more
-    assert run_steps(leaking, (), secret=X).verdict["weights"].state is State.HELD
+    assert protect_data(leaking, (), secret=X).verdict["weights"].state is State.HELD
 
 
 def test_order_and_household_numbers_are_drawn_by_the_secret() -> None:
     data = people(household=True)
     reason = "this test looks at numbers and order"
-    one = run_steps(data, (), accept_risk=reason, secret=X).result.file.frame.table
-    again = run_steps(data, (), accept_risk=reason, secret=X).result.file.frame.table
-    other = run_steps(data, (), accept_risk=reason, secret=Y).result.file.frame.table
+    one = protect_data(data, (), accept_risk=reason, secret=X).result.file.frame.table
+    again = protect_data(data, (), accept_risk=reason, secret=X).result.file.frame.table
+    other = protect_data(data, (), accept_risk=reason, secret=Y).result.file.frame.table
     assert one.equals(again)
     assert not one.equals(other)
     true = data.frame.table
     assert not set(one["home"]) & set(true["home"].cast(str))
     assert one.group_by("home").len()["len"].to_list() == [2] * 200
-    kept = run_steps(data, (), accept_risk=reason, secret=X, keep_order=True, keep_household_ids=True)
+    kept = protect_data(data, (), accept_risk=reason, secret=X, keep_order=True, keep_household_ids=True)
     assert kept.result.file.frame.table.equals(true)
     assert kept.verdict["order"].state is State.NOT_HELD
-    dropped = run_steps(data, (RemoveIdentifiers(("home",)),), accept_risk=reason, secret=X)
+    dropped = protect_data(data, (RemoveIdentifiers(("home",)),), accept_risk=reason, secret=X)
     assert dropped.verdict["order"].state is State.HELD
     assert dropped.result.file.schema["region"].household is False
 
@@ -194,12 +195,12 @@ def test_order_and_household_numbers_are_drawn_by_the_secret() -> None:
 def test_members_of_a_household_are_judged_together() -> None:
     """Persons are frequent, the pairs they live in are not."""
     data = people(household=True)
-    verdict = run_steps(data, (), secret=X, most=0.02).verdict
+    verdict = protect_data(data, (), secret=X, most=0.02).verdict
     assert verdict["recount"].state is State.HELD
     rare = data.with_codes(
         "sex", np.where(np.arange(400) < 2, 2, data.encoded("sex").codes).astype(np.int32), ["f", "m", "x"]
     )
-    both = run_steps(rare, (), secret=X, most=0.1).verdict
+    both = protect_data(rare, (), secret=X, most=0.1).verdict
     assert both["households"].value is not None
     assert both["households"].value > (both["recount"].value or 0.0)
 
@@ -224,7 +225,7 @@ def test_codes_that_nobody_explains_are_not_judged() -> None:
 def test_explore_judges_by_the_risk_that_protect_reports(steps: tuple[Method, ...]) -> None:
     data = people(income=True, household=True)
     found = explore(data, [Candidate("one", steps)], settings=ExploreSettings(draws=1, fresh=1), secret=X)
-    verdict = run_steps(data, steps, secret=as_secret(X).child("draw 0"), most=1.0).verdict
+    verdict = protect_data(data, steps, secret=as_secret(X).child("draw 0"), most=1.0).verdict
     assert found.points[0].risk == max(one.value for one in verdict.asked if one.value is not None)
     for attack in ("recount", "linkage", "households"):
         assert found.points[0].measures[attack] == verdict[attack].value

@@ -78,18 +78,6 @@ level = 1
     assert run.result.loss["suppressed values"]
 
 
-def test_notebooks_show_the_whole_report(project: Path) -> None:
-    shown = run_file_plan(project / "plan.toml")._repr_html_()
-    assert shown.startswith("<iframe")
-    for heading in (
-        "Unsafe combinations",
-        "Which keys drive the risk",
-        "Risk of the records",
-        "Associations before and after",
-    ):
-        assert heading in shown
-
-
 def test_same_secret_same_bytes(project: Path) -> None:
     (project / "plan.toml").write_text(
         PLAN.replace("[output]", '[[step]]\nmethod = "noise"\nvariables = ["income"]\n[output]'), encoding="utf-8"

@@ -37,7 +37,7 @@ def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file.")) -> 
 
 def show_file_result(console: Console, result: "object") -> None:
     """Risk before and after, and what each step changed, as two small tables."""
-    from reticent.data.results import FileResult
+    from reticent.microdata.result import FileResult
     from reticent.report.page import number
 
     assert isinstance(result, FileResult)

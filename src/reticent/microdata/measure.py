@@ -8,9 +8,8 @@ import numpy as np
 
 from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
-from reticent.data.results import StepRecord
 from reticent.data.schema import Kind
-from reticent.microdata.pipeline import Masked
+from reticent.microdata.pipeline import Masked, StepRecord
 from reticent.microdata.risk.attacked import attacked_combinations
 from reticent.microdata.risk.combinations import CombinationTable, KeyCombinations, unsafe_combinations
 from reticent.microdata.risk.household import HouseholdRisk, household_risk

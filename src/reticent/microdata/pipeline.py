@@ -4,8 +4,9 @@ Jobs and explorations take this road alike, so that what a map chooses is what a
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from reticent.base.errors import NotProtectedError
 from reticent.base.progress import Progress, part, silent
@@ -13,12 +14,34 @@ from reticent.base.randomness import Secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import to_plain
-from reticent.data.results import StepRecord
 from reticent.microdata.edits import EditRule, check_step
 from reticent.microdata.mask.identifiers import NewIdentifiers
 from reticent.microdata.mask.reorder import Reorder
 from reticent.microdata.risk.known import known_variables
 from reticent.microdata.trace import Trace
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """What one step of a plan did: its parameters, the values it changed per variable, its facts, its promises."""
+
+    method: str
+    parameters: Mapping[str, Any]
+    changed: Mapping[str, int]
+    facts: Mapping[str, Any]
+    promises: tuple[str, ...]
+    seconds: float
+
+    def summary(self) -> dict[str, Any]:
+        """The record as plain data."""
+        return {
+            "method": self.method,
+            "parameters": dict(self.parameters),
+            "changed": dict(self.changed),
+            "facts": dict(self.facts),
+            "promises kept": list(self.promises),
+            "seconds": round(self.seconds, 3),
+        }
 
 
 @dataclass(frozen=True)

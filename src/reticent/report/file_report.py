@@ -4,18 +4,15 @@
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from reticent.data.microdata import Microdata
 from reticent.data.published import MaskedFile
-from reticent.data.results import FileResult
 from reticent.data.schema import Kind, Role
 from reticent.data.verdict import State
-from reticent.microdata.attacks import FileAttacks
 from reticent.microdata.loss.rows import correlation_rows, distribution_rows, table_rows
-from reticent.microdata.measure import FileRisk
+from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, number, render_page
 from reticent.report.plots import before_after_bars, distribution_panels, heat_map, histogram_pair
 
@@ -24,29 +21,7 @@ MOST_BARS = 60
 HIDDEN = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
 
 
-class RunView(Protocol):
-    """What the report needs of a run."""
-
-    @property
-    def result(self) -> FileResult: ...
-
-    @property
-    def risk_before(self) -> FileRisk: ...
-
-    @property
-    def risk_after(self) -> FileRisk: ...
-
-    @property
-    def attacks(self) -> FileAttacks: ...
-
-    @property
-    def before(self) -> Microdata: ...
-
-    @property
-    def after(self) -> Microdata: ...
-
-
-def confidential_report(run: RunView, *, secret: str = "") -> str:
+def confidential_report(run: ProtectedFile, *, secret: str = "") -> str:
     """Everything about a run, for the data protector; with the `secret` only in a file that is kept."""
     result = run.result
     sections = [
@@ -79,7 +54,7 @@ def _secret(secret: str) -> tuple[Block, ...]:
     )
 
 
-def _short(run: RunView) -> tuple[Block, ...]:
+def _short(run: ProtectedFile) -> tuple[Block, ...]:
     before, after = run.risk_before.summary(), run.risk_after.summary()
     verdict = run.result.verdict
     if verdict.held:
@@ -101,7 +76,7 @@ def _number(value: Any) -> str:
     return "not judged" if value is None else number(value)
 
 
-def _verdict(run: RunView) -> tuple[Block, ...]:
+def _verdict(run: ProtectedFile) -> tuple[Block, ...]:
     verdict = run.result.verdict
     rows = tuple((one.attack, str(one.state), "yes" if one.asked else "no", one.text) for one in verdict.attacks)
     colour = {State.HELD: "good", State.NOT_HELD: "bad", State.NOT_JUDGED: ""}
@@ -129,7 +104,7 @@ def _verdict(run: RunView) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _combinations(run: RunView) -> tuple[Block, ...]:
+def _combinations(run: ProtectedFile) -> tuple[Block, ...]:
     before, after = run.risk_before.combinations, run.risk_after.combinations
     if before is None:
         return ()
@@ -157,7 +132,7 @@ def _combinations(run: RunView) -> tuple[Block, ...]:
     )
 
 
-def _drivers(run: RunView) -> tuple[Block, ...]:
+def _drivers(run: ProtectedFile) -> tuple[Block, ...]:
     before, after = run.risk_before, run.risk_after
     if before.shares is None or before.suda is None:
         return ()
@@ -187,7 +162,7 @@ def _drivers(run: RunView) -> tuple[Block, ...]:
     )
 
 
-def _semantics(run: RunView) -> tuple[Block, ...]:
+def _semantics(run: ProtectedFile) -> tuple[Block, ...]:
     before, after = run.risk_before.semantics, run.risk_after.semantics
     if before is None or after is None:
         return ()
@@ -211,7 +186,7 @@ def _semantics(run: RunView) -> tuple[Block, ...]:
     )
 
 
-def _record_risk(run: RunView) -> tuple[Block, ...]:
+def _record_risk(run: ProtectedFile) -> tuple[Block, ...]:
     before, after = run.risk_before.individual, run.risk_after.individual
     if before is None or after is None:
         return ()
@@ -267,7 +242,7 @@ def _loss(result: FileResult) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _distributions(run: RunView) -> tuple[Block, ...]:
+def _distributions(run: ProtectedFile) -> tuple[Block, ...]:
     """Small panels, the most changed variables first."""
     before, after = run.before, run.after
     panels = []
@@ -288,7 +263,7 @@ def _distributions(run: RunView) -> tuple[Block, ...]:
     )
 
 
-def _associations(run: RunView) -> tuple[Block, ...]:
+def _associations(run: ProtectedFile) -> tuple[Block, ...]:
     """Correlations of the numbers, and the cells of one two-way table of codes that changed most."""
     before, after = run.before, run.after
     common = [n for n in after.schema.names if n in before.schema and after.schema[n].role not in HIDDEN]

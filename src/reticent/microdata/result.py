@@ -1,34 +1,17 @@
-"""What a microdata run gives back: frozen, confidential unless said otherwise, numbers as plain data."""
+"""What became of a file: the verdict, risk before and after, loss, what each step did, and what may leave. Confidential."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from reticent.base.plain import as_plain
+from reticent.data.microdata import Microdata
 from reticent.data.published import MaskedFile
 from reticent.data.verdict import FileVerdict
-
-
-@dataclass(frozen=True)
-class StepRecord:
-    """What one step of a plan did: its parameters, the values it changed per variable, its facts, its promises."""
-
-    method: str
-    parameters: Mapping[str, Any]
-    changed: Mapping[str, int]
-    facts: Mapping[str, Any]
-    promises: tuple[str, ...]
-    seconds: float
-
-    def summary(self) -> dict[str, Any]:
-        """The record as plain data."""
-        return {
-            "method": self.method,
-            "parameters": dict(self.parameters),
-            "changed": dict(self.changed),
-            "facts": dict(self.facts),
-            "promises kept": list(self.promises),
-            "seconds": round(self.seconds, 3),
-        }
+from reticent.microdata.attacks import FileAttacks
+from reticent.microdata.loss.measure import LossReport
+from reticent.microdata.measure import FileRisk
+from reticent.microdata.pipeline import StepRecord
 
 
 @dataclass(frozen=True)
@@ -61,8 +44,8 @@ class FileResult:
         )
 
     def summary(self) -> dict[str, Any]:
-        """Everything as plain data, as the plan's `summary` file has it (confidential; with the secret if it was drawn)."""
-        return {
+        """Everything as plain data for `json.dumps`, as the plan's `summary` file has it (with the secret if it was drawn)."""
+        facts = {
             **({"secret": self.secret_hex} if self.secret_hex else {}),
             "verdict": self.verdict.summary(),
             "risk": {"before": dict(self.risk_before), "after": dict(self.risk_after)},
@@ -70,23 +53,28 @@ class FileResult:
             "steps": [step.summary() for step in self.steps],
             "notes": list(self.notes),
         }
+        return {name: as_plain(value) for name, value in facts.items()}
 
-    def _repr_html_(self) -> str:
-        from html import escape
 
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(str(name))}</th><td>{escape(str(self.risk_before[name]))}</td>"
-            f"<td>{escape(str(self.risk_after.get(name, '')))}</td></tr>"
-            for name, value in self.risk_before.items()
-            if isinstance(value, int | float | str)
-        )
-        verdicts = "".join(
-            f"<tr><th style='text-align:left'>{escape(one.attack)}</th><td>{escape(str(one.state))}</td>"
-            f"<td>{escape(one.text)}</td></tr>"
-            for one in self.verdict.attacks
-        )
-        head = f"<tr><th>{escape(repr(self))}</th><th>before</th><th>after</th></tr>"
-        return f"<table>{head}{rows}</table><table><tr><th>attack</th><th>verdict</th><th></th></tr>{verdicts}</table>"
+@dataclass(frozen=True)
+class ProtectedFile:
+    """Everything a run found, with the confidential data before and after masking (records in the order of the source)."""
+
+    result: FileResult
+    before: Microdata
+    after: Microdata
+    risk_before: FileRisk
+    risk_after: FileRisk
+    attacks: FileAttacks
+    loss: LossReport
+
+    def __repr__(self) -> str:
+        return repr(self.result)
+
+    @property
+    def verdict(self) -> FileVerdict:
+        """What the attacks left of the plan's promises."""
+        return self.result.verdict
 
 
 def _judged(risk: Mapping[str, Any]) -> Any:
