@@ -15,7 +15,7 @@ from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import Insiders
 from reticent.io.read import load_microdata
 from reticent.jobs.protect_table import protect_table
-from reticent.jobs.table_result import ProtectedTable
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import PPercent, Threshold
 from reticent.tables.suppression import Heuristic
 

@@ -21,11 +21,11 @@ from reticent.data.schema import Kind, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import BoundsOptions
 from reticent.io.read import load_microdata
-from reticent.jobs.linked_tables import LinkedTable, judge_linked
 from reticent.jobs.protect_table import fit_to_rules, judged_tables
 from reticent.tables.attack import audit
 from reticent.tables.attack.sums import published_sums
 from reticent.tables.joint import Judged
+from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.rules import PPercent, Rule, Threshold
 from reticent.tables.suppression import Heuristic

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from reticent.jobs.explore import explore
     from reticent.jobs.protect_file import protect_file
     from reticent.jobs.protect_table import protect_table
-    from reticent.jobs.table_result import ProtectedTable
     from reticent.microdata.loss.compare import compare
     from reticent.microdata.risk.anonymity import k_anonymity
     from reticent.microdata.risk.combinations import KeyCombinations, unsafe_combinations
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from reticent.queries.language import ask_for
     from reticent.queries.policy import Policy
     from reticent.queries.terms import Term
+    from reticent.tables.result import ProtectedTable
     from reticent.tables.rules import PQ, Dominance, PPercent, Threshold
     from reticent.tabulation.tabulate import tabulate
 
@@ -50,7 +50,7 @@ _EXPORTS: dict[str, str] = {
     "ProtectedDatabase": "reticent.queries.database",
     "PPercent": "reticent.tables.rules",
     "PQ": "reticent.tables.rules",
-    "ProtectedTable": "reticent.jobs.protect_table",
+    "ProtectedTable": "reticent.tables.result",
     "PublishedTable": "reticent.data.published_table",
     "ReticentError": "reticent.base.errors",
     "Role": "reticent.data.schema",

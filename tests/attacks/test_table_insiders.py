@@ -16,8 +16,8 @@ from command_line import CommandLine
 from reticent.base.errors import ParameterError, PlanError
 from reticent.data.table_plan import read_table_plan
 from reticent.jobs.protect_table import audit_plan, run_table_plans
-from reticent.jobs.table_result import ProtectedTable
 from reticent.report.table_report import confidential_table_report
+from reticent.tables.result import ProtectedTable
 
 FIXTURE = Path(__file__).parent / "fixtures" / "v010" / "tables" / "insiders"
 # no sum of hidden cells is unsafe here, yet f1 leaves B only the cell C: 115 above it, where 140 are needed

@@ -8,9 +8,9 @@ import pytest
 
 from command_line import CommandLine, Ran
 from reticent.jobs.argus import run_batch
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.attack import audit
 from reticent.tables.attack.insiders import insiders
+from reticent.tables.result import ProtectedTable
 from reticent.tabulation.linked import link
 
 RECORDS = [

@@ -16,8 +16,8 @@ from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import read_table_plan, table_plan_from, table_plan_to_toml
 from reticent.jobs.argus import run_batch
 from reticent.jobs.protect_table import audit_plan, protect_table
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.attack import audit
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import PPercent
 from reticent.tables.suppression import Modular
 

@@ -15,7 +15,7 @@ from reticent.base.randomness import Secret, as_secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
-from reticent.jobs.table_keys import with_cell_keys
+from reticent.tables.cell_keys import with_cell_keys
 from reticent.tables.perturb.cell_key import MagnitudeCells, MagnitudeNoise, perturb_counts, perturb_magnitudes
 from reticent.tables.perturb.keyed import CellKey
 from reticent.tables.perturb.ptable import PerturbationTable

@@ -155,7 +155,7 @@ def _audit_plan(
     import json
 
     from reticent.io.atomic import write_text
-    from reticent.jobs.protect_table import audit_plan, audit_plans
+    from reticent.jobs.protect_table import audit_plan, audit_plans, write_certificate
 
     with progress_bar("audit") as progress:
         if response is None:
@@ -170,7 +170,7 @@ def _audit_plan(
         show_table_result(console, result)
         if certificate is not None:
             own = certificate if len(results) == 1 else named_after(certificate, name)
-            _show_certificate(own, len(result.write_certificate(own)))
+            _show_certificate(own, len(write_certificate(result, own)))
     if json_out is not None:
         found = {result.table.response or "count": result.summary() for result in results}
         write_text(json_out, json.dumps(found if len(results) > 1 else results[0].summary(), indent=1) + "\n")

@@ -13,8 +13,8 @@ from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
-    from reticent.jobs.table_result import ProtectedTable
     from reticent.tables.attack.inside import InsideAudit
+    from reticent.tables.result import ProtectedTable
 
 SHOWN = 12
 LINES = 4
@@ -60,12 +60,10 @@ def _codes(cell: str) -> list[str]:
     return cell.split(";")
 
 
-def show_table_result(console: Console, result: "object") -> None:
+def show_table_result(console: Console, result: "ProtectedTable") -> None:
     """How many cells have which status, and what the attacker found."""
-    from reticent.jobs.table_result import ProtectedTable
     from reticent.report.page import number
 
-    assert isinstance(result, ProtectedTable)
     counts = result.counts()
     parts = result.system.parts
     linked = f"{len(parts)} linked tables, {number(result.table.n_cells)} different cells"

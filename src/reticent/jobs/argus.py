@@ -42,10 +42,10 @@ from reticent.jobs.argus_tables import (
     with_totals,
 )
 from reticent.jobs.protect_table import MAX_LISTED, run_tables
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.apriori import EntryGroup
 from reticent.tables.methods import PrimaryOnly
 from reticent.tables.perturb.secrets import secret_notes
+from reticent.tables.result import ProtectedTable
 from reticent.tabulation.finished import finished_table
 
 __all__ = ["BatchResult", "rules_of_calls", "run_batch"]

@@ -11,9 +11,9 @@ from reticent.io.argus_ckm import CkmTags
 from reticent.io.argus_output import ArgusCells
 from reticent.io.atomic import write_text
 from reticent.jobs.argus_tables import TableJob, exact_name
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.perturb.cell_key import MagnitudeNoise
 from reticent.tables.perturb.keyed import CellKey
+from reticent.tables.result import ProtectedTable
 
 _PART = re.compile(r'^(?:"([^"]*)"|([0-9.eE+-]+))?$')
 

@@ -12,14 +12,14 @@ from reticent.data.microdata import Microdata
 from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.io.argus_batch import COST_CODES, Call, Specification
 from reticent.io.argus_ckm import CkmTags
-from reticent.jobs.linked_tables import LinkedTable, judge_linked
-from reticent.jobs.table_keys import fit_to_method, with_cell_keys
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.apriori import EntryGroup, Knowledge
+from reticent.tables.cell_keys import fit_to_method, with_cell_keys
 from reticent.tables.inputs import cost_of
+from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.methods import TableMethod
 from reticent.tables.nearness import distance_cost
 from reticent.tables.perturb.secrets import NOTHING_DRAWN
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import PQ, Dominance, Manual, PPercent, Request, Rule, Threshold, Unit, Zero
 from reticent.tabulation.linked import System
 from reticent.tabulation.same_records import Words, record_marks

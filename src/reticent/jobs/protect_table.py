@@ -20,20 +20,17 @@ from reticent.data.published_table import PublishedTable
 from reticent.data.response_relations import COUNT
 from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import BoundsOptions, Insiders, ProtectSection, TablePlan, named_after, read_table_plan
+from reticent.io.atomic import write_text
 from reticent.io.places import check_places, inputs_of
-from reticent.jobs.earlier import check_earlier, with_earlier
-from reticent.jobs.linked_tables import LinkedTable, judge_linked
-from reticent.jobs.previous import hidden_before
-from reticent.jobs.release_table import as_published, mean_table
 from reticent.jobs.table_inputs import linked_table
-from reticent.jobs.table_keys import fit_to_method
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.apriori import Entry, Knowledge
 from reticent.tables.attack import Audit
 from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.insiders import insiders as find_insiders
 from reticent.tables.attack.sums import published_sums
+from reticent.tables.cell_keys import fit_to_method
+from reticent.tables.earlier import check_earlier, with_earlier
 from reticent.tables.inputs import build_problem, room_notes
 from reticent.tables.joint import (
     Joint,
@@ -42,6 +39,7 @@ from reticent.tables.joint import (
     with_differences,
     without_differences,
 )
+from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.methods import (
     TABLE_METHODS,
     CellDraws,
@@ -54,7 +52,10 @@ from reticent.tables.methods import (
     caveat_of,
 )
 from reticent.tables.perturb.secrets import secret_for, secret_notes
+from reticent.tables.previous import hidden_before
 from reticent.tables.problem import SuppressionProblem
+from reticent.tables.release import as_published, mean_table
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Rule
 from reticent.tables.sum_judge import judged_sums
 from reticent.tables.suppression.method import SuppressionMethod
@@ -417,6 +418,13 @@ def audit_plans(
     given: dict[str, Any] = {"insiders": insiders, "coalition": coalition, "method": declared}
     protect = replace(plan.protect, **{name: value for name, value in given.items() if value is not None})
     return run_plans(replace(plan, protect=protect), progress=progress)
+
+
+def write_certificate(result: ProtectedTable, path: Path) -> tuple[int, ...]:
+    """Write a proof of the pattern in integers, for `reticent verify`; the unsafe cells it could not prove."""
+    proof = result.certificate()
+    write_text(path, proof.to_text())
+    return proof.unproved
 
 
 def secret_of_plan(plan: TablePlan, method: TableMethod) -> Secret:

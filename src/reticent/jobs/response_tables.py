@@ -13,17 +13,17 @@ from reticent.data.published_table import PublishedTable
 from reticent.data.response_relations import COUNT, parse_relation
 from reticent.data.table import TableSpec
 from reticent.data.table_plan import BoundsOptions, ProtectSection, TablePlan, TableSection
-from reticent.jobs.earlier import check_earlier
-from reticent.jobs.linked_tables import LinkedTable, judge_linked
-from reticent.jobs.previous import hidden_before
 from reticent.jobs.protect_table import judged_tables, method_from_plan, protect_judged, run_tables, secret_of_plan
 from reticent.jobs.table_inputs import PlannedTables, load_records, load_tables
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.apriori import Knowledge
+from reticent.tables.earlier import check_earlier
 from reticent.tables.inputs import room_notes
 from reticent.tables.joint import join, unpublished
+from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.methods import TableMethod
 from reticent.tables.perturb.secrets import secret_notes
+from reticent.tables.previous import hidden_before
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import rule_from_plan
 from reticent.tabulation.joint import tie_rows
 from reticent.tabulation.linked import System

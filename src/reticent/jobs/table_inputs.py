@@ -17,9 +17,9 @@ from reticent.io.finished import read_finished
 from reticent.io.hierarchies import read_hierarchy
 from reticent.io.published import read_published_table
 from reticent.io.read import Loaded, load_microdata
-from reticent.jobs.linked_tables import LinkedTable
-from reticent.jobs.table_keys import fit_to_method, with_cell_keys
 from reticent.tables.apriori import EntryGroup
+from reticent.tables.cell_keys import fit_to_method, with_cell_keys
+from reticent.tables.judge import LinkedTable
 from reticent.tables.methods import TableMethod
 from reticent.tables.redesign import redesign
 from reticent.tables.rules import Rule, rule_from_plan

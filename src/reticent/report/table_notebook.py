@@ -6,7 +6,8 @@ import numpy as np
 
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import plain
-from reticent.report.table_report import TableView, confidential_table_report
+from reticent.report.table_report import confidential_table_report
+from reticent.tables.result import ProtectedTable
 
 COLOURS = {
     "safe": "#eef2f6", "primary": "#e9a29b", "secondary": "#f6d9a8", "frozen": "#cfe0f3", "empty": "#fafbfc",
@@ -15,14 +16,14 @@ COLOURS = {
 MAX_ROWS, MAX_COLUMNS = 40, 20
 
 
-def notebook_html(result: TableView) -> str:
+def notebook_html(result: ProtectedTable) -> str:
     """The table at a glance, and below it the whole confidential report in a frame, so that its style stays inside."""
     page = escape(confidential_table_report(result), quote=True)
     frame = f'<iframe srcdoc="{page}" style="width:100%;height:700px;border:1px solid #ccc"></iframe>'
     return table_html(result) + frame
 
 
-def table_html(result: TableView) -> str:
+def table_html(result: ProtectedTable) -> str:
     """The first two dimensions of the (first) table with the colour of each cell's status, and the verdict in words."""
     words = f"<p><b>{escape(repr(result))}</b></p>"
     table, members = result.system.parts[0], result.system.members[0]

@@ -3,20 +3,18 @@
 `public_table_report` takes a `PublishedTable` and nothing else, so that nothing confidential can reach it.
 """
 
-from typing import Any, Protocol
-
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.data.cells import CellStatus
 from reticent.data.parameters import to_plain
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
-from reticent.data.table import Table
+from reticent.data.table import Dimension, Table
 from reticent.report.page import Block, Facts, Grid, Picture, Rows, Section, Text, Verdict, number, render_page
 from reticent.report.table_plots import heat_plot, interval_plot, level_plot
 from reticent.tables.granularity import table_granularity
 from reticent.tables.group_disclosure import group_disclosures
 from reticent.tables.insider import insider_bounds
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import RuleCells
 from reticent.tables.sap import sap
 
@@ -35,42 +33,7 @@ HOW = {
 }
 
 
-class TableView(Protocol):
-    """What the report needs of a protected table."""
-
-    @property
-    def table(self) -> Table: ...
-    @property
-    def system(self) -> Any: ...
-    @property
-    def verdict(self) -> Any: ...
-    @property
-    def problem(self) -> Any: ...
-    @property
-    def outcome(self) -> Any: ...
-    @property
-    def audit(self) -> Any: ...
-    @property
-    def status(self) -> NDArray[np.int8]: ...
-    @property
-    def notes(self) -> tuple[str, ...]: ...
-    @property
-    def method(self) -> str: ...
-    @property
-    def exposed(self) -> tuple[int, ...]: ...
-    @property
-    def insiders(self) -> tuple[Any, ...]: ...
-    @property
-    def inside(self) -> Any: ...
-    @property
-    def asked_inside(self) -> str: ...
-    @property
-    def guarantee(self) -> Any: ...
-    def counts(self) -> dict[str, int]: ...
-    def revealed(self) -> dict[int, list[str]]: ...
-
-
-def confidential_table_report(result: TableView) -> str:
+def confidential_table_report(result: ProtectedTable) -> str:
     """Everything about a protected table, for the data protector."""
     sections = [
         Section("In short", _short(result)),
@@ -92,7 +55,7 @@ def confidential_table_report(result: TableView) -> str:
     )
 
 
-def _short(result: TableView) -> tuple[Block, ...]:
+def _short(result: ProtectedTable) -> tuple[Block, ...]:
     counts, exposed = result.counts(), len(result.exposed)
     if exposed:
         text = f"The attacker recovers {number(exposed)} cells more closely than allowed: this table must not leave as it is."
@@ -109,7 +72,7 @@ def _short(result: TableView) -> tuple[Block, ...]:
     return (Verdict(exposed == 0, text), inside, promised, Facts(tuple(facts)), *(Text(note) for note in result.notes))
 
 
-def _grid(result: TableView, part: int) -> tuple[Block, ...]:
+def _grid(result: ProtectedTable, part: int) -> tuple[Block, ...]:
     """The first two dimensions as a grid; further ones at their total."""
     table, members = result.system.parts[part], result.system.members[part]
     status = result.status[members]
@@ -156,15 +119,15 @@ def _key(table: Table, row: int, column: int) -> tuple[int, ...]:
     return (row,) if n == 1 else (row, column, *(0,) * (n - 2))
 
 
-def _label(dimension: Any, node: int) -> str:
-    return str(dimension.label(node))
+def _label(dimension: Dimension, node: int) -> str:
+    return dimension.label(node)
 
 
-def _indented(dimension: Any, node: int) -> str:
+def _indented(dimension: Dimension, node: int) -> str:
     return "\u2003" * int(dimension.levels[node]) + _label(dimension, node)
 
 
-def _attack(result: TableView) -> tuple[Block, ...]:
+def _attack(result: ProtectedTable) -> tuple[Block, ...]:
     audit, table = result.audit, result.table
     primary = np.flatnonzero(result.problem.primary[audit.cells])
     if len(primary) == 0:
@@ -205,7 +168,7 @@ def _attack(result: TableView) -> tuple[Block, ...]:
     )  # fmt: skip
 
 
-def _revealed(result: TableView) -> tuple[Block, ...]:
+def _revealed(result: ProtectedTable) -> tuple[Block, ...]:
     """By which sums each exposed cell is found."""
     revealed = result.revealed()
     if not revealed:
@@ -223,7 +186,7 @@ def _sums(words: list[str]) -> str:
     return "; ".join(words[:MAX_RELATIONS]) + ("; …" if len(words) > MAX_RELATIONS else "")
 
 
-def _inside(result: TableView) -> tuple[Block, ...]:
+def _inside(result: ProtectedTable) -> tuple[Block, ...]:
     """What respondents alone in a cell, or coalitions of them, find about others."""
     found = result.inside
     if not found.attacked and not found.findings:
@@ -243,7 +206,7 @@ def _inside(result: TableView) -> tuple[Block, ...]:
     return (Text(words), *((Rows(columns, rows),) if rows else ()))
 
 
-def _unsafe(result: TableView) -> tuple[Block, ...]:
+def _unsafe(result: ProtectedTable) -> tuple[Block, ...]:
     table, verdict = result.table, result.verdict
     cells = np.flatnonzero(verdict.primary)
     view = RuleCells.of(table)
@@ -269,7 +232,7 @@ def _unsafe(result: TableView) -> tuple[Block, ...]:
     return (Text(words), table_block) if bounds is not None else (table_block,)
 
 
-def _cost(result: TableView) -> tuple[Block, ...]:
+def _cost(result: ProtectedTable) -> tuple[Block, ...]:
     table, status = result.table, result.status
     levels = sorted(set(table.levels.tolist()))
     rows, shares = [], []
@@ -292,7 +255,7 @@ def _cost(result: TableView) -> tuple[Block, ...]:
     )
 
 
-def _totals(result: TableView) -> tuple[Block, ...]:
+def _totals(result: ProtectedTable) -> tuple[Block, ...]:
     """What is left of the sum of the inner cells, and what exchanged values did to it."""
     table, status = result.table, result.status
     inner = table.is_inner
@@ -318,7 +281,7 @@ def _totals(result: TableView) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _rules(result: TableView) -> tuple[Block, ...]:
+def _rules(result: ProtectedTable) -> tuple[Block, ...]:
     rows = tuple(
         (rule.name, ", ".join(f"{name} = {value}" for name, value in to_plain(rule).items()) or "defaults")
         for rule in result.verdict.rules
@@ -331,7 +294,7 @@ def _rules(result: TableView) -> tuple[Block, ...]:
     )
 
 
-def _others(result: TableView) -> tuple[Block, ...]:
+def _others(result: ProtectedTable) -> tuple[Block, ...]:
     table = result.table
     if not table.counted or table.n_cells > 20_000 or len(result.system.parts) > 1:
         return ()

@@ -21,10 +21,10 @@ from reticent.io.jj import read_jj
 from reticent.io.read import load_microdata
 from reticent.jobs.argus import run_batch
 from reticent.jobs.protect_table import protect_table
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.attack import audit
 from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import PPercent, Threshold
 from reticent.tables.suppression import SUPPRESSION_METHODS, Heuristic, Modular, Optimal
 from reticent.tables.suppression.knowing import attainable, knowing

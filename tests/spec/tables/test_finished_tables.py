@@ -7,7 +7,7 @@ import pytest
 
 from reticent.base.errors import AdditivityError, DataError
 from reticent.jobs.protect_table import audit_plan
-from reticent.jobs.table_result import ProtectedTable
+from reticent.tables.result import ProtectedTable
 
 COSTS = """activity,size,value,status
 Agriculture and fishing,<= 100,22196,u

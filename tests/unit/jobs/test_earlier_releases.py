@@ -12,8 +12,8 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.io.published import published_text, read_published_table
 from reticent.jobs.protect_table import audit_plan, protect_table, run_table_plan
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.methods import PrimaryOnly
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Threshold
 from reticent.tables.suppression import Heuristic
 

@@ -12,8 +12,8 @@ from reticent.data.published_table import PublishedTable
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.protect_table import protect_table, run_table_plan
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.methods import RandomRounding
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Threshold
 from reticent.tabulation.tabulate import tabulate
 

@@ -11,9 +11,9 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.protect_table import protect_table
-from reticent.jobs.table_result import ProtectedTable
 from reticent.report.table_report import confidential_table_report
 from reticent.tables.methods import TABLE_METHODS
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Threshold
 
 

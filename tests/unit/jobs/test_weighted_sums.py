@@ -10,8 +10,8 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.protect_table import protect_table
-from reticent.jobs.table_result import ProtectedTable
 from reticent.tables.methods import TABLE_METHODS
+from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Threshold
 
 CODES = ("a", "b", "c", "d")

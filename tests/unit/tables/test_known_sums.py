@@ -11,9 +11,9 @@ from reference.tables import crossed, flat, nested, unsafe_known_sums
 from reticent import Microdata, Schema, Threshold, Variable, protect_table
 from reticent.base.errors import NotProtectedError
 from reticent.data.table import DimensionSpec, TableSpec
-from reticent.jobs.linked_tables import LinkedTable, judge_linked
 from reticent.tables.apriori import Entry
 from reticent.tables.attack.sums import published_sums
+from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.methods import PrimaryOnly
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.rules import Dominance, PPercent

@@ -14,7 +14,7 @@ from reticent.tables.methods import Outcome
 from reticent.tables.problem import SuppressionProblem
 from reticent.tabulation.linked import System
 
-MAX_LISTED = 2_000_000
+MOST_CELLS = 2_000_000
 
 
 def release_table(
@@ -29,7 +29,7 @@ def release_table(
     hidden = outcome.hidden[members]
     empty = table.listed_empty & ~hidden
     codes = table.codes
-    if table.n_possible <= MAX_LISTED and table.n_possible > table.n_cells:
+    if table.n_possible <= MOST_CELLS and table.n_possible > table.n_cells:
         sizes = [len(d) for d in table.dimensions]
         place = np.ravel_multi_index(tuple(codes.T.astype(np.int64)), sizes)
         wide_values, wide_hidden = np.full(table.n_possible, np.nan), np.zeros(table.n_possible, dtype=bool)

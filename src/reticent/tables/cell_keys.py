@@ -9,7 +9,7 @@ from reticent.tables.methods import KeyedMethod, TableMethod
 from reticent.tabulation.key_sums import key_sums
 from reticent.tabulation.tabulate import with_empty_cells
 
-MAX_LISTED = 100_000
+MOST_EMPTY = 100_000
 """Up to so many combinations those without records are listed, so that their 0 looks like every other 0."""
 
 
@@ -26,7 +26,7 @@ def with_cell_keys(
     """The table with the key of every cell, if the method needs it; the same records have the same key in every table."""
     if not isinstance(method, KeyedMethod):
         return table
-    if method.lists_empty and table.n_cells < table.n_possible <= MAX_LISTED:
+    if method.lists_empty and table.n_cells < table.n_possible <= MOST_EMPTY:
         table = with_empty_cells(table)
     keys = method.record_keys(data, spec.response, secret.child(method.name))
     found = keys.fraction(key_sums(data, spec, table, keys.parts))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from reticent.base.errors import ParameterError, PlanError
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table
-from reticent.jobs.release_table import as_published, public_floor, release_table
 from reticent.tables.apriori import Entry, Knowledge
 from reticent.tables.attack import Audit
 from reticent.tables.attack.audit import MAX_REVEALED
+from reticent.tables.attack.certificate import Certificate, make_certificate
 from reticent.tables.attack.inside import InsideAudit
 from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.reveal import reveal
@@ -26,6 +26,7 @@ from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.protection import Verdict
 from reticent.tables.reconcile import reconciled
+from reticent.tables.release import as_published, public_floor, release_table
 from reticent.tables.suppression.explain import what_if, why
 from reticent.tables.suppression.sums import with_sums
 from reticent.tabulation.linked import System
@@ -244,22 +245,17 @@ class ProtectedTable:
             "guarantee": {"arithmetic": self.guarantee.arithmetic, "transparent": self.guarantee.transparent},
         }
 
-    def write_certificate(self, path: Path) -> tuple[int, ...]:
-        """Write a proof of the pattern in integers, for `reticent verify`; the unsafe cells it could not prove."""
-        from reticent.io.atomic import write_text
-        from reticent.tables.attack.certificate import make_certificate
-
+    def certificate(self) -> Certificate:
+        """A proof of the pattern in integers, for `reticent verify`; it says which unsafe cells it could not prove."""
         if self.whole is not None:
-            return self.whole.write_certificate(path)
+            return self.whole.certificate()
         if self.outcome.values is not None:
             raise PlanError("certificate: only hidden cells are proved; the method exchanged values instead.")
         groups = list(self.outcome.facts.get("sums", ()))
         hidden = np.append(self.outcome.hidden, np.ones(len(groups), dtype=bool))
         told = (self.system, self.outcome, self.method, self.problem)
         seen = with_sums(as_published(*told), groups)
-        proof = make_certificate(reconciled(seen, hidden), hidden, least=public_floor(*told))
-        write_text(Path(path), proof.to_text())
-        return proof.unproved
+        return make_certificate(reconciled(seen, hidden), hidden, least=public_floor(*told))
 
     def _inside(self, found: InsideAudit) -> dict[str, Any]:
         name = self.table.cell_codes
@@ -285,9 +281,12 @@ class ProtectedTable:
         return {**facts, "left_out": found.left_out, "found": rows}
 
     def _repr_html_(self) -> str:
-        from reticent.report.table_notebook import notebook_html
-
-        return notebook_html(self)
+        """Numbers of cells only: a notebook is a file that travels."""
+        shown = {**self.counts(), "exposed": len(self.exposed), "cost": f"{self.outcome.cost:g}"}
+        head = "".join(f"<th>{name}</th>" for name in shown)
+        body = "".join(f"<td>{value}</td>" for value in shown.values())
+        words = f"<p>{escape(str(self.guarantee))}</p>"
+        return f"<p><b>{escape(repr(self))}</b></p><table><tr>{head}</tr><tr>{body}</tr></table>{words}"
 
 
 def _finite(number: float) -> float | None:
