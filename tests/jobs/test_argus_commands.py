@@ -115,7 +115,7 @@ def test_clear_forgets_tables_but_not_the_log(reticent: CommandLine, folder: Pat
     assert len(rows(folder / "two.txt")) == 3
     log = (folder / "run.log").read_text()
     assert log.count("READMICRODATA") == 2
-    assert "CLEAR: data, metadata and tables are forgotten." in log
+    assert "CLEAR: data, metadata and tables are forgotten" in log
     assert "one.txt" in ran.out
     wrong = batch(reticent, folder, first + '<WRITETABLE> (1,3,AS+,"two.txt")\n')
     assert "run.arb, line 9: there is no table 1; 0 are specified." in wrong.sentence

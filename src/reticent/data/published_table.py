@@ -23,8 +23,9 @@ class PublishedTable:
 
     `codes` has a column a dimension; `values` is NaN where the cell is hidden or empty. Which hidden cells were
     unsafe, by which rule, and what the rules were is not in here. What bounds a hidden value for everybody is: the `kind`
-    of response (count, weighted count, magnitude), whether it may be negative (`signed`), and whether empty cells may be
-    among the hidden ones (`hides_empty`).
+    of response (count, weighted count, magnitude), whether it may be negative (`signed`), whether empty cells may be
+    among the hidden ones (`hides_empty`), and which codes of each dimension are `undeclared`, so that their being listed
+    says that somebody has them.
     """
 
     dimensions: tuple[str, ...]
@@ -39,6 +40,7 @@ class PublishedTable:
     kind: str = COUNT
     hides_empty: bool = False
     signed: bool = False
+    undeclared: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         none = (self.values <= 0) & (self.values > -0.5 * 10.0**-self.decimals)

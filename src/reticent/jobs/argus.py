@@ -32,6 +32,7 @@ from reticent.jobs.argus_ckm import ckm_method
 from reticent.jobs.argus_methods import Choice, choose, with_minimum
 from reticent.jobs.argus_output import MEANING, write_argus_table
 from reticent.jobs.argus_recode import recode
+from reticent.jobs.argus_release import protect_release
 from reticent.jobs.argus_tables import (
     BatchMetadata,
     TableJob,
@@ -162,7 +163,9 @@ class _Run:
 
     def _do_clear(self, command: Command, progress: Progress) -> None:
         self.clear()
-        self.say("CLEAR: data, metadata and tables are forgotten.")
+        self.say(
+            "CLEAR: data, metadata and tables are forgotten; what is written later is not attacked together with them."
+        )
 
     def _do_logbook(self, command: Command, progress: Progress) -> None:
         self.logbook = _file(command)
@@ -327,9 +330,12 @@ class _Run:
             choice = with_minimum(choose(call, command.where), [rule for job in jobs for rule in job.rules])
         for line in choice.said:
             self.say(line)
-        result = self._protect(jobs, choice, progress)
-        for at, job in enumerate(jobs):
-            job.result, job.number, job.singletons, job.protected = result, at, choice.singletons, True
+        placed = protect_release(jobs, self.jobs, choice, self.secret, progress, self.say)
+        for job, (found, at) in zip(jobs, placed, strict=True):
+            job.result, job.number, job.singletons, job.protected = found, at, choice.singletons, True
+            for line in found.knowledge.notes:
+                self.notes.add(line)
+        result = placed[0][0]
         linked = f", {len(jobs)} linked tables as one system" if len(jobs) > 1 else ""
         self.say(f"SUPPRESS {call.name}: {result!r}"[:-1].replace("<", "") + f", method {result.method}{linked}.")
         self._speak_of_knowledge(result)

@@ -38,7 +38,7 @@ class BatchMetadata:
     ckm: CkmTags | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class TableJob:
     """One <SPECIFYTABLE> and all that was said about it."""
 
@@ -90,13 +90,9 @@ def with_totals(data: Microdata, totals: Mapping[str, str]) -> Microdata:
 
 def tables_of(jobs: Sequence[TableJob], method: TableMethod | None = None) -> list[Table]:
     """The cells of one table, or of tables that will be linked: these need the same numbers of every cell."""
-    for job in jobs:
-        if not job.is_read:
-            raise PlanError(
-                f"{job.where}: the data of this table have not been read; use <READMICRODATA> or <READTABLE>."
-            )
+    check_read(jobs)
     if len(jobs) > 1:
-        _check_linkable(jobs)
+        check_linkable(jobs)
     rules = [rule for job in jobs for rule in job.rules]
     needs = _Needs(
         top=max([2, *(rule.needs_top for rule in rules)]),
@@ -105,6 +101,15 @@ def tables_of(jobs: Sequence[TableJob], method: TableMethod | None = None) -> li
         measures=tuple(dict.fromkeys(name for job in jobs for name in _measures(job))),
     )
     return [_tabulated(job, needs, method) if job.finished is None else _with_flags(job) for job in jobs]
+
+
+def check_read(jobs: Sequence[TableJob]) -> None:
+    """Refuse tables whose data are not there yet."""
+    for job in jobs:
+        if not job.is_read:
+            raise PlanError(
+                f"{job.where}: the data of this table have not been read; use <READMICRODATA> or <READTABLE>."
+            )
 
 
 @dataclass(frozen=True)
@@ -164,7 +169,7 @@ def _with_flags(job: TableJob) -> Table:
     return replace(job.finished, missing_safe=job.flag("MIS"))
 
 
-def _check_linkable(jobs: Sequence[TableJob]) -> None:
+def check_linkable(jobs: Sequence[TableJob]) -> None:
     """A code must stand for the same records in all tables: a recoded variable must be recoded in all of them alike."""
     if len({job.finished is None for job in jobs}) > 1:
         raise PlanError(f"{jobs[0].where}: linked tables come from microdata or from table files, not from both.")

@@ -25,8 +25,9 @@ def with_earlier(system: System, knowledge: Knowledge, earlier: Mapping[int, Pub
         return knowledge
     shown = np.zeros(system.table.n_cells, dtype=bool)
     hidden = np.zeros(system.table.n_cells, dtype=bool)
+    present = np.zeros(system.table.n_cells, dtype=bool)
     for number, release in earlier.items():
-        _mark(system, number, release, shown, hidden)
+        _mark(system, number, release, shown, hidden, present)
     both = shown & hidden
     if both.any():
         name = system.table.name_of(int(np.flatnonzero(both)[0]))
@@ -45,8 +46,7 @@ def with_earlier(system: System, knowledge: Knowledge, earlier: Mapping[int, Pub
         lower_protection=np.where(shown, 0.0, verdict.lower_protection),
         upper_protection=np.where(shown, 0.0, verdict.upper_protection),
     )
-    # the release told empty cells apart: whoever was hidden in it is there, whatever is hidden now
-    floor = np.where(hidden & (system.table.values > 0), min(system.table.least, 1.0), np.nan)
+    floor = np.where(present, min(system.table.least, 1.0), np.nan)
     lower = np.fmax(knowledge.lower_bound, floor) if system.table.kind != MAGNITUDE else knowledge.lower_bound
     return replace(knowledge, verdict=judged, lower_bound=lower, notes=tuple(notes))
 
@@ -57,13 +57,20 @@ def check_earlier(earlier: Mapping[int, PublishedTable], n_tables: int) -> None:
         raise ParameterError("earlier: name tables by their number, and leave at least one to be protected.")
 
 
-def _mark(system: System, number: int, release: PublishedTable, shown: np.ndarray, hidden: np.ndarray) -> None:
+def _mark(
+    system: System, number: int, release: PublishedTable, shown: np.ndarray, hidden: np.ndarray, present: np.ndarray
+) -> None:
+    """Mark what a release shows, what it hides, and in which of the hidden cells everybody knows somebody to be.
+
+    That is so in all of them, unless the release hides a cell without anybody: then it did not tell empty cells apart.
+    """
     table, members = system.parts[number], system.members[number]
     if release.dimensions != table.names:
         raise DataError(
             f"earlier: the release has the dimensions {', '.join(release.dimensions)}, its table {', '.join(table.names)}."
         )
     step = 0.5000001 * 10.0**-release.decimals
+    unseen: list[int] = []
     for row, codes in enumerate(release.codes):
         state = release.status[row]
         cell = table.find(codes)
@@ -72,7 +79,10 @@ def _mark(system: System, number: int, release: PublishedTable, shown: np.ndarra
         if state == EMPTY or (cell is None and state == PUBLISHED and release.values[row] == 0):
             continue
         if cell is None:
-            raise DataError(f"earlier: {' × '.join(codes)} has no records now; the release must be of the same data.")
+            raise DataError(
+                f"earlier: {' × '.join(codes)} has no records now; the release must be of the same data, and if empty cells "
+                "are hidden in it, say hide_empty = true here too."
+            )
         if state == PUBLISHED:
             if not abs(float(release.values[row]) - float(table.values[cell])) <= step:
                 raise DataError(
@@ -81,4 +91,7 @@ def _mark(system: System, number: int, release: PublishedTable, shown: np.ndarra
                 )
             shown[members[cell]] = True
         else:
-            hidden[members[cell]] = True
+            unseen.append(cell)
+    hidden[members[unseen]] = True
+    if (table.values[unseen] > 0).all():
+        present[members[unseen]] = True

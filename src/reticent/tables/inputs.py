@@ -116,6 +116,8 @@ def build_problem(
     # numbers of unknown kind may be counts, unless somebody says what they are at least
     stated = not table.counted and bounds.lower is not None
     low = np.maximum(low, _floors(table, status, told_apart=not (hide_empty or exchanged or stated)))
+    if hide_empty:
+        low = np.maximum(low, _floors_of_codes(table))
     low = np.maximum(low, _with_totals(low, relations, table.values))
     upper = verdict.upper_protection
     high = np.where(primary, np.maximum(high, table.values + upper), high)
@@ -171,6 +173,19 @@ def _floors(table: Table, status: NDArray[np.int8], *, told_apart: bool) -> Floa
     told_apart = told_apart and not bool((~shown & (table.values == 0)).any())
     floor = floor_of(table.kind, unit=10.0**-table.decimals, told_apart=told_apart)
     return np.minimum(max(floor, table.least if told_apart else 0.0), table.values)
+
+
+def _floors_of_codes(table: Table) -> Floats:
+    """What the list of codes says where empty cells are hidden: somebody has a code that only records can have brought in."""
+    floors = np.full(table.n_cells, -np.inf)
+    if table.kind == MAGNITUDE:
+        return floors
+    floor = max(floor_of(table.kind, unit=10.0**-table.decimals, told_apart=True), table.least)
+    below_total = table.codes > 0
+    for at, dimension in enumerate(table.dimensions):
+        alone = below_total[:, at] & (below_total.sum(axis=1) == 1)
+        floors[alone & ~dimension.declared[table.codes[:, at]]] = floor
+    return np.asarray(np.minimum(floors, table.values))
 
 
 def _with_totals(low: Floats, relations: Relations, values: Floats) -> Floats:

@@ -53,6 +53,7 @@ def release_table(
         status=tuple(status.tolist()),
         labels={d.name: _labels(d, nodes) for d, nodes in zip(table.dimensions, listed, strict=True) if d.labels},
         depths={d.name: _depths(d, nodes) for d, nodes in zip(table.dimensions, listed, strict=True)},
+        undeclared={d.name: d.from_records for d in table.dimensions if d.from_records},
         **_told(table, members, outcome, method, problem),
     )
 

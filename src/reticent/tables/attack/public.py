@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class PublicBounds:
-    """The ends between which everybody knows the cells of a published table, one entry a row of it.
+    """The ends between which everybody knows the cells of a published table, one entry per row of it.
 
     `whole` says that everybody knows the true values to be whole numbers; `exact` that published values are true ones.
     """
@@ -39,11 +39,24 @@ def public_bounds(table: PublishedTable) -> PublicBounds:
     floor = floor_of(table.kind, unit=10.0**-table.decimals, told_apart=exact and not table.hides_empty)
     least = -np.inf if table.signed else floor
     low, high = np.full(len(status), least), np.full(len(status), np.inf)
+    if exact and not table.signed:
+        somebody = floor_of(table.kind, unit=10.0**-table.decimals, told_apart=True)
+        low[_proved_by_their_code(table)] = somebody
     if exact:
         shown = status == PUBLISHED
         low[shown] = high[shown] = table.values[shown]
         low[status == EMPTY] = high[status == EMPTY] = 0.0
     return PublicBounds(low, high, table.kind == COUNT, exact)
+
+
+def _proved_by_their_code(table: PublishedTable) -> list[int]:
+    """Rows in which somebody is because their code is listed: the totals of single codes that nothing but records declares."""
+    found = []
+    for row, codes in enumerate(table.codes if table.undeclared else ()):
+        below = [at for at, name in enumerate(table.dimensions) if table.depths.get(name, {}).get(codes[at], 1) > 0]
+        if len(below) == 1 and codes[below[0]] in table.undeclared.get(table.dimensions[below[0]], ()):
+            found.append(row)
+    return found
 
 
 def floor_of(kind: str, *, unit: float, told_apart: bool) -> float:
