@@ -10,7 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from reticent.coprivacy.equilibria import correlated, deviation_gain, mixed, pure  # noqa: E402
+from reticent.coprivacy.correlated import MAX_CORRELATED, MAX_EXACT, correlated  # noqa: E402
+from reticent.coprivacy.equilibria import MAX_MIXED, deviation_gain, mixed, pure  # noqa: E402
+from reticent.coprivacy.game import MAX_PROFILES  # noqa: E402
 from reticent.coprivacy.models.repeated import GRIM, TIT_FOR_TAT, deviation, reputation  # noqa: E402
 from reticent.coprivacy.models.search import MASKINGS, Community, simulate  # noqa: E402
 from reticent.coprivacy.models.social import disclosure_game  # noqa: E402
@@ -150,10 +152,17 @@ GooPIR-style covering keywords, one for each real one:
 
 ## What is verified
 
-Every equilibrium is checked in fractions: no player gains by deviating. In games that are not degenerate, the mixed equilibria of
-two players equal an enumeration of all supports on 10,000 random games (`make deep`). Degenerate games, where equilibria may form
-a continuum, are labelled. Mixed equilibria are computed for two players with at most 7 strategies each; pure and correlated ones
-for any game of at most 65,536 profiles.
+Payoffs are fractions, and so is every comparison: the size of payoffs, or a very small difference between two of them, changes no
+answer. Pure equilibria are found by comparison. Mixed equilibria are computed for two players with at most {MAX_MIXED} strategies
+each; in games that are not degenerate they equal an enumeration of all supports on 10,000 random games (`make deep`).
+Degenerate games, whose equilibria may form a continuum, are labelled, and the corners of the continuum are listed.
+
+Correlated equilibria and max-min strategies are solutions of linear programs. Programs with at most {MAX_EXACT:,} entries (two
+players with 9 strategies each, or nine players with two) are solved exactly. Larger ones are solved in floating point; the gain by
+deviating is then computed in fractions, and the result says `within rounding` if it is not 0 (at most 10⁻⁷ of the range of the
+player's payoffs; more is refused). A game is refused if it has more than {MAX_PROFILES:,} profiles, or if the number of profiles, times the squares of the numbers of
+strategies added up over the players, exceeds {MAX_CORRELATED:,}: 16 players with two strategies each are within both limits, and so are two
+players with 60 strategies each.
 """
 
 

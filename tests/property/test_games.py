@@ -8,7 +8,8 @@ import pytest
 
 from reference.small_games import nash_equilibria, pure_profiles
 from reticent.coprivacy.coprivacy import Question, decide
-from reticent.coprivacy.equilibria import correlated, deviation_gain, is_degenerate, mixed, pure, security
+from reticent.coprivacy.correlated import correlated, security
+from reticent.coprivacy.equilibria import deviation_gain, is_degenerate, mixed, pure
 from reticent.coprivacy.game import Game, game_from, two_player
 
 FEW, MANY = 150, 10_000
@@ -61,15 +62,13 @@ def check_many_players(number: int) -> None:
     assert {next(iter(item.distribution)) for item in pure(game)} == pure_profiles(payoffs, shape)
     fair, welfare = correlated(game, "fair"), correlated(game, "welfare")
     for item in (fair, welfare):
-        assert deviation_gain(game, item.distribution) == item.gain <= Fraction(1, 10**7)
+        assert deviation_gain(game, item.distribution) == item.gain == 0
         assert sum(item.distribution.values()) == 1
     for item in pure(game):  # every pure equilibrium is a correlated one, so neither optimum can be worse
-        assert min(item.payoffs) <= min(fair.payoffs) + Fraction(1, 10**6)
-        assert sum(item.payoffs) <= sum(welfare.payoffs) + Fraction(1, 10**6)
+        assert min(item.payoffs) <= min(fair.payoffs)
+        assert sum(item.payoffs) <= sum(welfare.payoffs)
     for player in range(len(shape)):
-        assert security(game, player).value <= min(item.payoffs[player] for item in (fair, welfare)) + Fraction(
-            1, 10**6
-        )
+        assert security(game, player).value <= min(item.payoffs[player] for item in (fair, welfare))
 
 
 @pytest.mark.parametrize("number", range(60))
@@ -94,7 +93,7 @@ def test_a_game_with_an_even_number_of_equilibria_is_called_degenerate(number: i
     rows = any((theirs[i] == theirs[i].max()).sum() > 1 for i in range(game.shape[0]))
     if columns or rows:
         assert is_degenerate(game)
-    assert all(item.gain <= Fraction(1, 10**7) for item in mixed(game))
+    assert all(item.exact and item.gain == 0 for item in mixed(game))
 
 
 def test_help_in_the_corner_of_a_degenerate_game_is_found() -> None:
@@ -115,3 +114,82 @@ def test_random_large_payoffs_are_not_degenerate() -> None:
     rng = np.random.default_rng(5)
     values = rng.integers(-(10**6), 10**6, size=(2, 3, 3)).tolist()
     assert not is_degenerate(two_player("a", "b", "xyz", "uvw", *values))
+
+
+SCALES = (Fraction(1, 10**9), Fraction(1, 10**30), Fraction(10**11), Fraction(1, 7))
+
+
+def rescaled(game: Game, first: Fraction, second: Fraction) -> Game:
+    """The same game in other units: no equilibrium may change."""
+    return two_player(
+        "a", "b", *game.strategies,
+        [[5 + first * value for value in line] for line in as_lists(game, 0)],
+        [[-3 + second * value for value in line] for line in as_lists(game, 1)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_units_of_payoffs_change_no_answer(number: int) -> None:
+    rng = random.Random(number)
+    game = random_bimatrix(rng, ties=number % 2 == 0)
+    other = rescaled(game, rng.choice(SCALES), rng.choice(SCALES))
+    question = Question("a", {"b": "r0"}, {"b": "c1"})
+    mine, theirs = decide(game, question), decide(other, question)
+    assert is_degenerate(game) == is_degenerate(other)
+    assert {item.mixture for item in pure(game)} == {item.mixture for item in pure(other)}
+    assert (mine.coprivate, mine.mixed_probability) == (theirs.coprivate, theirs.mixed_probability)
+    assert mine.correlated_probability == theirs.correlated_probability
+    if not is_degenerate(game):
+        assert {item.mixture for item in mixed(game)} == {item.mixture for item in mixed(other)}
+
+
+@pytest.mark.parametrize("unit", [1, *SCALES])
+def test_nobody_helps_in_a_dilemma_however_small_its_payoffs_are(unit: Fraction) -> None:
+    """With payoffs of 1e-9 a fixed tolerance called every pair of strategies an equilibrium."""
+    mine = [[3 * unit, 0 * unit], [5 * unit, 1 * unit]]
+    game = two_player("a", "b", ("help", "not"), ("help", "not"), mine, [list(own) for own in zip(*mine, strict=True)])
+    found = decide(game, Question("a", {"b": "help"}, {"b": "help"}))
+    assert (found.coprivate, found.mixed_probability, found.correlated_probability) == (False, 0, 0)
+    assert [item.mixture for item in mixed(game)] == [((0, 1), (0, 1))]
+
+
+def test_a_difference_beyond_floating_point_decides() -> None:
+    """10^12 against 10^12 - 10^-12 is a strict preference, not a tie."""
+    top, less = Fraction(10**12), 10**12 - Fraction(1, 10**12)
+    mine = [[top, 0], [less, 0]]
+    theirs = [[1, 0], [1, 0]]
+    game = two_player("a", "b", ("ask", "not"), ("help", "not"), mine, theirs)
+    found = decide(game, Question("a", {"b": "not"}, {"b": "help"}))
+    assert (found.coprivate, found.mixed_probability, found.correlated_probability) == (False, 0, 0)
+    assert correlated(game, "welfare").payoffs == (top, 1)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 4), (4, 1), (1, 1, 1), (1, 3, 1), (2, 1, 2)])
+def test_players_without_a_choice(shape: tuple[int, ...]) -> None:
+    rng = random.Random(str(shape))
+    game = game_from(
+        [f"p{i}" for i in range(len(shape))], [[f"s{j}" for j in range(count)] for count in shape],
+        lambda _: [rng.randint(-9, 9) for _ in shape],
+    )  # fmt: skip
+    assert all(correlated(game, kind).exact for kind in ("fair", "welfare"))
+    if len(shape) == 2:
+        assert {item.mixture for item in mixed(game)} == nash_equilibria(as_lists(game, 0), as_lists(game, 1))
+
+
+@pytest.mark.parametrize("allowed", [0, "1/2", 1, "1/1000000000000"])
+def test_an_allowed_gain_is_used_up_and_not_exceeded(allowed: int | str) -> None:
+    """In the dilemma, help is bought by the allowed gain and by nothing else: 2 is what a certain deviation earns."""
+    mine = [[3, 0], [5, 1]]
+    game = two_player("a", "b", ("help", "not"), ("help", "not"), mine, [list(own) for own in zip(*mine, strict=True)])
+    found = correlated(game, event=lambda profile: profile == (0, 0), allowed=allowed)
+    assert found.chance(lambda profile: profile == (0, 0)) == Fraction(allowed) / 2
+    assert found.gain == Fraction(allowed)
+
+
+def test_a_larger_game_is_exact_too() -> None:
+    names = [str(number) for number in range(7)]
+    game = two_player("a", "b", names, names, *np.random.default_rng(1).integers(-(10**6), 10**6, (2, 7, 7)).tolist())
+    found = [correlated(game, kind) for kind in ("fair", "welfare")]
+    assert all(item.exact for item in found)
+    best = [max(item.payoffs[player] for item in found) for player in (0, 1)]
+    assert all(security(game, player).value <= best[player] for player in (0, 1))

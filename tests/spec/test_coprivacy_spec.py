@@ -9,7 +9,8 @@ import pytest
 
 from reticent.base.errors import ParameterError
 from reticent.coprivacy.coprivacy import Question, coprivate_share, decide
-from reticent.coprivacy.equilibria import correlated, deviation_gain, dominant, is_degenerate, mixed, pure
+from reticent.coprivacy.correlated import correlated
+from reticent.coprivacy.equilibria import deviation_gain, dominant, is_degenerate, mixed, pure
 from reticent.coprivacy.game import Game, two_player
 from reticent.coprivacy.models.repeated import (
     ALTERNATOR,

@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from reticent.base.errors import ParameterError
-from reticent.coprivacy.equilibria import MAX_MIXED, Equilibrium, correlated, mixed, pure
+from reticent.coprivacy.correlated import correlated
+from reticent.coprivacy.equilibria import MAX_MIXED, Equilibrium, mixed, pure
 from reticent.coprivacy.game import Game, Profile, exact
 
 

@@ -1,7 +1,7 @@
-"""Equilibria of a game: pure by comparison, mixed by supports and nashpy, correlated and max-min by linear programs.
+"""Equilibria of a game: pure by comparison, mixed by corners of the best-reply polyhedra and nashpy; all in fractions.
 
-Whatever a solver proposes is verified here in fractions: an `Equilibrium` carries the most that any player could gain
-by deviating, and `exact` says whether that was computed without rounding.
+What nashpy proposes is taken only if nobody gains by deviating, not even a little: a tolerance would be too wide for
+games with small payoffs and too narrow for games with large ones.
 """
 
 import itertools
@@ -9,31 +9,22 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from reticent.base.checks import check_choice
-from reticent.base.errors import ParameterError, SolverError
+from reticent.base.errors import ParameterError
 from reticent.base.optional import need
-from reticent.coprivacy.extreme import extreme_mixtures
+from reticent.coprivacy.extreme import corners, extreme_mixtures
 from reticent.coprivacy.fractions_solve import solve_exactly
 from reticent.coprivacy.game import Game, Profile
-from reticent.solve.highs import solve
-from reticent.solve.model import INFINITE, LinearModel, Status
-
-TOLERANCE = Fraction(1, 10**7)
-"""Largest gain by deviation that counts as none where probabilities are known only up to rounding."""
 
 MAX_MIXED = 7
 """Strategies of a player up to which all mixed equilibria are enumerated (supports grow as 2 to this power)."""
 
-MAX_CORRELATED = 30_000_000
-"""Entries of the linear program of correlated equilibria beyond which a game is refused."""
+DENOMINATORS = (10**3, 10**6, 10**9)
+"""Tried in this order for probabilities that a solver gives as floating-point numbers."""
 
-_DENOMINATORS = (10**3, 10**6, 10**9)
 _NASHPY_TOLERANCE = 1e-9  # of payoffs scaled to [0, 1]; what it lets through too much is refused by the verification
 
 Mixture = tuple[Fraction, ...]
@@ -98,20 +89,21 @@ def expected(game: Game, distribution: Distribution) -> tuple[Fraction, ...]:
 
 def deviation_gain(game: Game, distribution: Distribution) -> Fraction:
     """The most that a player gains on average by answering each recommended strategy with the best other one."""
-    largest = Fraction(0)
+    return max(deviation_gains(game, distribution))
+
+
+def deviation_gains(game: Game, distribution: Distribution) -> tuple[Fraction, ...]:
+    """What each player gains on average by answering each recommended strategy with the best other one."""
+    found = []
     for player, count in enumerate(game.shape):
-        total = Fraction(0)
-        for told in range(count):
-            gains = [Fraction(0)] * count
-            for profile, share in distribution.items():
-                if profile[player] == told:
-                    now = game.payoff(profile, player)
-                    for other in range(count):
-                        moved = (*profile[:player], other, *profile[player + 1 :])
-                        gains[other] += share * (game.payoff(moved, player) - now)
-            total += max(gains)
-        largest = max(largest, total)
-    return largest
+        gains = [[Fraction(0)] * count for _ in range(count)]  # [recommended][played instead]
+        for profile, share in distribution.items():
+            now = game.payoff(profile, player)
+            for other in range(count):
+                moved = (*profile[:player], other, *profile[player + 1 :])
+                gains[profile[player]][other] += share * (game.payoff(moved, player) - now)
+        found.append(sum((max(own) for own in gains), Fraction(0)))
+    return tuple(found)
 
 
 def independent(mixture: Sequence[Mixture]) -> Distribution:
@@ -182,15 +174,9 @@ def _verified(game: Game, strategies: list[NDArray[np.float64]]) -> Equilibrium 
     supports = [tuple(int(s) for s in np.flatnonzero(own > _NASHPY_TOLERANCE)) for own in strategies]
     solved = _on_supports(game, *supports)
     candidates = [] if solved is None else [solved]
-    candidates += [tuple(_simplified(own, limit) for own in strategies) for limit in _DENOMINATORS]
-    nearly: Equilibrium | None = None
-    for mixture in candidates:
-        item = _judged(game, mixture)
-        if item.exact:
-            return item
-        if item.gain <= TOLERANCE:
-            nearly = item
-    return nearly
+    candidates += [tuple(simplified(own, limit) for own in strategies) for limit in DENOMINATORS]
+    judged = (_judged(game, mixture) for mixture in candidates)
+    return next((item for item in judged if item.exact), None)
 
 
 def _judged(game: Game, mixture: tuple[Mixture, ...]) -> Equilibrium:
@@ -221,7 +207,8 @@ def _indifference(payoffs: NDArray[np.object_], own: tuple[int, ...], other: tup
     return tuple(shares.get(strategy, Fraction(0)) for strategy in range(len(payoffs)))
 
 
-def _simplified(shares: NDArray[np.float64], limit: int) -> Mixture:
+def simplified(shares: NDArray[np.float64], limit: int) -> Mixture:
+    """Probabilities near these, with denominators up to a limit, that add up to 1."""
     parts = [max(Fraction(0), Fraction(float(share)).limit_denominator(limit)) for share in shares]
     total = sum(parts, Fraction(0))
     return tuple(part / total for part in parts)
@@ -232,160 +219,4 @@ def is_degenerate(game: Game) -> bool:
     _two_players(game, "degeneracy")
     if max(game.shape) > MAX_MIXED:
         raise ParameterError(f"degeneracy: decided for at most {MAX_MIXED} strategies per player.")
-    own = game.payoffs[..., 0].T  # rows: the second player's strategies, columns: replies of the first
-    return _too_many_replies(own) or _too_many_replies(game.payoffs[..., 1])
-
-
-def _too_many_replies(payoffs: NDArray[np.object_]) -> bool:
-    """`payoffs[s, r]`: what reply r earns against pure strategy s; looks for a mixture with too many best replies."""
-    strategies, replies = payoffs.shape
-    for size in range(1, min(strategies, replies - 1) + 1):
-        for support in itertools.combinations(range(strategies), size):
-            for best in itertools.combinations(range(replies), size + 1):
-                if _mixture_exists(payoffs[list(support)], best):
-                    return True
-    return False
-
-
-def _mixture_exists(payoffs: NDArray[np.object_], best: tuple[int, ...]) -> bool:
-    """Whether a mixture with all of these strategies makes all replies in `best` equally good and none better."""
-    size, replies = payoffs.shape
-    values = payoffs.astype(np.float64)
-    # columns: shares, the value of the best reply, the least share (to be maximised)
-    against = np.hstack([values.T, -np.ones((replies, 1)), np.zeros((replies, 1))])
-    least = np.hstack([np.eye(size), np.zeros((size, 1)), -np.ones((size, 1))])
-    whole = np.hstack([np.ones((1, size)), np.zeros((1, 2))])
-    lower = np.concatenate([[0.0 if r in best else -INFINITE for r in range(replies)], np.zeros(size), [1.0]])
-    upper = np.concatenate([np.zeros(replies), np.full(size, INFINITE), [1.0]])
-    found = solve(
-        LinearModel(
-            np.array([0.0] * size + [0.0, 1.0]), np.array([0.0] * size + [-INFINITE, 0.0]), np.full(size + 2, INFINITE),
-            sparse.csr_array(np.vstack([against, least, whole])), lower, upper, maximise=True,
-        )
-    )  # fmt: skip
-    return found.status is Status.OPTIMAL and found.objective > 1e-9
-
-
-OBJECTIVES = ("fair", "welfare")
-
-
-def correlated(
-    game: Game, objective: str = "fair", *, event: Callable[[Profile], bool] | None = None, allowed: Any = 0
-) -> Equilibrium:
-    """A correlated equilibrium: the fairest (largest least payoff), the largest sum, or the likeliest `event`.
-
-    With `allowed` > 0 an ε-correlated equilibrium: nobody gains more than that by deviating.
-    """
-    check_choice(objective, OBJECTIVES, name="objective", owner="correlated equilibrium")
-    profiles = list(game.profiles())
-    if len(profiles) * sum(count * count for count in game.shape) > MAX_CORRELATED:
-        raise ParameterError(
-            f"correlated equilibrium: {len(profiles)} profiles with so many strategies are too many for its linear program."
-        )
-    program = _Correlated(game, profiles, float(allowed))
-    found = solve(program.model(objective, event))
-    if found.status is not Status.OPTIMAL:
-        raise SolverError("correlated equilibrium: the linear program has no solution, although one always exists.")
-    return _verified_distribution(game, profiles, found.values[: len(profiles)], Fraction(str(allowed)))
-
-
-class _Correlated:
-    """The linear program: shares of the profiles, gains by deviating for each recommendation, the least payoff."""
-
-    def __init__(self, game: Game, profiles: list[Profile], allowed: float) -> None:
-        self.game, self.profiles, self.allowed = game, profiles, allowed
-        self.payoffs = game.floats.reshape(len(profiles), len(game.players))
-        self.told = [(player, own) for player, count in enumerate(game.shape) for own in range(count)]
-        self.n_columns = len(profiles) + len(self.told) + 1
-
-    def model(self, objective: str, event: Callable[[Profile], bool] | None) -> LinearModel:
-        """Maximise the objective over all (ε-)correlated equilibria."""
-        count, rows = len(self.profiles), self._rows()
-        cost = np.zeros(self.n_columns)
-        if event is not None:
-            cost[:count] = [float(event(profile)) for profile in self.profiles]
-        elif objective == "welfare":
-            cost[:count] = self.payoffs.sum(axis=1)
-        else:
-            cost[-1] = 1.0
-        lower = np.zeros(self.n_columns)
-        lower[-1] = -INFINITE
-        matrix = sparse.csr_array(np.vstack([row for row, _, _ in rows]))
-        low, high = (np.array([row[place] for row in rows]) for place in (1, 2))
-        return LinearModel(cost, lower, np.full(self.n_columns, INFINITE), matrix, low, high, maximise=True)
-
-    def _rows(self) -> list[tuple[NDArray[np.float64], float, float]]:
-        count = len(self.profiles)
-        whole = np.zeros(self.n_columns)
-        whole[:count] = 1.0
-        rows = [(whole, 1.0, 1.0)]
-        for place, (player, own) in enumerate(self.told):
-            for other in range(self.game.shape[player]):
-                if other != own:
-                    row = np.zeros(self.n_columns)
-                    row[:count] = self._gains(player, own, other)
-                    row[count + place] = -1.0
-                    rows.append((row, -INFINITE, 0.0))
-        for player in range(len(self.game.players)):
-            limit, least = np.zeros(self.n_columns), np.zeros(self.n_columns)
-            limit[[count + place for place, (whose, _) in enumerate(self.told) if whose == player]] = 1.0
-            least[:count], least[-1] = self.payoffs[:, player], -1.0
-            rows += [(limit, -INFINITE, self.allowed), (least, 0.0, INFINITE)]
-        return rows
-
-    def _gains(self, player: int, own: int, other: int) -> NDArray[np.float64]:
-        mine = np.moveaxis(self.game.floats[..., player], player, 0)
-        gains = np.zeros_like(mine)
-        gains[own] = mine[other] - mine[own]
-        return np.moveaxis(gains, 0, player).reshape(-1)
-
-
-def _verified_distribution(
-    game: Game, profiles: list[Profile], shares: NDArray[np.float64], allowed: Fraction
-) -> Equilibrium:
-    nearly: Equilibrium | None = None
-    for limit in _DENOMINATORS:
-        simple = _simplified(shares, limit)
-        distribution = {profile: share for profile, share in zip(profiles, simple, strict=True) if share}
-        gain = deviation_gain(game, distribution)
-        item = Equilibrium("correlated", distribution, expected(game, distribution), gain, gain <= allowed)
-        if gain <= allowed:
-            return item
-        if gain <= allowed + TOLERANCE:
-            nearly = item
-    if nearly is None:
-        raise SolverError("correlated equilibrium: what the solver proposed does not hold when checked in fractions.")
-    return nearly
-
-
-@dataclass(frozen=True)
-class Security:
-    """What a player can make sure of alone: a mixed strategy and the least it earns, whatever the others do."""
-
-    player: int
-    mixture: Mixture
-    value: Fraction
-
-
-def security(game: Game, player: int) -> Security:
-    """The max-min strategy of a player by a linear program; its value is recomputed in fractions."""
-    mine = np.moveaxis(game.payoffs[..., player], player, 0).reshape(game.shape[player], -1)
-    count, others = mine.shape
-    rows = np.vstack([np.hstack([mine.T.astype(np.float64), -np.ones((others, 1))]), [[1.0] * count + [0.0]]])
-    lower, upper = np.array([0.0] * others + [1.0]), np.array([INFINITE] * others + [1.0])
-    found = solve(
-        LinearModel(
-            np.array([0.0] * count + [1.0]), np.array([0.0] * count + [-INFINITE]), np.full(count + 1, INFINITE),
-            sparse.csr_array(rows), lower, upper, maximise=True,
-        )
-    )  # fmt: skip
-    if found.status is not Status.OPTIMAL:
-        raise SolverError("max-min strategy: the linear program has no solution, although one always exists.")
-    best: tuple[Fraction, Mixture] | None = None
-    for limit in _DENOMINATORS:
-        mixture = _simplified(found.values[:count], limit)
-        value = min(sum((s * v for s, v in zip(mixture, column, strict=True)), Fraction(0)) for column in mine.T)
-        if best is None or value > best[0]:
-            best = (value, mixture)
-    assert best is not None
-    return Security(player, best[1], best[0])
+    return any(len(corner.best) > len(corner.used) for side in corners(game) for corner in side)

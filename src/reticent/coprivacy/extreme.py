@@ -4,35 +4,28 @@ A mixture of one player and the payoff of the other's best reply form a polyhedr
 are corners. Every equilibrium lies between extreme ones (Mangasarian 1964), so nothing that is largest at a corner is missed.
 """
 
-import itertools
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
-from reticent.coprivacy.fractions_solve import solve_exactly
+from reticent.coprivacy.exact_program import Exact, Tableau
 from reticent.coprivacy.game import Game
 
 Mixture = tuple[Fraction, ...]
-MOST_CORNERS = 20_000
-"""Systems of equations that are solved for each player; larger games are left to the solver's proposals."""
 
 
 @dataclass(frozen=True)
-class _Corner:
+class Corner:
+    """A corner: the mixture, the strategies in use, and the other player's best replies to it."""
+
     mixture: Mixture
     used: frozenset[int]
     best: frozenset[int]
 
 
 def extreme_mixtures(game: Game) -> list[tuple[Mixture, Mixture]]:
-    """All pairs of corners of which each uses only best replies to the other; none where there are too many to try."""
-    of_first = game.payoffs[..., 0].T  # [strategy of the second, reply of the first]
-    of_second = game.payoffs[..., 1]
-    if max(_systems(of_first), _systems(of_second)) > MOST_CORNERS:
-        return []
-    seconds, firsts = _corners(of_first), _corners(of_second)
+    """All pairs of corners of which each uses only best replies to the other."""
+    firsts, seconds = corners(game)
     return [
         (first.mixture, second.mixture)
         for first in firsts
@@ -41,29 +34,39 @@ def extreme_mixtures(game: Game) -> list[tuple[Mixture, Mixture]]:
     ]
 
 
-def _systems(payoffs: NDArray[np.object_]) -> int:
-    strategies, replies = payoffs.shape
-    count = 1
-    for number in range(strategies):
-        count = count * (strategies + replies - number) // (number + 1)
-    return count
+@functools.lru_cache(maxsize=4)
+def corners(game: Game) -> tuple[list[Corner], list[Corner]]:
+    """The corners of the first and of the second player's mixtures.
+
+    A mixture with more best replies than strategies of its own lies on a face whose corners have too many as well, so the
+    corners decide whether a game is degenerate.
+    """
+    return _corners(game.payoffs[..., 1]), _corners(game.payoffs[..., 0].T)
 
 
-def _corners(payoffs: NDArray[np.object_]) -> list[_Corner]:
-    """Corners of {(x, v): x ≥ 0, Σ x = 1, every reply earns at most v}, for `payoffs[strategy, reply]`."""
+def _corners(payoffs: Exact) -> list[Corner]:
+    """Corners of {x ≥ 0: every reply earns at most 1}, scaled to probabilities, for `payoffs[strategy, reply]`.
+
+    Payoffs are moved above 0, which changes no best reply and bounds the polytope. From x = 0 the search goes to every
+    neighbour, over all ties, so no corner is missed.
+    """
     strategies, replies = payoffs.shape
-    zero, one = Fraction(0), Fraction(1)
-    tight = [[one if at == s else zero for at in range(strategies)] + [zero] for s in range(strategies)]
-    tight += [[*(payoffs[s, reply] for s in range(strategies)), -one] for reply in range(replies)]
-    whole = [one] * strategies + [zero]
-    found: dict[Mixture, _Corner] = {}
-    for chosen in itertools.combinations(range(len(tight)), strategies):
-        solved = solve_exactly([*(tight[at] for at in chosen), whole], [*([zero] * strategies), one])
-        if solved is None or min(solved[:-1]) < 0 or tuple(solved[:-1]) in found:
-            continue
-        mixture, value = tuple(solved[:-1]), solved[-1]
-        earned = [sum((m * payoffs[s, r] for s, m in enumerate(mixture)), zero) for r in range(replies)]
-        if max(earned) <= value:
+    moved = payoffs - payoffs.min() + ((payoffs.max() - payoffs.min()) or Fraction(1))
+    start = Tableau.of(moved.T, [Fraction(1)] * replies)
+    seen, waiting = {frozenset(start.basis)}, [start]
+    found: dict[Mixture, Corner] = {}
+    while waiting:
+        at = waiting.pop()
+        shares = at.values()
+        if total := sum(shares, Fraction(0)):
+            mixture = tuple(share / total for share in shares)
             used = frozenset(s for s, share in enumerate(mixture) if share)
-            found[mixture] = _Corner(mixture, used, frozenset(r for r, e in enumerate(earned) if e == value))
+            earned = [sum((m * moved[s, r] for s, m in enumerate(shares)), Fraction(0)) for r in range(replies)]
+            found[mixture] = Corner(mixture, used, frozenset(r for r, own in enumerate(earned) if own == 1))
+        for column in range(strategies):
+            for row in at.leaving(column):
+                basis = frozenset(at.basis) - {at.basis[row]} | {at.outside[column]}
+                if basis not in seen:
+                    seen.add(basis)
+                    waiting.append(at.moved(row, column))
     return list(found.values())

@@ -6,17 +6,15 @@ from typing import Any
 
 from reticent.base.progress import Progress, silent
 from reticent.coprivacy.coprivacy import Coprivacy, decide
+from reticent.coprivacy.correlated import Security, correlated, security
 from reticent.coprivacy.equilibria import (
     MAX_MIXED,
     Equilibrium,
-    Security,
-    correlated,
     deviation_gain,
     dominant,
     is_degenerate,
     mixed,
     pure,
-    security,
 )
 from reticent.coprivacy.files import GameFile
 from reticent.coprivacy.game import Game
