@@ -158,11 +158,11 @@ each; in games that are not degenerate they equal an enumeration of all supports
 Degenerate games, whose equilibria may form a continuum, are labelled, and the corners of the continuum are listed.
 
 Correlated equilibria and max-min strategies are solutions of linear programs. Programs with at most {MAX_EXACT:,} entries (two
-players with 9 strategies each, or nine players with two) are solved exactly. Larger ones are solved in floating point; the gain by
-deviating is then computed in fractions, and the result says `within rounding` if it is not 0 (at most 10⁻⁷ of the range of the
-player's payoffs; more is refused). A game is refused if it has more than {MAX_PROFILES:,} profiles, or if the number of profiles, times the squares of the numbers of
-strategies added up over the players, exceeds {MAX_CORRELATED:,}: 16 players with two strategies each are within both limits, and so are two
-players with 60 strategies each.
+players with 9 strategies each, or nine players with two) are solved exactly. Larger ones are solved in floating point; the gain by deviating is
+then computed in fractions, and the result says `within rounding` if it is not 0 (at most 10⁻⁷ of the range of the player's
+payoffs; more is refused). A game is refused if it has more than {MAX_PROFILES:,} profiles, or if the number of profiles, times the
+squares of the numbers of strategies added up over the players, exceeds {MAX_CORRELATED:,}: 16 players with two strategies
+each are within both limits, and so are two players with 60 strategies each.
 """
 
 
