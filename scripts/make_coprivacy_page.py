@@ -103,13 +103,13 @@ applications of co-operative privacy" (SORT 35, 2011). Run your own game with `r
 
 ## The question
 
-A game is *coprivate* if it is an equilibrium that one player asks another for help and that the other helps: privacy is then
-kept without altruism. *δ-coprivate*: the game, drawn at random, is coprivate with probability at least δ. *Generally* coprivate:
-the utility adds functionality or security to privacy. *Mixed* and *correlated*: the equilibrium may be in mixed strategies, or
-recommended by a mediator whom nobody gains by ignoring.
+A game is *coprivate* if it has an equilibrium in which one player asks another for help and the other helps: both keep their
+privacy, and neither has to be altruistic. It is *δ-coprivate* if, drawn at random, it is coprivate with probability at least δ.
+It is *generally* coprivate if the utility adds functionality or security to privacy. *Mixed* and *correlated* coprivacy allow
+equilibria in mixed strategies, or equilibria that a mediator recommends and nobody gains by ignoring.
 
-Two corrections to the source. Every finite game has a mixed equilibrium, but in it help may never be asked for: we report the
-probability that help is asked for *and* given. And (hide, hide) is not the only equilibrium of the two users below.
+We correct the source in two places. Every finite game has a mixed equilibrium, but help may have probability 0 in it, so we
+report the probability that help is asked for *and* given. And (hide, hide) is not the only equilibrium of the two users below.
 
 ## Users who hide or publish
 
@@ -117,36 +117,37 @@ The utility of a user is what the others show, divided by 1 + what the user show
 
 {users()}
 
-With N users there are N + 1 pure equilibria: nobody publishes, or exactly one does. The fairest correlated equilibrium lets them
-take turns.
+With N users there are N + 1 pure equilibria: nobody publishes, or exactly one user does. In the fairest correlated equilibrium
+the users take turns.
 
 ## Played again and again
 
-ε is what the best deviation earns per round against the machine, computed exactly; 0 means that the machine is an equilibrium.
+ε is the exact gain per round of the best deviation when both players use the machine; 0 means that this is an equilibrium.
 
 {repeated()}
 
-*grim* publishes until the other hides once; *reputation 2 of 3* publishes to whoever has a reputation of at least 2, which rises
-and falls by 1 between 0 and 3.
+*grim* publishes until the other player hides once. *reputation 2 of 3* publishes to players with a reputation of at least 2;
+reputation rises and falls by 1 between 0 and 3.
 
 ## Worked examples
 
-The source gives no payoffs for these; ours are stated in the models and can be changed in the file.
+The source gives no payoffs for these examples; the payoffs below are our own, and a game file can change them.
 
 {worked()}
 
 ## Search through peers
 
-A peer submits a query itself if that does not lower the entropy of its profile; else it asks peers, who help if their own
-entropy rises. *Submitted at once* is a share of all queries; the next three are shares of the queries for which help was asked.
+A peer submits a query itself if that does not lower the entropy of its profile. Otherwise it asks other peers, who help if their
+own entropy rises. *Submitted at once* is a share of all queries; the next three columns are shares of the queries for which
+a peer asked for help.
 
 {search()}
 
 *Linked* is the share of peers whose profile, as the database sees it, is still nearest to their own interests. **Flat is not
-unlinkable**: entropy rises a good deal, and most peers can still be told apart.
+unlinkable**: entropy rises a good deal, but most profiles can still be linked to their peers.
 
-The same community (10 peers, 100 keywords, 300 queries each) when peers hide alone: TrackMeNot-style covering queries, or
-GooPIR-style covering keywords, one for each real one:
+In the table below the same community (10 peers, 100 keywords, 300 queries each) also hides alone: with covering queries in the
+style of TrackMeNot, or covering keywords in the style of GooPIR, one per real query:
 
 {maskings()}
 
@@ -158,11 +159,13 @@ each; in games that are not degenerate they equal an enumeration of all supports
 Degenerate games, whose equilibria may form a continuum, are labelled, and the corners of the continuum are listed.
 
 Correlated equilibria and max-min strategies are solutions of linear programs. Programs with at most {MAX_EXACT:,} entries (two
-players with 9 strategies each, or nine players with two) are solved exactly. Larger ones are solved in floating point; the gain by deviating is
-then computed in fractions, and the result says `within rounding` if it is not 0 (at most 10⁻⁷ of the range of the player's
-payoffs; more is refused). A game is refused if it has more than {MAX_PROFILES:,} profiles, or if the number of profiles, times the
-squares of the numbers of strategies added up over the players, exceeds {MAX_CORRELATED:,}: 16 players with two strategies
-each are within both limits, and so are two players with 60 strategies each.
+players with 9 strategies each, or nine players with two) are solved exactly. Larger ones are solved in floating point;
+the gain by deviating is then computed in fractions, and the result says `within rounding` if it is not 0 (at most 10⁻⁷ of
+the range of the player's payoffs; more is refused).
+
+A game is refused if it has more than {MAX_PROFILES:,} profiles, or if the number of profiles, times the squares of the numbers
+of strategies added up over the players, exceeds {MAX_CORRELATED:,}: 16 players with two strategies each are within both limits,
+and so are two players with 60 strategies each.
 """
 
 
