@@ -1,6 +1,6 @@
 """Which households are nearer to a household than its own: members are paired one to one at least total distance.
 
-Distances of two members are those of `nearest`: squared differences of numbers, 0 or 1 for codes; a missing coordinate of
+Distances of two members are those of `nearest`: squared differences of numbers, 0 or the weight in `nominal` for codes; a missing coordinate of
 the asker adds nothing, one of the other adds `absent`. The search asks only whether anybody is as near as the own
 household, so that the sum of row minima settles most pairs.
 """
@@ -24,7 +24,7 @@ def _member_distance(query, point, nominal, absent):  # type: ignore[no-untyped-
         if other != other:
             total += absent[column]
         elif nominal[column]:
-            total += 0.0 if value == other else 1.0
+            total += 0.0 if value == other else 1.0 * nominal[column]
         else:
             total += (value - other) ** 2
     return total

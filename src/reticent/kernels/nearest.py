@@ -1,7 +1,7 @@
 """Nearest records without all pairs: a tree of boxes over records with numeric, ordinal and nominal coordinates.
 
-The squared distance of a record x and a query q is a sum over coordinates: (x−q)² for numeric and ordinal ones, 0 or 1
-for nominal ones (codes as floats). A missing coordinate (NaN) of the query adds nothing; a missing coordinate of the
+The squared distance of a record x and a query q is a sum over coordinates: (x−q)² for numeric and ordinal ones; for
+nominal ones (codes as floats) 0, or if they differ `nominal` of that coordinate (true is 1, or a weight). A missing coordinate (NaN) of the query adds nothing; a missing coordinate of the
 record, where the query has one, adds `absent` of that coordinate. Queries with a radius stop at the first record that
 settles them, so small noise costs O(log n) a record; memory is O(n·d).
 """
@@ -138,7 +138,7 @@ def _to_box(query, node, low, high, gaps, nominal, absent):  # type: ignore[no-u
         below, above = low[node, column] - value, value - high[node, column]
         gap = max(below, above)
         if gap > 0:
-            part = 1.0 if nominal[column] else gap * gap
+            part = 1.0 * nominal[column] if nominal[column] else gap * gap
             total += min(part, absent[column]) if gaps[node, column] else part
     return total
 
@@ -156,7 +156,7 @@ def _to_point(query, points, i, nominal, absent, limit):  # type: ignore[no-unty
             total += absent[column]
         elif nominal[column]:
             if value != other:
-                total += 1.0
+                total += 1.0 * nominal[column]
         else:
             total += (value - other) * (value - other)
         if total > limit:
@@ -213,17 +213,17 @@ def _count_nearer(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _alone_within(  # type: ignore[no-untyped-def]
-    points, starts, ends, children, low, high, gaps, nominal, absent, queries, radii, tie, alone
+    points, starts, ends, children, low, high, gaps, nominal, absent, units, queries, mine, radii, tie, alone
 ):
-    """Whether one record only lies within the radius; stops at the second one, so that many ties cost nothing."""
+    """Whether only records of the own unit lie within the radius; stops at the first other, so that ties cost nothing."""
     nodes = np.empty(256, dtype=np.int64)
     bounds = np.empty(256, dtype=np.float64)
     for i in range(queries.shape[0]):
         query = queries[i]
         outer = radii[i] * (1.0 + tie)
-        found, depth = 0, 1
+        other, depth = False, 1
         nodes[0], bounds[0] = 0, 0.0
-        while depth > 0 and found < 2:
+        while depth > 0 and not other:
             depth -= 1
             node = nodes[depth]
             if bounds[depth] > outer:
@@ -231,10 +231,9 @@ def _alone_within(  # type: ignore[no-untyped-def]
             child = children[node]
             if child < 0:
                 for at in range(starts[node], ends[node]):
-                    if _to_point(query, points, at, nominal, absent, outer) <= outer:
-                        found += 1
-                        if found == 2:
-                            break
+                    if units[at] != mine[i] and _to_point(query, points, at, nominal, absent, outer) <= outer:
+                        other = True
+                        break
                 continue
             left = _to_box(query, child, low, high, gaps, nominal, absent)
             right = _to_box(query, child + 1, low, high, gaps, nominal, absent)
@@ -242,7 +241,7 @@ def _alone_within(  # type: ignore[no-untyped-def]
             nodes[depth], bounds[depth] = far, max(left, right)
             nodes[depth + 1], bounds[depth + 1] = near, min(left, right)
             depth += 2
-        alone[i] = found == 1
+        alone[i] = not other
 
 
 @njit(cache=True, nogil=True)
@@ -337,14 +336,18 @@ def count_nearer(tree: Tree, queries: Floats, radii: Floats, *, cap: int) -> tup
     return nearer, ties
 
 
-def alone_within(tree: Tree, queries: Floats, radii: Floats) -> Truths:
-    """Whether exactly one record lies within the squared radius of each query (ties count as within)."""
+def alone_within(tree: Tree, units: Integers, queries: Floats, mine: Integers, radii: Floats) -> Truths:
+    """Whether no record of another unit than the query's own lies within its squared radius (ties count as within).
+
+    `units` has one for each row of the input of `build_tree`, `mine` one for each query.
+    """
     n = queries.shape[0]
     alone = np.empty(n, dtype=np.bool_)
     arrays = (tree.points, tree.starts, tree.ends, tree.children, tree.low, tree.high, tree.gaps, tree.nominal)
+    ordered = np.ascontiguousarray(units[tree.order])
 
     def work(a: int, b: int) -> None:
-        _alone_within(*arrays, tree.absent, queries[a:b], radii[a:b], TIE, alone[a:b])
+        _alone_within(*arrays, tree.absent, ordered, queries[a:b], mine[a:b], radii[a:b], TIE, alone[a:b])
 
     _in_threads(work, n)
     return alone

@@ -20,6 +20,8 @@ from reticent.microdata.risk.known import identifying_variables, rare
 from reticent.microdata.risk.linkage_attackers import Column, Part, attackers
 from reticent.microdata.risk.linkage_coordinates import Coordinates
 from reticent.microdata.risk.linkage_distance import uniquely_linked
+from reticent.microdata.risk.linkage_likelihood import codes_changed, likelihood_linked
+from reticent.microdata.risk.respondents import respondents_of, respondents_shown
 from reticent.microdata.trace import Trace, numbers_of, positions, values_of
 
 Ints = NDArray[np.int64]
@@ -50,12 +52,19 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
     linked = np.zeros(masked.n_records, dtype=bool)
     here = np.flatnonzero(own >= 0)
     columns = known_columns(trace, masked, known)
+    who = respondents_of(trace.original)
     found: dict[str, float] = {}
     for attacker, chosen in attackers(columns) if here.size else ():
-        both = [_linked(chosen, own, here, turned=turned) for turned in (False, True)]
+        both = [_linked(chosen, own, here, who, turned=turned) for turned in (False, True)]
         best = max(both, key=lambda unique: int(unique.sum()))
         linked[here] |= best
         found[attacker] = float(best.sum()) / masked.n_records
+    if here.size and codes_changed(columns):
+        turns = [likelihood_linked(columns, here, who, turned=turned) for turned in (False, True)]
+        asking, best = max(turns, key=lambda pair: int(pair[1].sum()))
+        linked[asking[best]] = True
+        tried = "" if asking.size == here.size else f" ({asking.size} records tried)"
+        found[f"knows how often codes were changed{tried}"] = float(best.mean()) * here.size / masked.n_records
     for name in identifying_variables(trace.original):
         if name in known and here.size:
             told = _told(trace.original, _known_column(trace, masked, name, own))
@@ -65,10 +74,12 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
     return KnownLinkage(known, masked.n_records, trace.original.n_records, tuple(found.items()), linked, took)
 
 
-def _linked(parts: Sequence[Part], own: Ints, here: Ints, *, turned: bool) -> NDArray[np.bool_]:
+def _linked(
+    parts: Sequence[Part], own: Ints, here: Ints, who: Ints | None, *, turned: bool
+) -> NDArray[np.bool_]:
     """Which published records lead to their own and to nobody else; `turned`: from the true record to the published one.
 
-    A blank says nothing when the published record asks; when the true record asks, it costs `absent`.
+    `who` is the respondent of each true record, where some have several. A blank says nothing when the published record asks; when the true record asks, it costs `absent`.
     """
     true = np.ascontiguousarray(np.column_stack([part.true for part in parts]))
     shown = np.ascontiguousarray(np.column_stack([part.shown for part in parts]))
@@ -76,9 +87,10 @@ def _linked(parts: Sequence[Part], own: Ints, here: Ints, *, turned: bool) -> ND
     nominal, absent = np.array([part.nominal for part in parts]), np.array([part.absent for part in parts])
     if turned:
         coordinates = Coordinates(names, shown, np.ascontiguousarray(true[own[here]]), nominal, absent)
-        return uniquely_linked(coordinates, here)
+        return uniquely_linked(coordinates, here, None if who is None else respondents_shown(who, own))
     coordinates = Coordinates(names, true, np.ascontiguousarray(shown[here]), nominal, absent)
-    return uniquely_linked(coordinates, own[here])
+    return uniquely_linked(coordinates, own[here], who)
+
 
 
 def _told(original: Microdata, column: Column) -> NDArray[np.bool_]:

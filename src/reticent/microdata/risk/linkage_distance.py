@@ -156,12 +156,21 @@ def _linked(coordinates: Coordinates, own: Integers, truth: str, depth: int) -> 
     return DistanceLinkage(coordinates.names, credit, nearer, depth, coordinates.n_original, truth)
 
 
-def uniquely_linked(coordinates: Coordinates, own: Integers) -> npt.NDArray[np.bool_]:
-    """Whether the own original record of each masked one is nearest, and nobody else is as near; O(log n) a record."""
+def uniquely_linked(
+    coordinates: Coordinates, own: Integers, units: Integers | None = None
+) -> npt.NDArray[np.bool_]:
+    """Whether the own original record of each masked one is nearest, and nobody else is as near; O(log n) a record.
+
+    With `units` (the respondent of each original record) any record of the own respondent will do.
+    """
     tree = build_tree(coordinates.original, coordinates.nominal, coordinates.absent)
     order, queries, radii = _in_tree_order(coordinates, tree, own)
+    if units is None:
+        units = np.arange(coordinates.n_original)
+    else:
+        radii = np.minimum(radii, nearest(tree, queries)[1])
     linked = np.empty(order.size, dtype=np.bool_)
-    linked[order] = alone_within(tree, queries, radii)
+    linked[order] = alone_within(tree, units, queries, np.ascontiguousarray(units[own[order]]), radii)
     return linked
 
 

@@ -19,6 +19,7 @@ from reticent.kernels.grouping import pattern_table
 from reticent.kernels.nearest import build_tree, sums_within
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.risk.individual import IndividualRisk, record_risk
+from reticent.microdata.risk.respondents import respondents_of, respondents_shown, shares_of
 from reticent.microdata.trace import Cover, Trace, numbers_of, positions, values_of
 
 Floats = NDArray[np.float64]
@@ -161,11 +162,20 @@ def _numbered(cover: Cover, masked: Microdata, name: str) -> Codes:
 
 
 def recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
-    """Count the fitting published records of each original record; without keys every published record fits."""
+    """Count the fitting published records of each original record; without keys every published record fits.
+
+    Records of one respondent count once, and the own record is among the fitting ones if any of the respondent's is.
+    """
     fit = Fit.of(trace, masked, keys)
     weights = population_weights(trace, masked)
-    counts, sums = _fitting(fit, np.ones(masked.n_records) if weights is None else weights)
+    true_who = respondents_of(trace.original)
+    who = None if true_who is None else respondents_shown(true_who, fit.own)
+    exclusive = not fit.true_numbers.shape[1] and all(len(layers) == 1 for layers in fit.maps)
+    shares = np.ones(masked.n_records) if who is None else shares_of(who, fit.shown, exclusive=exclusive)
+    counts, sums = _fitting(fit, shares, shares if weights is None else shares * weights)
     mine = fit.own_fits()
+    if who is not None:
+        mine = (np.bincount(who, weights=mine) > 0)[who] & (fit.own >= 0) & (counts > 0)
     n = trace.original.n_records
     found, population = np.zeros(n, dtype=np.int64), np.zeros(n)
     at = np.flatnonzero(mine)
@@ -186,32 +196,29 @@ def population_weights(trace: Trace, masked: Microdata) -> Floats | None:
     return np.asarray(here * (true.sum() / here.sum())) if here.sum() > 0 else here
 
 
-def _fitting(fit: Fit, values: Floats) -> tuple[Ints, Floats]:
-    """Number of published records, and sum of their values, that fit the true keys of each published record's person."""
-    counts, sums = np.zeros(len(fit.own), dtype=np.int64), np.zeros(len(fit.own))
+def _fitting(fit: Fit, shares: Floats, values: Floats) -> tuple[Ints, Floats]:
+    """How many published respondents, and which sum of values, fit the true keys of each published record's person."""
+    found, sums = np.zeros(len(fit.own)), np.zeros(len(fit.own))
     for detail, rows in fit.details():
         true = fit.translated(detail)
-        if fit.true_numbers.shape[1]:
-            found = _around(fit, true, rows, values)
-        else:
-            found = _equal(true, fit.shown[rows], values[rows])
-        counts += found[0]
-        sums += found[1]
-    return counts, sums
+        for total, amounts in ((found, shares), (sums, values)):
+            if fit.true_numbers.shape[1]:
+                total += _around(fit, true, rows, amounts)
+            else:
+                total += _equal(true, fit.shown[rows], amounts[rows])
+    # shares of one respondent add up to 1 but for rounding; who fits at all is at least one
+    counts = np.where(found > 0, np.maximum(np.floor(found + 1e-6), 1.0), 0.0)
+    return counts.astype(np.int64), sums
 
 
-def _equal(true: Codes, shown: Codes, values: Floats) -> tuple[Ints, Floats]:
+def _equal(true: Codes, shown: Codes, amounts: Floats) -> Floats:
     if true.shape[1] == 0:
-        return np.full(len(true), len(shown)), np.full(len(true), values.sum())
+        return np.full(len(true), amounts.sum())
     asking, ask = _distinct(true)
     answering, answer = _distinct(shown)
-    counts = np.bincount(answer, minlength=len(answering)).astype(np.int64)
-    totals = np.bincount(answer, weights=values, minlength=len(answering))
-    found = [
-        compatible_sums(asking, answering, amount, asking_wild=False, answering_wild=True)[ask]
-        for amount in (counts, totals)
-    ]
-    return found[0], found[1]
+    totals = np.bincount(answer, weights=amounts, minlength=len(answering))
+    found = compatible_sums(asking, answering, totals, asking_wild=False, answering_wild=True)
+    return np.asarray(found[ask])
 
 
 def _distinct(codes: Codes) -> tuple[Codes, Ints]:
@@ -220,8 +227,8 @@ def _distinct(codes: Codes) -> tuple[Codes, Ints]:
     return codes[first], group
 
 
-def _around(fit: Fit, true: Codes, rows: NDArray[np.bool_], values: Floats) -> tuple[Ints, Floats]:
-    """Records with fitting codes that are at least as near in the moved numbers as the own record."""
+def _around(fit: Fit, true: Codes, rows: NDArray[np.bool_], values: Floats) -> Floats:
+    """The sum of values over records with fitting codes that are at least as near in the moved numbers as the own one."""
     near_true, near_shown, radii = fit.radii()
     codes = fit.shown[rows].astype(np.float64)
     codes[codes < 0] = np.nan
@@ -231,4 +238,4 @@ def _around(fit: Fit, true: Codes, rows: NDArray[np.bool_], values: Floats) -> t
     nominal = np.array([True] * codes.shape[1] + [False] * near_true.shape[1])
     tree = build_tree(points, nominal, np.zeros(nominal.size))
     queries = np.ascontiguousarray(np.hstack((asked, near_true)))
-    return sums_within(tree, values[rows], queries, radii, cap=ENOUGH)
+    return sums_within(tree, values[rows], queries, radii, cap=ENOUGH)[1]
