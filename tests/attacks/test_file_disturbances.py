@@ -75,7 +75,9 @@ def test_households_are_linked_by_weighted_codes() -> None:
     steps = [Pram((name,), keep=keep) for name, keep in zip(names, keeps, strict=True)]
     run = run_steps(data, steps, most=0.5, secret=SECRET)
     costs = _evidence(*_codes(run, data, names))
-    whole = np.array([[_paired(costs[3 * a : 3 * a + 3, 3 * b : 3 * b + 3]) for b in range(homes)] for a in range(homes)])
+    whole = np.array(
+        [[_paired(costs[3 * a : 3 * a + 3, 3 * b : 3 * b + 3]) for b in range(homes)] for a in range(homes)]
+    )
     found = _rightly(whole)
     assert found > 0.6
     assert run.attacks.households is not None
@@ -103,7 +105,8 @@ def test_missing_values_do_not_hide_how_disturbances_go_together(seed: int) -> N
     data, names = _numbers(values, np.tile(["f", "m"], 300))
     run = run_steps(data, [Noise(names, k=1.0, kind="correlated")], most=0.05, secret=SECRET)
     shown, true = run.after.numbers(names)[1:], values[1:]
-    turn = np.linalg.cholesky(np.linalg.inv(np.cov(true.T)))  # the plan says k = 1: noise has the covariance of the data
+    # the plan says k = 1: noise has the covariance of the data
+    turn = np.linalg.cholesky(np.linalg.inv(np.cov(true.T)))
     found = _rightly((((shown @ turn)[:, None, :] - (true @ turn)[None, :, :]) ** 2).sum(axis=2))
     assert found > 0.05  # linked before: 0.03
     assert _share(run) >= found - 0.01

@@ -53,12 +53,16 @@ def alone_by_likelihood(  # type: ignore[no-untyped-def]
     alone = np.ones(own.size, dtype=np.bool_)
     for i in range(own.size):
         at = own[i]
-        cost = _cost(codes[i], other_codes[at], numbers[i], other_numbers[at], agree, differ, into, least, turned, np.inf)
+        cost = _cost(
+            codes[i], other_codes[at], numbers[i], other_numbers[at], agree, differ, into, least, turned, np.inf
+        )
         limit = cost + TIE * max(abs(cost), 1.0)
         for j in range(units.size):
             if units[j] == mine[i]:
                 continue
-            other = _cost(codes[i], other_codes[j], numbers[i], other_numbers[j], agree, differ, into, least, turned, limit)
+            other = _cost(
+                codes[i], other_codes[j], numbers[i], other_numbers[j], agree, differ, into, least, turned, limit
+            )
             if other <= limit:
                 alone[i] = False
                 break

@@ -1,9 +1,10 @@
 """Nearest records without all pairs: a tree of boxes over records with numeric, ordinal and nominal coordinates.
 
 The squared distance of a record x and a query q is a sum over coordinates: (x−q)² for numeric and ordinal ones; for
-nominal ones (codes as floats) 0, or if they differ `nominal` of that coordinate (true is 1, or a weight). A missing coordinate (NaN) of the query adds nothing; a missing coordinate of the
-record, where the query has one, adds `absent` of that coordinate. Queries with a radius stop at the first record that
-settles them, so small noise costs O(log n) a record; memory is O(n·d).
+nominal ones (codes as floats) 0, or if they differ `nominal` of that coordinate (true is 1, or a weight). A missing
+coordinate (NaN) of the query adds nothing; a missing coordinate of the record, where the query has one, adds `absent` of
+that coordinate. Queries with a radius stop at the first record that settles them, so small noise costs O(log n) a record;
+memory is O(n·d).
 """
 
 import itertools

@@ -74,12 +74,11 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
     return KnownLinkage(known, masked.n_records, trace.original.n_records, tuple(found.items()), linked, took)
 
 
-def _linked(
-    parts: Sequence[Part], own: Ints, here: Ints, who: Ints | None, *, turned: bool
-) -> NDArray[np.bool_]:
+def _linked(parts: Sequence[Part], own: Ints, here: Ints, who: Ints | None, *, turned: bool) -> NDArray[np.bool_]:
     """Which published records lead to their own and to nobody else; `turned`: from the true record to the published one.
 
-    `who` is the respondent of each true record, where some have several. A blank says nothing when the published record asks; when the true record asks, it costs `absent`.
+    `who` is the respondent of each true record, where some have several. A blank says nothing when the published record
+    asks; when the true record asks, it costs `absent`.
     """
     true = np.ascontiguousarray(np.column_stack([part.true for part in parts]))
     shown = np.ascontiguousarray(np.column_stack([part.shown for part in parts]))
@@ -90,7 +89,6 @@ def _linked(
         return uniquely_linked(coordinates, here, None if who is None else respondents_shown(who, own))
     coordinates = Coordinates(names, true, np.ascontiguousarray(shown[here]), nominal, absent)
     return uniquely_linked(coordinates, own[here], who)
-
 
 
 def _told(original: Microdata, column: Column) -> NDArray[np.bool_]:

@@ -108,7 +108,9 @@ def _by_weight(columns: Sequence[Column]) -> list[Attacker]:
     if not any(bool((np.nan_to_num(column.gap) != 0).any()) for column in codes):
         return []
     # numbers in units of their disturbance are on the same scale: half of the square is minus a log-likelihood
-    numbers = [replace(part, true=part.true / 2**0.5, shown=part.shown / 2**0.5) for part in whitened(moved_numbers(columns))]
+    numbers = [
+        replace(part, true=part.true / 2**0.5, shown=part.shown / 2**0.5) for part in whitened(moved_numbers(columns))
+    ]
     fixed = [column for column in columns if column.kind is Kind.NUMERIC and column.error == 0]
     parts = [Part(*as_codes(column), _agreement(column), 0.0) for column in (*codes, *fixed)]
     return [("knows how often each variable was changed", [*parts, *numbers])]
@@ -261,7 +263,9 @@ def whitened(moved: Sequence[Column], *, unit: float = 1.0) -> list[Part]:
     shown = _turned(np.column_stack([column.shown for column in ordered]) / errors, factor)
     absent = ABSENT_NUMBER * np.nan_to_num(np.nanvar(true, axis=0)) * unit**2
     return [
-        Part(np.ascontiguousarray(true[:, at]) * unit, np.ascontiguousarray(shown[:, at]) * unit, 0.0, float(absent[at]))
+        Part(
+            np.ascontiguousarray(true[:, at]) * unit, np.ascontiguousarray(shown[:, at]) * unit, 0.0, float(absent[at])
+        )
         for at in range(len(ordered))
     ]
 

@@ -156,9 +156,7 @@ def _linked(coordinates: Coordinates, own: Integers, truth: str, depth: int) -> 
     return DistanceLinkage(coordinates.names, credit, nearer, depth, coordinates.n_original, truth)
 
 
-def uniquely_linked(
-    coordinates: Coordinates, own: Integers, units: Integers | None = None
-) -> npt.NDArray[np.bool_]:
+def uniquely_linked(coordinates: Coordinates, own: Integers, units: Integers | None = None) -> npt.NDArray[np.bool_]:
     """Whether the own original record of each masked one is nearest, and nobody else is as near; O(log n) a record.
 
     With `units` (the respondent of each original record) any record of the own respondent will do.

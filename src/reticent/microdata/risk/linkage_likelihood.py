@@ -18,7 +18,7 @@ from reticent.microdata.risk.respondents import respondents_shown
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-BUDGET = 300_000_000
+BUDGET = 150_000_000
 """Pairs of records that one attacker compares; where there are more, evenly chosen records ask."""
 PULL = 20.0
 """So many records of its variable are added to what is known of one code."""
@@ -37,7 +37,7 @@ class Tables:
     def least(self, *, turned: bool) -> Floats:
         """The least that an asker with each code can cost in any pair."""
         asking, other = (self.differ, self.into) if turned else (self.into, self.differ)
-        return np.minimum(np.minimum(self.agree, asking + other.min(axis=1, keepdims=True)), 0.0)
+        return np.asarray(np.minimum(np.minimum(self.agree, asking + other.min(axis=1, keepdims=True)), 0.0))
 
 
 def codes_changed(columns: Sequence[Column]) -> bool:
@@ -81,7 +81,9 @@ def _codes(columns: Sequence[Column]) -> tuple[Ints, Ints, Tables]:
     """Codes of both files (−1: missing), numbers that were left alone included, and what pairs of them cost."""
     moved = {id(column) for column in moved_numbers(columns)}
     kept = [column for column in columns if id(column) not in moved]
-    true, shown = (np.full((size, len(kept)), -1, dtype=np.int64) for size in (columns[0].true.size, columns[0].own.size))
+    true, shown = (
+        np.full((size, len(kept)), -1, dtype=np.int64) for size in (columns[0].true.size, columns[0].own.size)
+    )
     for at, column in enumerate(kept):
         for target, codes in zip((true, shown), as_codes(column), strict=True):
             target[:, at] = np.where(np.isnan(codes), -1, np.nan_to_num(codes))
