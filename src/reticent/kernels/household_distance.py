@@ -1,8 +1,8 @@
 """Which households are nearer to a household than its own: members are paired one to one at least total distance.
 
-Distances of two members are those of `nearest`: squared differences of numbers, 0 or the weight in `nominal` for codes; a missing coordinate of
-the asker adds nothing, one of the other adds `absent`. The search asks only whether anybody is as near as the own
-household, so that the sum of row minima settles most pairs.
+Distances of two members are those of `nearest`: squared differences of numbers, 0 or the weight in `nominal` for codes; a
+missing coordinate of the asker adds nothing, one of the other adds `absent`. The search asks only whether anybody is as near
+as the own household, so that the sum of row minima settles most pairs.
 """
 
 import numpy as np
