@@ -20,10 +20,10 @@ from typing import Any
 
 import polars as pl
 
-from reticent import Policy, ProtectedDatabase
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.queries.policy import Bounds
+from reticent.queries.database import ProtectedDatabase
+from reticent.queries.policy import Bounds, Policy
 
 YEARS = {
     "Preschool": 1, "1st-4th": 2, "5th-6th": 3, "7th-8th": 4, "9th": 5, "10th": 6, "11th": 7, "12th": 8, "HS-grad": 9,

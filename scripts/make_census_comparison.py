@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from reticent.data.microdata import Microdata  # noqa: E402
 from reticent.io.read import read_microdata  # noqa: E402
-from reticent.jobs.explore import Candidate, Exploration, ExploreSettings, explore  # noqa: E402
+from reticent.microdata.explore import Candidate, Exploration, ExploreSettings, explore  # noqa: E402
 from reticent.microdata.mask.microaggregation import Microaggregate  # noqa: E402
 from reticent.microdata.mask.multiplicative import MultiplicativeNoise  # noqa: E402
 from reticent.microdata.mask.noise import Noise  # noqa: E402

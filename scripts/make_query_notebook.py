@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from reticent import Kind, Microdata, Policy, ProtectedDatabase, Role, Schema, Variable
+import reticent as rt
 
 rng = np.random.default_rng(7)
 n = 200
@@ -45,16 +45,17 @@ director = people.filter(pl.col("dept") == "research")["person"][0]
 people = people.with_columns(
     pl.when(pl.col("person") == director).then(pl.lit("director")).otherwise(pl.col("grade")).alias("grade"))
 
-schema = Schema((
-    Variable("person", role=Role.IDENTIFIER),
-    Variable("dept", role=Role.KEY, codes=("sales", "works", "research")),
-    Variable("grade", role=Role.KEY, codes=("staff", "head", "director")),
-    Variable("salary", role=Role.SENSITIVE, kind=Kind.NUMERIC),
+schema = rt.Schema((
+    rt.Variable("person", role="identifier"),
+    rt.Variable("dept", role="key", codes=("sales", "works", "research")),
+    rt.Variable("grade", role="key", codes=("staff", "head", "director")),
+    rt.Variable("salary", role="sensitive", kind="numeric"),
 ))
-policy = Policy(mode="exact", minimum=3, p_percent=10, filters=("dept", "grade"), responses=("salary",))
+data = rt.load(people, schema=schema)
+policy = rt.Policy(mode="exact", minimum=3, p_percent=10, filters=("dept", "grade"), responses=("salary",))
 folder = Path(tempfile.mkdtemp())
-database = ProtectedDatabase(
-    Microdata.of(people, schema), policy=policy, secret=2026, test_secret=True, ledger=folder / "salaries.ledger"
+database = rt.open_database(
+    data, policy=policy, secret=2026, test_secret=True, ledger=folder / "salaries.ledger"
 )
 print(database)
 print(database.guarantee)""",
@@ -106,9 +107,9 @@ show("eve", "SELECT LINREG(salary, grade) FROM data")""",
     ),
     (
         "code",
-        """open_policy = Policy(mode="open", test=True, filters=("dept", "grade"), responses=("salary",))
-unprotected = ProtectedDatabase(
-    Microdata.of(people, schema), policy=open_policy, secret=1, test_secret=True, ledger=folder / "open.ledger"
+        """open_policy = rt.Policy(mode="open", test=True, filters=("dept", "grade"), responses=("salary",))
+unprotected = rt.open_database(
+    data, policy=open_policy, secret=1, test_secret=True, ledger=folder / "open.ledger"
 )
 everybody = unprotected.ask("SELECT SUM(salary) FROM data", user="eve").value
 others = unprotected.ask("SELECT SUM(salary) FROM data WHERE grade <> 'director'", user="eve").value
@@ -131,8 +132,8 @@ assert everybody - others == truth""",
     (
         "code",
         """database.close()
-database = ProtectedDatabase(
-    Microdata.of(people, schema), policy=policy, secret=2026, test_secret=True, ledger=folder / "salaries.ledger"
+database = rt.open_database(
+    data, policy=policy, secret=2026, test_secret=True, ledger=folder / "salaries.ledger"
 )
 show("ann", "SELECT AVG(salary), COUNT(*) FROM data WHERE dept = 'sales'")
 show("eve", "SELECT SUM(salary) FROM data WHERE grade <> 'director'")""",

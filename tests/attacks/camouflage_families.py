@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from test_camouflage import CODES, GUESSES, SCHEMA, chance, decoded, decoder, intervals, people, published
 
-from reticent import Policy, ProtectedDatabase
 from reticent.base.errors import ReticentError
 from reticent.data.microdata import Microdata
-from reticent.queries.policy import Bounds
+from reticent.queries.database import ProtectedDatabase
+from reticent.queries.policy import Bounds, Policy
 
 SECRETS = 5
 OPTIONS = {"percent": 20, "unit": 0.001}

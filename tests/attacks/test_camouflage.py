@@ -17,14 +17,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent import Policy, ProtectedDatabase
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.queries.canonical import Universe, Version
+from reticent.queries.database import ProtectedDatabase
 from reticent.queries.modes import Cell, Request, Setting, mode_factory
 from reticent.queries.parse import parse
-from reticent.queries.policy import Bounds, Limits
+from reticent.queries.policy import Bounds, Limits, Policy
 
 FIXTURE = Path(__file__).parent / "fixtures" / "v010" / "camouflage.csv"
 SECRET = hashlib.blake2b(b"camouflage").digest()

@@ -10,11 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from reticent import load_microdata
 from reticent.base.randomness import as_secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Schema, Variable
+from reticent.io.read import load_microdata
 from reticent.microdata.loss.compare import compare
 from reticent.microdata.loss.measure import LossReport
 from reticent.microdata.mask.generalize import Generalize

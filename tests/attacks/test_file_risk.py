@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reticent import load_microdata
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
+from reticent.io.read import load_microdata
 from reticent.microdata.mask.local_suppression import LocalSuppression
 from reticent.microdata.mask.recode import Recode
 from reticent.microdata.pipeline import apply_steps

@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent import Policy, ProtectedDatabase
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.ledger.chain import LedgerError
-from reticent.queries.policy import Bounds
+from reticent.queries.database import ProtectedDatabase
+from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import RISK, Answer, Refusal
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent import Microdata, Policy, ProtectedDatabase, Schema, Variable
-from reticent.data.schema import Kind, Role
-from reticent.queries.policy import Bounds
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.queries.database import ProtectedDatabase
+from reticent.queries.policy import Bounds, Policy
 
 STEPS = np.arange(-100, 101)
 

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from attacks.file_releases import described, truth
+from reticent.api.file_run import FileRun
 from reticent.base.errors import ParameterError, ReticentError
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.table import DimensionSpec, TableSpec
@@ -215,7 +216,7 @@ def test_a_drawn_secret_is_kept_in_the_confidential_record(tmp_path: Path) -> No
     assert kept in (tmp_path / "report.html").read_text()
     for public in ("out.csv", "public.html"):
         assert kept not in (tmp_path / public).read_text()
-    assert kept not in repr(run.result) + run._repr_html_() + run.result._repr_html_() + " ".join(run.result.notes)
+    assert kept not in repr(run) + repr(FileRun(run)) + FileRun(run)._repr_html_() + " ".join(run.result.notes)
     first = (tmp_path / "out.csv").read_bytes()
     (tmp_path / "kept.key").write_text(kept)
     (tmp_path / "plan.toml").write_text(plan.replace('schema = "s.toml"', 'schema = "s.toml"\nsecret = "kept.key"'))

@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent import Policy, ProtectedDatabase
 from reticent.base.errors import DataError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.queries.policy import Bounds
+from reticent.queries.database import ProtectedDatabase
+from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import Answer
 
 FIXTURE = Path(__file__).parent / "fixtures" / "v010" / "simulatable.json"

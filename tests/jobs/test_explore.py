@@ -14,8 +14,8 @@ from reticent.cli.main import app
 from reticent.data.microdata import Microdata
 from reticent.data.plan import read_plan
 from reticent.data.schema import Kind, Schema, Variable
-from reticent.jobs.explore import Candidate, ExploreSettings, Point, explore, pareto_front
-from reticent.jobs.explore_spec import explore_spec_from_table
+from reticent.microdata.explore import Candidate, ExploreSettings, Point, explore, pareto_front
+from reticent.microdata.explore_spec import explore_spec_from_table
 from reticent.microdata.mask import METHODS
 from reticent.microdata.mask.microaggregation import Microaggregate
 from reticent.microdata.mask.noise import Noise

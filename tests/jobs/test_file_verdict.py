@@ -19,8 +19,8 @@ from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.verdict import AttackVerdict, FileVerdict, State
-from reticent.jobs.explore import Candidate, ExploreSettings, explore
 from reticent.jobs.protect_file import protect_file
+from reticent.microdata.explore import Candidate, ExploreSettings, explore
 from reticent.microdata.mask.identifiers import RemoveIdentifiers
 from reticent.microdata.mask.noise import Noise
 from reticent.microdata.mask.pram import Pram

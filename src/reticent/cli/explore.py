@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 def explore(spec: Path = typer.Argument(..., help="The exploration, a TOML file.")) -> None:
     """Measure risk and loss of many candidate maskings, choose one, measure it again on fresh draws."""
-    from reticent.jobs.explore_spec import run_explore_spec
+    from reticent.jobs.explore import run_explore_spec
 
     with progress_bar("explore") as progress:
         read, found = run_explore_spec(spec, progress=progress)

@@ -5,8 +5,8 @@ import sys
 
 import typer
 
-from reticent import __version__
 from reticent.base.errors import AdditivityError, ReticentError
+from reticent.base.version import VERSION
 
 # Each module in reticent.cli has `register(app)`, which adds its commands.
 COMMAND_MODULES: tuple[str, ...] = (
@@ -39,7 +39,7 @@ app = typer.Typer(
 
 def _show_version(value: bool) -> None:
     if value:
-        typer.echo(f"reticent {__version__}")
+        typer.echo(f"reticent {VERSION}")
         raise typer.Exit
 
 

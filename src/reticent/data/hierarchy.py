@@ -184,8 +184,16 @@ class Hierarchy:
         return cls.from_paths(rows, total=total)
 
     @classmethod
-    def from_paths(cls, paths: Iterable[Sequence[str]], *, total: str = TOTAL) -> "Hierarchy":
-        """From rows that go from the top code down to the leaf; a code repeated along a row counts once."""
+    def from_paths(cls, paths: Iterable[Sequence[str]], *, total: str = TOTAL, leaf_first: bool = False) -> "Hierarchy":
+        """From rows that go from the top code down to the leaf; a code repeated along a row counts once.
+
+        With `leaf_first` rows go from the leaf up, as ARX writes them; a last code that all rows share is the total.
+
+        >>> Hierarchy.from_paths([("30", "20-39", "*"), ("41", "40-59", "*")], leaf_first=True).codes
+        ('*', '20-39', '40-59', '30', '41')
+        """
+        if leaf_first:
+            paths, total = _turned([tuple(path) for path in paths], total)
         children: dict[str, dict[str, None]] = {total: {}}
         parent_of: dict[str, str] = {}
         for path in paths:
@@ -201,3 +209,15 @@ class Hierarchy:
                 children.setdefault(parent, {})[code] = None
                 parent = code
         return cls.from_children({code: tuple(below) for code, below in children.items()}, total=total)
+
+
+def _turned(rows: list[tuple[str, ...]], total: str) -> tuple[list[tuple[str, ...]], str]:
+    """Rows from the leaf up as rows from the top down, and the total."""
+    widths = {len(row) for row in rows}
+    if not rows or len(widths) != 1 or widths == {0}:
+        raise DataError("Hierarchy: every row must have as many levels as the first, the leaf first.")
+    tops = {row[-1] for row in rows}
+    if len(tops) == 1 and len(rows[0]) > 1:
+        total = tops.pop()
+        rows = [row[:-1] for row in rows]
+    return [tuple(reversed(row)) for row in rows], total

@@ -37,23 +37,10 @@ def read_arx(path: Path, *, total: str = TOTAL, notes: Notes | None = None) -> H
     if len(widths) != 1:
         number = next(i for i, row in enumerate(rows, start=1) if len(row) != len(rows[0]))
         raise DataError(f"{path.name}: row {number} has {len(rows[number - 1])} levels, the first has {len(rows[0])}.")
-    tops = {row[-1] for row in rows}
-    if len(tops) == 1 and len(rows[0]) > 1:
-        total = tops.pop()
-        rows = [row[:-1] for row in rows]
     try:
-        return Hierarchy.from_paths([_path(row) for row in rows], total=total)
+        return Hierarchy.from_paths(rows, total=total, leaf_first=True)
     except DataError as err:
         raise DataError(f"{path.name}: {err}") from None
-
-
-def _path(row: list[str]) -> list[str]:
-    """From the top to the leaf; a code that repeats along the row counts once."""
-    path: list[str] = []
-    for code in reversed(row):
-        if not path or path[-1] != code:
-            path.append(code)
-    return path
 
 
 def _read_own(path: Path, total: str) -> Hierarchy:

@@ -3,11 +3,14 @@
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from reticent.base.checks import check_choice, did_you_mean
 from reticent.base.errors import DataError
-from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
+from reticent.data.published_table import COUNT, EMPTY, HIDDEN, MAGNITUDE, PUBLISHED, WEIGHTED, PublishedTable
+from reticent.frames.frame import Frame, as_text, from_columns
 from reticent.io.atomic import write_text
 
 
@@ -49,3 +52,47 @@ def read_published_table(path: Path | str) -> PublishedTable:
         values.append(value)
         states.append(line[-1])
     return PublishedTable(tuple(lines[0][:n]), tuple(codes), np.array(values), tuple(states), decimals=decimals)
+
+
+def published_frame(table: PublishedTable, *, kind: str = "polars") -> Any:
+    """One row per cell as a dataframe: a column per dimension, the value (null where there is none), the status."""
+    shown = np.array(table.status) == PUBLISHED
+    columns: dict[str, Any] = {name: [codes[at] for codes in table.codes] for at, name in enumerate(table.dimensions)}
+    columns["value"] = [
+        round(float(v), table.decimals) if ok else None for v, ok in zip(table.values, shown, strict=True)
+    ]
+    columns["status"] = list(table.status)
+    return from_columns(columns, kind=kind).native()
+
+
+def published_of_frame(native: Any, *, value: str, status: str, kind: str) -> PublishedTable:
+    """A published table from a dataframe with one row per cell; without a status, a cell without a value is hidden."""
+    check_choice(kind, (COUNT, WEIGHTED, MAGNITUDE), name="kind", owner="audit")
+    frame = Frame.of(native)
+    if value not in frame.names:
+        raise DataError(
+            f"audit: the table has no column {value!r}.{did_you_mean(value, frame.names)}", variables=(value,)
+        )
+    names = tuple(name for name in frame.names if name not in (value, status))
+    if not names:
+        raise DataError("audit: the table has no dimensions, only values.")
+    numbers = frame.numbers(value)
+    if status in frame.names:
+        states = tuple(str(word) for word in frame.table[status].to_list())
+    else:
+        states = tuple(HIDDEN if np.isnan(number) else PUBLISHED for number in numbers.tolist())
+    wrong = next((at for at, word in enumerate(states) if word not in (PUBLISHED, HIDDEN, EMPTY)), None)
+    if wrong is not None:
+        raise DataError(f"audit: row {wrong + 1} has an unknown status; it must be published, hidden or empty.")
+    blank = next((at for at, word in enumerate(states) if word == PUBLISHED and np.isnan(numbers[at])), None)
+    if blank is not None:
+        raise DataError(f"audit: row {blank + 1} is published and has no value.")
+    texts = [as_text(frame.table[name]).fill_null("").to_list() for name in names]
+    shown = [float(number) for number, word in zip(numbers, states, strict=True) if word == PUBLISHED]
+    decimals = 0 if kind == COUNT else max((_decimals(number) for number in shown), default=0)
+    values = np.where(np.array(states) == PUBLISHED, numbers, np.nan)
+    return PublishedTable(names, tuple(zip(*texts, strict=True)), values, states, decimals=decimals, kind=kind)
+
+
+def _decimals(number: float) -> int:
+    return len(f"{number:.6f}".rstrip("0").partition(".")[2])

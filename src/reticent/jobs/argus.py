@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from reticent import __version__
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import (
     AdditivityError,
@@ -16,6 +15,7 @@ from reticent.base.errors import (
 )
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, release_secret
+from reticent.base.version import VERSION
 from reticent.data.microdata import Microdata
 from reticent.data.table_plan import BoundsOptions
 from reticent.io.argus_batch import COST_CODES, Command, read_batch
@@ -172,7 +172,7 @@ class _Run:
 
     def _do_versioninfo(self, command: Command, progress: Progress) -> None:
         target = self.output / Path(_file(command)).name
-        write_text(target, f"reticent {__version__}\n")
+        write_text(target, f"reticent {VERSION}\n")
         self.files.append(target)
 
     def _do_solver(self, command: Command, progress: Progress) -> None:

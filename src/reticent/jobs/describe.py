@@ -85,12 +85,12 @@ def describe_file(
     else:
         frame, own, found = read_table(path, separator=separator, encoding=encoding)
         notes = tuple(found)
-    described = describe(frame, own, declared=schema is not None, notes=notes)
+    described = describe_records(frame, own, declared=schema is not None, notes=notes)
     samples = {name: frequent_values(frame, name, n_samples) for name in own.names} if n_samples else {}
     return replace(described, samples=samples)
 
 
-def describe(frame: Frame, schema: Schema, *, declared: bool, notes: tuple[str, ...] = ()) -> Description:
+def describe_records(frame: Frame, schema: Schema, *, declared: bool, notes: tuple[str, ...] = ()) -> Description:
     """Guess the open facts of each variable of a table."""
     profiles = tuple(profile(frame, variable.name, missing=variable.missing) for variable in schema.variables)
     guesses: list[Guess] = []

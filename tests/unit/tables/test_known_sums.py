@@ -8,15 +8,17 @@ import pandas as pd
 import pytest
 
 from reference.tables import crossed, flat, nested, unsafe_known_sums
-from reticent import Microdata, Schema, Threshold, Variable, protect_table
 from reticent.base.errors import NotProtectedError
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
+from reticent.jobs.protect_table import protect_table
 from reticent.tables.apriori import Entry
 from reticent.tables.attack.sums import published_sums
 from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.methods import PrimaryOnly
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.rules import Dominance, PPercent
+from reticent.tables.rules import Dominance, PPercent, Threshold
 from reticent.tables.sum_judge import RespondentSums
 from reticent.tables.suppression import SUPPRESSION_METHODS, Heuristic, SuppressionMethod
 from reticent.tabulation.tabulate import tabulate

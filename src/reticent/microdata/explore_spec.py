@@ -1,28 +1,21 @@
-"""Explorations as TOML files: read the candidates and their grids, run, write table, report and the chosen plan."""
+"""Explorations as TOML files: the candidates and their grids."""
 
-import csv
-import io
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from reticent.base.errors import PlanError
-from reticent.base.progress import Progress, silent
-from reticent.base.randomness import as_secret
 from reticent.data.method import MaskingMethod, Registry
 from reticent.data.parameters import build
 from reticent.data.plan import (
     DataSection,
-    FileOutputSection,
-    Plan,
     check_sections,
     edits_from_table,
-    plan_to_toml,
     read_toml,
 )
-from reticent.jobs.explore import Candidate, Exploration, ExploreSettings, explore
+from reticent.microdata.explore import Candidate, ExploreSettings
 
 SECTIONS = ("data", "explore", "candidate", "edit", "output")
 MOST_CANDIDATES = 2000
@@ -133,85 +126,3 @@ def _step(options: Mapping[str, Any], registry: Registry, where: str) -> Masking
         raise PlanError(f"{where} has no method; give one of {', '.join(sorted(registry))}.")
     made: MaskingMethod = build(registry[method], plain, owner=f"{where} ({method})")
     return made
-
-
-def run_explore_spec(path: Path, *, progress: Progress = silent) -> tuple[ExploreSpec, Exploration]:
-    """Read an exploration, run it, write what it asks for. The plan is written only if its risk holds on fresh draws."""
-    from reticent.io.places import check_places, inputs_of
-    from reticent.io.read import load_microdata
-    from reticent.microdata.mask import METHODS
-
-    spec = read_explore_spec(Path(path), METHODS)
-    named = (spec.find(name) for name in vars(spec.output).values() if name)
-    check_places(named, [Path(path), *inputs_of(spec, spec.folder)])
-    source = spec.data
-    secret = None if source.secret is None else as_secret(
-        spec.find(source.secret) if isinstance(source.secret, str) else source.secret
-    )  # fmt: skip
-    data = load_microdata(
-        source.path, source.schema, folder=spec.folder, format=source.format, query=source.query,
-        separator=source.separator, encoding=source.encoding,
-    ).data  # fmt: skip
-    found = explore(
-        data,
-        spec.candidates,
-        settings=spec.settings,
-        secret=secret,
-        edits=spec.edits,
-        state=spec.find(spec.output.state) if spec.output.state else None,
-        progress=progress,
-    )
-    _write(spec, found)
-    return spec, found
-
-
-def chosen_plan(spec: ExploreSpec, found: Exploration) -> Plan:
-    """The plan of the chosen candidate."""
-    if found.chosen is None:
-        raise PlanError("explore: no candidate keeps to most_risk, so there is no plan to write.")
-    output = FileOutputSection(path=spec.output.masked or "masked.csv")
-    return Plan(
-        data=spec.data,
-        steps=found.chosen.steps,
-        output=output,
-        risk=spec.settings.risk,
-        edits=spec.edits,
-        folder=spec.folder,
-    )
-
-
-def table_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The table of all candidates as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _write(spec: ExploreSpec, found: Exploration) -> None:
-    from reticent.io.atomic import write_text
-    from reticent.report.explore_report import explore_report
-
-    output = spec.output
-    if output.table:
-        write_text(spec.find(output.table), table_text(found.rows()))
-    if output.report:
-        write_text(spec.find(output.report), explore_report(found.rows(), fresh=_fresh_row(found), holds=found.holds))
-    if output.plan and found.holds:
-        plan = chosen_plan(spec, found)
-        # A plan elsewhere still finds its data: paths are written as seen from the plan's own folder.
-        target = spec.find(output.plan)
-        if target.parent.resolve() != spec.folder.resolve():
-            plan = replace(plan, data=_absolute(spec, plan.data))
-        write_text(target, plan_to_toml(plan))
-
-
-def _absolute(spec: ExploreSpec, data: DataSection) -> DataSection:
-    schema = None if data.schema is None else str(spec.find(data.schema).resolve())
-    secret = str(spec.find(data.secret).resolve()) if isinstance(data.secret, str) else data.secret
-    return replace(data, path=str(spec.find(data.path).resolve()), schema=schema, secret=secret)
-
-
-def _fresh_row(found: Exploration) -> dict[str, Any] | None:
-    return None if found.fresh is None else dict(found.fresh.row())

@@ -1,0 +1,1 @@
+"""The front door: thin frozen classes over jobs and domains. `reticent` itself and its facade modules only name them."""

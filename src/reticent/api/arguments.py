@@ -1,0 +1,58 @@
+"""What people pass from Python, checked before any work: one sentence says what is wrong and what is allowed."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from reticent.base.errors import ParameterError
+
+
+def names_of(value: Any, name: str, owner: str) -> tuple[str, ...]:
+    """A list of texts; a single text would be read letter by letter, so it is refused."""
+    if isinstance(value, str):
+        raise ParameterError(f"{owner}: {name} must be a list of names, got a text; write [{value!r}].")
+    if not isinstance(value, Iterable):
+        raise ParameterError(f"{owner}: {name} must be a list of names, got {kind_of(value)}.")
+    names = tuple(value)
+    for item in names:
+        if not isinstance(item, str):
+            raise ParameterError(f"{owner}: {name} must hold names as texts, found {kind_of(item)}.")
+    return names
+
+
+def name_of(value: Any, name: str, owner: str) -> tuple[str, ...]:
+    """One name, or none."""
+    if value is None:
+        return ()
+    if not isinstance(value, str):
+        raise ParameterError(f"{owner}: {name} must be the name of one variable, got {kind_of(value)}.")
+    return (value,)
+
+
+def refuse_type(value: Any, wanted: type | tuple[type, ...], name: str, owner: str, words: str) -> None:
+    """Refuse a value of another type."""
+    if not isinstance(value, wanted):
+        raise ParameterError(f"{owner}: {name} must be {words}, got {kind_of(value)}.")
+
+
+def list_of(value: Any, wanted: type, name: str, owner: str, words: str) -> tuple[Any, ...]:
+    """A list whose items all have one type; `words` say what an item is."""
+    if isinstance(value, wanted):
+        raise ParameterError(f"{owner}: {name} must be a list, got one {type(value).__name__}; put it in brackets.")
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ParameterError(f"{owner}: {name} must be a list of {words}, got {kind_of(value)}.")
+    items = tuple(value)
+    for item in items:
+        if isinstance(item, type) and issubclass(item, wanted):
+            raise ParameterError(f"{owner}: {name} holds the class {item.__name__}; write {item.__name__}(…).")
+        if not isinstance(item, wanted):
+            raise ParameterError(f"{owner}: {name} must hold {words}, found {kind_of(item)}.")
+    return items
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in words, without the value itself."""
+    if value is None:
+        return "nothing"
+    words = {str: "a text", bool: "a truth value", int: "a whole number", float: "a number", list: "a list",
+             tuple: "a list", dict: "a mapping", bytes: "bytes"}  # fmt: skip
+    return words.get(type(value), f"a {type(value).__name__}")

@@ -1,0 +1,112 @@
+"""`Data`: confidential records and what can be done with them. Nothing here writes; `release` is the only crossing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reticent.api.arguments import list_of, names_of
+from reticent.api.exploration import Exploration, candidates_of
+from reticent.api.file_run import FileRun
+from reticent.api.risk import Risk
+from reticent.api.table_run import Tabulation
+from reticent.base.progress import Progress, silent
+from reticent.base.randomness import Secret
+from reticent.data.method import MaskingMethod
+from reticent.data.microdata import Microdata
+from reticent.data.plan import RiskSection
+from reticent.data.schema import Schema
+from reticent.microdata.explore import ExploreSettings, explore
+from reticent.microdata.measure import measure_risk
+from reticent.microdata.protect import protect_data
+from reticent.report.notebook import facts_html
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Confidential records with their schema, as `load` makes them. `notes` say what was repaired or assumed in reading."""
+
+    microdata: Microdata = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        keys = ", ".join(self.schema.keys) or "none"
+        return f"<Data {len(self)} records × {len(self.schema.variables)} variables, keys: {keys}>"
+
+    def _repr_html_(self) -> str:
+        return facts_html(repr(self), {v.name: f"{v.role}, {v.kind}" for v in self.schema.variables})
+
+    def __len__(self) -> int:
+        return self.microdata.n_records
+
+    @property
+    def schema(self) -> Schema:
+        """What each variable is for and how it is measured."""
+        return self.microdata.schema
+
+    def confidential_frame(self) -> Any:
+        """The true records, as the kind of frame that they came in."""
+        return self.microdata.frame.native()
+
+    def risk(self, *, keys: Sequence[str] = (), dimension: int = 3, threshold: int = 1) -> Risk:
+        """How identifiable the records are: unsafe combinations of keys, individual and household risk, SUDA."""
+        settings = RiskSection(keys=names_of(keys, "keys", "risk"), dimension=dimension, threshold=threshold)
+        return Risk(measure_risk(self.microdata, settings), self.microdata)
+
+    def protect(
+        self,
+        steps: Sequence[MaskingMethod],
+        *,
+        most: float | None = None,
+        risk: RiskSection | None = None,
+        edits: Sequence[str] = (),
+        secret: Secret | int | bytes | Path | str | None = None,
+        test_secret: bool = False,
+        keep_order: bool = False,
+        keep_household_ids: bool = False,
+        progress: Progress = silent,
+    ) -> FileRun:
+        """Mask the records step by step, attack the result and judge it.
+
+        `most` limits the largest risk of a record and of a household, and the share of records that can be linked back
+        (0.05 where the data have weights; without weights it must be given). Other limits and attacks are options of
+        `risk`; `edits` are rules that every published record satisfies. Without a `secret` one is drawn and kept in the
+        confidential report: every further release of these data needs it. A secret that can be guessed is refused, unless
+        `test_secret` says that the result is never released.
+        """
+        chosen = list_of(steps, MaskingMethod, "steps", "protect", "masking methods")
+        rules = names_of(edits, "edits", "protect")
+        return FileRun(
+            protect_data(
+                self.microdata, chosen, most=most, risk=risk, edits=rules, secret=secret, test_secret=test_secret,
+                keep_order=keep_order, keep_household_ids=keep_household_ids, notes=self.notes, progress=progress,
+            )
+        )  # fmt: skip
+
+    def tabulate(self, *variables: Any, response: str | None = None, **options: Any) -> Tabulation:
+        """A table of the records: crossed by `variables`, adding up `response` (none: counting respondents).
+
+        A variable is a name or a `Dimension`; other options are those of `Table` (weighted, shadow, request, …).
+        """
+        return Tabulation.of(self.microdata, variables, response=response, options=options)
+
+    def explore(
+        self,
+        candidates: Mapping[str, Sequence[MaskingMethod]] | Sequence[Sequence[MaskingMethod]],
+        *,
+        settings: ExploreSettings | None = None,
+        secret: Secret | int | bytes | Path | str | None = None,
+        edits: Sequence[str] = (),
+        state: Path | str | None = None,
+        progress: Progress = silent,
+    ) -> Exploration:
+        """The risk–utility map: try each candidate (a list of steps) on several draws, and choose one.
+
+        `settings` say how often, what counts as risk and how the choice is made. With a `state` file an exploration that
+        was stopped goes on where it was.
+        """
+        found = explore(
+            self.microdata, candidates_of(candidates), settings=settings, secret=secret,
+            edits=names_of(edits, "edits", "explore"), state=None if state is None else Path(state), progress=progress,
+        )  # fmt: skip
+        return Exploration(found)

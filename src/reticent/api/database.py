@@ -1,0 +1,61 @@
+"""Open a protected database: confidential records behind a policy, a secret and a ledger."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from reticent.api.arguments import refuse_type
+from reticent.api.data import Data
+from reticent.base.errors import ParameterError
+from reticent.base.progress import Progress, silent
+from reticent.jobs import answer_query
+from reticent.jobs import attack_database as jobs_attack
+from reticent.queries.attacks.catalogue import AttackReport, run_catalogue
+from reticent.queries.attacks.scenario import scenario_from
+from reticent.queries.database import ProtectedDatabase
+from reticent.queries.policy import Policy
+
+
+def open_database(
+    source: Any, *, policy: Policy | None = None, earlier: Sequence[tuple[str, Data]] = (), **options: Any
+) -> ProtectedDatabase:
+    """Open a protected database.
+
+    `source` is a database file (TOML), which says everything; or data from `load`, with a `policy`, a `secret` and the
+    place of the `ledger`. `earlier` are (name, data) of versions asked about before, oldest first; other options are those
+    of `ProtectedDatabase`.
+    """
+    if isinstance(source, str | Path):
+        if policy is not None or earlier or options:
+            raise ParameterError("open_database: a database file says everything; give no other options with it.")
+        return answer_query.open_database(source)
+    refuse_type(source, Data, "source", "open_database", "the path of a database file, or data from load()")
+    if policy is None:
+        raise ParameterError("open_database: data need a policy; give policy=Policy(…), secret=… and ledger=….")
+    refuse_type(policy, Policy, "policy", "open_database", "a Policy")
+    for name in ("secret", "ledger"):
+        if options.get(name) is None:
+            raise ParameterError(f"open_database: {name} is missing; give {name}=….")
+    known = ("secret", "ledger", "name", "version", "anchor", "create", "test_secret", "adopt_anchor")
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise ParameterError(f"open_database: unknown option {unknown[0]!r}; known are {', '.join(known)}.")
+    versions = [(name, data.microdata) for name, data in earlier]
+    return ProtectedDatabase(source.microdata, policy=policy, earlier=versions, **options)
+
+
+def attack_database(
+    source: Any, *, policy: Policy | None = None, response: str | None = None, progress: Progress = silent
+) -> AttackReport:
+    """Attack copies of a database (a database file, or data with a policy) with the whole catalogue of attacks.
+
+    Each attack is tried in the open mode too, to show what it can do. No ledger is read or written.
+    """
+    if isinstance(source, str | Path):
+        if policy is not None:
+            raise ParameterError("attack_database: a database file has its own policy; give no other.")
+        return jobs_attack.attack_database(source, response=response, progress=progress)
+    refuse_type(source, Data, "source", "attack_database", "the path of a database file, or data from load()")
+    refuse_type(policy, Policy, "policy", "attack_database", "a Policy")
+    assert policy is not None
+    return run_catalogue(scenario_from(source.microdata, policy, response=response), progress=progress)

@@ -1,0 +1,100 @@
+"""`FileRun`: what protecting a file gave, confidential; `MaskedFile`: what may leave of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from reticent.base.errors import ParameterError
+from reticent.data import published
+from reticent.data.verdict import FileVerdict
+from reticent.io.atomic import write_text
+from reticent.io.write import write_masked
+from reticent.microdata.attacks import FileAttacks
+from reticent.microdata.loss.measure import LossReport
+from reticent.microdata.result import ProtectedFile
+from reticent.report.file_report import confidential_report, public_report
+from reticent.report.notebook import rows_html
+
+
+@dataclass(frozen=True, repr=False)
+class MaskedFile(published.MaskedFile):
+    """A protected file that may be published."""
+
+    def to_frame(self) -> Any:
+        """The file as the kind of frame that the data came in."""
+        return self.to_native()
+
+    def write(self, path: Path | str, *, schema: Path | str | None = None) -> tuple[Path, ...]:
+        """Write the file (the ending says the format), and its schema beside it; all or nothing."""
+        return write_masked(self, path, schema=schema)
+
+    def public_report(self, path: Path | str) -> None:
+        """Write what users of the file may know about it."""
+        write_text(Path(path), public_report(self))
+
+
+@dataclass(frozen=True, eq=False)
+class FileRun:
+    """A masked file with everything the protector must know. Confidential: only `release` leads out."""
+
+    found: ProtectedFile = field(repr=False)
+    _accepted: list[str] = field(default_factory=list, repr=False)
+
+    def __repr__(self) -> str:
+        return repr(self.found).replace("FileResult", "FileRun", 1)
+
+    def _repr_html_(self) -> str:
+        return rows_html(repr(self), [one.row() for one in self.verdict.attacks])
+
+    @property
+    def verdict(self) -> FileVerdict:
+        """Held, not held or not judged, for each attack."""
+        return self.found.verdict
+
+    @property
+    def attacks(self) -> FileAttacks:
+        """What the attackers found."""
+        return self.found.attacks
+
+    @property
+    def loss(self) -> LossReport:
+        """What the protection cost."""
+        return self.found.loss
+
+    @property
+    def risk(self) -> Mapping[str, Mapping[str, Any]]:
+        """The risk before and after, as plain numbers."""
+        return {"before": self.found.result.risk_before, "after": self.found.result.risk_after}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the protector should know besides."""
+        return (*self.found.result.notes, *(f"Released although not held: {reason}" for reason in self._accepted))
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as plain data, with the secret if it was drawn."""
+        return {**self.found.result.summary(), "notes": list(self.notes)}
+
+    def confidential_frame(self) -> Any:
+        """The masked records in the order of the source, identifiers included."""
+        return self.found.after.frame.native()
+
+    def confidential_report(self, path: Path | str) -> None:
+        """Write the whole record of the run, with the secret if it was drawn."""
+        result = replace(self.found.result, notes=self.notes)
+        write_text(Path(path), confidential_report(replace(self.found, result=result), secret=result.secret_hex))
+
+    def release(self, *, accept_risk: str | None = None) -> MaskedFile:
+        """The file that may leave; an error unless every attack that was asked for is held.
+
+        `accept_risk` is the reason for releasing it all the same; the run records it.
+        """
+        if accept_risk is not None and not (isinstance(accept_risk, str) and accept_risk.strip()):
+            raise ParameterError("release: accept_risk must give the reason, in words; leave it out to accept nothing.")
+        if accept_risk is None or self.verdict.held:
+            self.verdict.require()
+        else:
+            self._accepted.append(accept_risk)
+        masked = self.found.result.masked
+        return MaskedFile(masked.frame, masked.schema)

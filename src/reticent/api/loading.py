@@ -1,0 +1,145 @@
+"""Load records from a frame, a file or a database, and say what each variable is for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from reticent.api.arguments import name_of, names_of, refuse_type
+from reticent.api.data import Data
+from reticent.base.errors import DataError, ParameterError
+from reticent.data.hierarchy import TOTAL, Hierarchy
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable, member
+from reticent.io.frames import read_frame, rows_of_frame
+from reticent.io.hierarchies import read_hierarchy
+from reticent.io.read import load_microdata
+
+Tree = Hierarchy | Path | str | Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | Any
+
+
+def load(
+    source: Any,
+    *,
+    schema: Schema | Path | str | None = None,
+    keys: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    weight: str | None = None,
+    household: str | None = None,
+    respondent: str | None = None,
+    hierarchies: Mapping[str, Tree] | None = None,
+    kinds: Mapping[str, Kind | str] | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
+    query: str | None = None,
+) -> Data:
+    """Load confidential records.
+
+    `source` is a pandas, polars or arrow frame, a DuckDB relation, the path of a file, or the URL of a database together
+    with `query`. A `schema` (or its file) says what is known of the variables; the other options say it here and take
+    precedence: key variables, sensitive ones, direct identifiers, the sampling weight, the household id, the id of the
+    respondent a record belongs to, hierarchies of codes, kinds, and codes that mean "not known".
+
+    A hierarchy is a `Hierarchy`, a file (ARGUS `.hrc`, ARX `.csv`, our `.toml`), rows or a frame as ARX writes them (leaf
+    first), or a mapping from each code to the codes below it.
+
+    >>> import polars as pl
+    >>> load(pl.DataFrame({"age": [30, 41, 30], "region": ["n", "s", "n"]}), keys=["age", "region"])
+    <Data 3 records × 2 variables, keys: age, region>
+    """
+    if isinstance(source, Data | Microdata):
+        raise ParameterError(f"load: the source is a {type(source).__name__} already; use it as it is.")
+    if isinstance(source, str | Path):
+        loaded = load_microdata(source, schema, query=query)
+        data, notes = loaded.data, loaded.notes
+    else:
+        if query is not None:
+            raise ParameterError("load: a query belongs to the URL of a database; the source is a frame.")
+        data, notes = read_frame(source, schema)
+    roles = _roles(keys, sensitive, identifiers, weight=weight, household=household, respondent=respondent)
+    changed = _with_roles(data.schema, roles)
+    changed = _with_options(changed, hierarchies or {}, kinds or {}, missing or {})
+    if changed != data.schema:
+        data = Microdata.of(data.frame, changed)
+    return Data(data, tuple(notes))
+
+
+def _roles(
+    keys: Sequence[str],
+    sensitive: Sequence[str],
+    identifiers: Sequence[str],
+    *,
+    weight: str | None,
+    household: str | None,
+    respondent: str | None,
+) -> dict[str, Role]:
+    """The role of each variable that is named; nobody has two."""
+    lists = {
+        Role.KEY: names_of(keys, "keys", "load"),
+        Role.SENSITIVE: names_of(sensitive, "sensitive", "load"),
+        Role.IDENTIFIER: names_of(identifiers, "identifiers", "load"),
+        Role.WEIGHT: name_of(weight, "weight", "load"),
+        Role.HOUSEHOLD_ID: name_of(household, "household", "load"),
+        Role.ENTITY: name_of(respondent, "respondent", "load"),
+    }
+    roles: dict[str, Role] = {}
+    for role, names in lists.items():
+        for name in names:
+            if name in roles:
+                raise ParameterError(
+                    f"load: variable {name!r} is given twice, as {roles[name]} and as {role}; choose one."
+                )
+            roles[name] = role
+    return roles
+
+
+def _with_roles(schema: Schema, roles: Mapping[str, Role]) -> Schema:
+    schema.require(roles, owner="load")
+    taken = {role for role in roles.values() if role in (Role.WEIGHT, Role.HOUSEHOLD_ID, Role.ENTITY)}
+    variables = []
+    for variable in schema.variables:
+        role = roles.get(variable.name, Role.OTHER if variable.role in taken else variable.role)
+        kind = Kind.NUMERIC if role is Role.WEIGHT else variable.kind
+        variables.append(replace(variable, role=role, kind=kind))
+    return Schema(tuple(variables))
+
+
+def _with_options(
+    schema: Schema,
+    hierarchies: Mapping[str, Tree],
+    kinds: Mapping[str, Kind | str],
+    missing: Mapping[str, Sequence[str]],
+) -> Schema:
+    for given, name in ((hierarchies, "hierarchies"), (kinds, "kinds"), (missing, "missing")):
+        refuse_type(given, Mapping, name, "load", "a mapping from the names of variables")
+        schema.require(given, owner=f"load, {name}")
+    for name, kind in kinds.items():
+        schema = schema.replace(_numeric_stays(schema[name], member(Kind, kind, name="kind", owner=f"load, {name!r}")))
+    for name, codes in missing.items():
+        schema = schema.change(name, missing=names_of(codes, f"missing of {name!r}", "load"))
+    for name, tree in hierarchies.items():
+        schema = schema.change(name, hierarchy=as_hierarchy(tree, owner=f"load, hierarchy of {name!r}"), digits=())
+    return schema
+
+
+def _numeric_stays(variable: Variable, kind: Kind) -> Variable:
+    return replace(variable, kind=kind)
+
+
+def as_hierarchy(tree: Tree, *, owner: str) -> Hierarchy:
+    """A hierarchy from whatever people have; ARX rows and frames are leaf first."""
+    if isinstance(tree, Hierarchy):
+        return tree
+    if isinstance(tree, str | Path):
+        return read_hierarchy(Path(tree))
+    try:
+        if isinstance(tree, Mapping):
+            return Hierarchy.from_children({str(code): tuple(map(str, below)) for code, below in tree.items()})
+        if isinstance(tree, Sequence):
+            rows = [tuple(map(str, row)) for row in tree if not isinstance(row, str)]
+            if len(rows) != len(tree) or not rows:
+                raise DataError("rows must be lists of codes, the leaf first.")
+            return Hierarchy.from_paths(rows, total=TOTAL, leaf_first=True)
+        return Hierarchy.from_paths(rows_of_frame(tree), total=TOTAL, leaf_first=True)
+    except DataError as err:
+        raise DataError(f"{owner}: {err}", variables=err.variables) from None

@@ -1,0 +1,197 @@
+"""`Tabulation`: a table to be protected; `TableRun`: what that gave, confidential; `PublishedTable`: what may leave."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reticent.api.arguments import list_of, names_of, refuse_type
+from reticent.base.errors import NotProtectedError, ParameterError
+from reticent.base.plain import as_plain
+from reticent.base.progress import Progress, silent
+from reticent.base.randomness import Secret
+from reticent.data import published_table
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import build
+from reticent.data.table import DimensionSpec, TableSpec
+from reticent.data.table_plan import BoundsOptions, Insiders
+from reticent.io.atomic import write_text
+from reticent.io.published import published_frame, write_published_table
+from reticent.jobs.protect_table import protect_table
+from reticent.report.notebook import facts_html
+from reticent.report.table_report import confidential_table_report, public_table_report
+from reticent.tables.apriori import Entry
+from reticent.tables.attack import Audit
+from reticent.tables.methods import TableMethod
+from reticent.tables.result import ProtectedTable
+from reticent.tables.rules import Rule
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PublishedTable(published_table.PublishedTable):
+    """A protected table that may be published: codes, values, and `published`, `hidden` or `empty`."""
+
+    frame_kind: str = field(default="polars", repr=False)
+
+    def to_frame(self) -> Any:
+        """One row per cell, as the kind of frame that the data came in; hidden and empty cells have no value."""
+        return published_frame(self, kind=self.frame_kind)
+
+    def write(self, path: Path | str) -> None:
+        """Write the table as CSV, one row per cell."""
+        write_published_table(self, path)
+
+    def public_report(self, path: Path | str) -> None:
+        """Write the table as a page for the public."""
+        write_text(Path(path), public_table_report(self))
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulation:
+    """A table of confidential records that is still to be protected, or several that are protected as one system."""
+
+    _data: Microdata = field(repr=False)
+    specs: tuple[TableSpec, ...]
+
+    @classmethod
+    def of(
+        cls, data: Microdata, variables: Sequence[Any], *, response: str | None, options: Mapping[str, Any]
+    ) -> "Tabulation":
+        """The table of some variables; each must be in the schema."""
+        if not variables:
+            raise ParameterError('tabulate: name at least one variable, as in tabulate("region", "size").')
+        for variable in variables:
+            refuse_type(variable, (str, DimensionSpec), "each variable", "tabulate", "a name or a DimensionSpec")
+        dimensions = tuple(v if isinstance(v, DimensionSpec) else DimensionSpec(v) for v in variables)
+        named = [d.variable for d in dimensions] + ([] if response is None else [response])
+        data.schema.require(names_of(named, "response", "tabulate"), owner="tabulate")
+        spec = build(TableSpec, {"dimensions": dimensions, "response": response, **options}, owner="tabulate")
+        return cls(data, (spec,))
+
+    def __repr__(self) -> str:
+        tables = "; ".join(
+            f"{' × '.join(d.variable for d in spec.dimensions)}: {spec.response or 'count'}" for spec in self.specs
+        )
+        return f"<Tabulation {tables} of {self._data.n_records} records>"
+
+    def linked(self, *others: "Tabulation") -> "Tabulation":
+        """This table and others of the same records, protected as one system: what one shows cannot open another."""
+        for other in others:
+            refuse_type(other, Tabulation, "each table", "linked", "made by tabulate()")
+            if other._data is not self._data:
+                raise ParameterError("linked: the tables are made from different data; load the data once.")
+        return Tabulation(self._data, (*self.specs, *(spec for other in others for spec in other.specs)))
+
+    def protect(
+        self,
+        *,
+        rules: Sequence[Rule],
+        method: TableMethod | None = None,
+        bounds: BoundsOptions | None = None,
+        cost: str = "value",
+        time_limit: float = 60.0,
+        insiders: Insiders = "exact",
+        coalition: int = 1,
+        hide_empty: bool = False,
+        relations: Sequence[str] = (),
+        a_priori: Sequence[Entry] = (),
+        earlier: Mapping[int, published_table.PublishedTable] | None = None,
+        previous: Mapping[int, published_table.PublishedTable] | None = None,
+        secret: Secret | int | bytes | Path | str | None = None,
+        test_secret: bool = False,
+        progress: Progress = silent,
+    ) -> "TableRun":
+        """Judge the cells by the rules, protect them by the method (`heuristic` unless given), and attack the result.
+
+        `bounds` say what the attacker knows of each cell, `insiders` what respondents alone in a cell (or a `coalition` of
+        them) are kept from, `cost` what hiding a cell loses. With `hide_empty` cells without respondents may be hidden too.
+        `relations` hold between responses in each record ("tot = dom + exp"), `a_priori` is what is known of single cells.
+        By the number of a linked table (from 0), `earlier` has what was published of it before, and `previous` the same
+        table of an earlier period. Methods that draw need a `secret`.
+        """
+        judged = list_of(rules, Rule, "rules", "protect", "rules")
+        if method is not None and not isinstance(method, TableMethod):
+            raise ParameterError(
+                "protect: method must be one of reticent.methods, as in methods.Heuristic(time_limit=60)."
+            )
+        found = protect_table(
+            self._data, self.specs if len(self.specs) > 1 else self.specs[0], rules=judged, method=method, bounds=bounds,
+            cost=cost, time_limit=time_limit, accept_exposed=True, insiders=insiders, coalition=coalition,
+            hide_empty=hide_empty, relations=names_of(relations, "relations", "protect"), a_priori=a_priori,
+            earlier=earlier, previous=previous, secret=secret, test_secret=test_secret, progress=progress,
+        )  # fmt: skip
+        return TableRun(found, self._data.frame.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class TableRun:
+    """A protected table with its verdict and what the attacker found. Confidential: only `release` leads out."""
+
+    found: ProtectedTable = field(repr=False)
+    _kind: str = field(default="polars", repr=False)
+    _accepted: list[str] = field(default_factory=list, repr=False)
+
+    def __repr__(self) -> str:
+        return repr(self.found).replace("ProtectedTable", "TableRun", 1)
+
+    def _repr_html_(self) -> str:
+        cost = {"exposed": len(self.found.exposed), "cost": float(self.found.outcome.cost), "method": self.found.method}
+        return facts_html(repr(self), {**self.found.counts(), **cost})
+
+    @property
+    def audit(self) -> Audit:
+        """What the attacker concludes about each hidden cell."""
+        return self.found.audit
+
+    @property
+    def exposed(self) -> tuple[tuple[str, ...], ...]:
+        """Codes of the cells that somebody finds too closely."""
+        return tuple(self.found.table.cell_codes(cell) for cell in self.found.exposed)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the protector should know besides."""
+        return (*self.found.notes, *(f"Released although exposed: {reason}" for reason in self._accepted))
+
+    def why(self, *codes: str) -> str:
+        """What a hidden cell guards, and which relations would reveal it; codes as in the table."""
+        return self.found.why(*names_of(codes, "codes", "why"))
+
+    def what_if(self, *codes: str, time_limit: float = 10.0) -> str:
+        """What would have to be hidden instead of a hidden cell, and at what cost."""
+        return self.found.what_if(*names_of(codes, "codes", "what_if"), time_limit=time_limit)
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        plain: dict[str, Any] = as_plain({**self.found.summary(), "notes": self.notes})
+        return plain
+
+    def confidential_report(self, path: Path | str) -> None:
+        """Write the whole record of the run."""
+        write_text(Path(path), confidential_table_report(self.found))
+
+    def release(self, *, accept_risk: str | None = None) -> PublishedTable:
+        """The table that may leave; an error if the attacker found exposed cells.
+
+        `accept_risk` is the reason for releasing it all the same; the run records it.
+        """
+        tables = self.release_all(accept_risk=accept_risk)
+        if len(tables) != 1:
+            raise ParameterError(f"release: the run has {len(tables)} tables; release_all() gives all of them.")
+        return tables[0]
+
+    def release_all(self, *, accept_risk: str | None = None) -> tuple[PublishedTable, ...]:
+        """Every table that may leave, in the order in which they were given; otherwise as `release`."""
+        if accept_risk is not None and not (isinstance(accept_risk, str) and accept_risk.strip()):
+            raise ParameterError("release: accept_risk must give the reason, in words; leave it out to accept nothing.")
+        if self.found.exposed and accept_risk is None:
+            named = ", ".join(" × ".join(codes) for codes in self.exposed[:3])
+            raise NotProtectedError(
+                f"release: the attacker recovers {len(self.exposed)} cells too closely ({named}"
+                f"{', …' if len(self.exposed) > 3 else ''}); choose a method that protects them, or give accept_risk.",
+                exposed=len(self.exposed),
+            )
+        if self.found.exposed and accept_risk is not None:
+            self._accepted.append(accept_risk)
+        tables = [table for part in self.found.by_response() for table in part.published]
+        return tuple(PublishedTable(**vars(table), frame_kind=self._kind) for table in tables)

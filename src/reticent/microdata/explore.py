@@ -1,0 +1,385 @@
+"""The risk–utility map: many candidate maskings, each attacked and compared on several draws, and one that is chosen.
+
+All candidates meet the same draws (common random numbers), so differences between them are theirs and not luck's. The
+chosen one is measured again on draws that had no part in choosing it. Everything here is confidential.
+"""
+
+import hashlib
+import json
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reticent.base.checks import check_between, check_integer, check_unique
+from reticent.base.errors import Cancelled, DataError, ParameterError, PlanError, ReticentError
+from reticent.base.progress import Progress, silent
+from reticent.base.randomness import Secret, as_secret
+from reticent.data.method import MaskingMethod
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import check_fields, to_plain
+from reticent.data.plan import RiskSection
+from reticent.microdata.attacks import attack_file
+from reticent.microdata.edits import EditRule, check_input, read_rules
+from reticent.microdata.loss import compare
+from reticent.microdata.pipeline import Masked, apply_steps
+from reticent.microdata.verdict import judge, risk_of
+
+LIMITED = ("recount", "linkage", "households")
+"""Attacks whose risk one limit can hold."""
+MEASURED = (
+    *LIMITED,
+    "interval",
+    "loss",
+    "il1s",
+    "squares-share",
+    "correlations",
+    "hellinger",
+    "entropy-share",
+    "pmse",
+    "suppressions",
+)
+"""What is kept of every draw, where it applies."""
+MOST_PROCESSES = 2
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A masking to try: a name and its steps."""
+
+    name: str
+    steps: tuple[MaskingMethod, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """Name and steps as plain data."""
+        return {"name": self.name, "step": [{"method": step.name, **to_plain(step)} for step in self.steps]}
+
+
+@dataclass(frozen=True)
+class ExploreSettings:
+    """`[explore]`: how candidates are measured and how one is chosen.
+
+    Risk is what `protect` judges by `most`: the largest of the attacks asked for (risk of any record, share of records
+    linked, risk of any household), by the same code. With `most_risk` the least loss at or below it is chosen, else the
+    least score = risk_share·risk + (1 − risk_share)·loss. A candidate whose risk cannot be judged has failed.
+    """
+
+    known: tuple[str, ...] = field(default=(), metadata={"help": "what the attacker links by (none: keys and numbers)"})
+    keys: tuple[str, ...] = field(default=(), metadata={"help": "keys of the recount (none: those of the schema)"})
+    attacks: tuple[str, ...] = field(
+        default=(), metadata={"help": "what counts as risk (none: recount, linkage, households if there are any)"}
+    )
+    compared: tuple[str, ...] = field(default=(), metadata={"help": "variables whose loss counts (none: all)"})
+    draws: int = field(default=3, metadata={"min": 1, "help": "draws each candidate is measured on"})
+    fresh: int = field(default=3, metadata={"min": 1, "help": "new draws for the chosen one"})
+    percent: float = field(default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "width of the rank intervals"})
+    most_risk: float | None = field(default=None, metadata={"min": 0.0, "max": 1.0, "help": "highest risk allowed"})
+    risk_share: float = field(default=0.5, metadata={"min": 0.0, "max": 1.0, "help": "share of risk in the score"})
+    loss: str = field(default="score", metadata={"help": "combined `score`, or the name of a loss measure"})
+    processes: int = field(default=1, metadata={"min": 1, "max": MOST_PROCESSES, "help": "worker processes"})
+
+    def __post_init__(self) -> None:
+        check_fields(self, owner="[explore]")
+        other = [name for name in self.attacks if name not in LIMITED]
+        if other:
+            raise ParameterError(f"[explore]: attacks must be of {', '.join(LIMITED)}, got {other[0]!r}.")
+
+    @property
+    def risk(self) -> RiskSection:
+        """How `protect` would judge a candidate; the plan that is written has this section."""
+        return RiskSection(
+            keys=self.keys, most=self.most_risk, known=self.known, attacks=self.attacks, interval_percent=self.percent
+        )
+
+
+@dataclass(frozen=True)
+class Point:
+    """One candidate on the map: means over its draws, the highest risk of a draw, and what failed."""
+
+    name: str
+    draws: int
+    risk: float
+    highest_risk: float
+    loss: float
+    score: float
+    measures: Mapping[str, float]
+    failed: str = ""
+
+    def row(self) -> dict[str, str | float | int]:
+        """The point as a plain row."""
+        plain: dict[str, str | float | int] = {
+            "candidate": self.name, "risk": self.risk, "highest risk": self.highest_risk, "loss": self.loss,
+            "score": self.score, "draws": self.draws, "failed": self.failed,
+        }  # fmt: skip
+        return {**plain, **{name: self.measures.get(name, float("nan")) for name in MEASURED if name != "loss"}}
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """All points, the names on the Pareto front (least risk first), the chosen candidate and its fresh measurement."""
+
+    points: tuple[Point, ...]
+    front: tuple[str, ...]
+    chosen: Candidate | None
+    fresh: Point | None
+    most_risk: float | None
+
+    def __repr__(self) -> str:
+        name = "none" if self.chosen is None else self.chosen.name
+        return f"<Exploration of {len(self.points)} candidates: {len(self.front)} on the front, chosen {name}>"
+
+    @property
+    def holds(self) -> bool:
+        """Whether a candidate was chosen and its risk on fresh draws is still allowed."""
+        if self.fresh is None or self.fresh.failed:
+            return False
+        return self.most_risk is None or self.fresh.risk <= self.most_risk
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The table: every candidate, whether it is on the front, whether it is the chosen one."""
+        chosen = None if self.chosen is None else self.chosen.name
+        return [{**p.row(), "front": p.name in self.front, "chosen": p.name == chosen} for p in self.points]
+
+
+def explore(
+    data: Microdata,
+    candidates: Sequence[Candidate],
+    *,
+    settings: ExploreSettings | None = None,
+    secret: Secret | int | bytes | Path | str | None = None,
+    edits: Sequence[str] = (),
+    state: Path | None = None,
+    progress: Progress = silent,
+) -> Exploration:
+    """Measure every candidate on every draw, find the front, choose, and measure the chosen one on fresh draws.
+
+    A candidate that breaks an edit rule has failed. With `state` every finished draw is written to that file; the same
+    exploration started again goes on from there.
+    """
+    settings = settings or ExploreSettings()
+    check_unique([candidate.name for candidate in candidates], name="candidates", owner="explore")
+    if not candidates:
+        raise PlanError("explore: there is no candidate; give at least one [[candidate]].")
+    _check_settings(data, settings)
+    if state is not None and secret is None:
+        raise ParameterError("explore: a state file needs a secret that stays the same; give one in [data] secret.")
+    source = as_secret(secret)
+    memory = _Memory.open(state, _fingerprint(data, candidates, settings, source, edits))
+    tasks = [(c, f"draw {d}") for c in range(len(candidates)) for d in range(settings.draws)]
+    rules = read_rules(edits, data.schema)
+    check_input(data, rules)
+    work = _Work(data, tuple(candidates), settings, source, tuple(rules))
+    found = _run_all(work, tasks, memory, lambda share, what: progress(0.85 * share, what))
+    points = tuple(
+        _point(candidate, [found[c, f"draw {d}"] for d in range(settings.draws)], settings)
+        for c, candidate in enumerate(candidates)
+    )
+    front = pareto_front(points)
+    best = _choose(points, settings)
+    chosen = None if best is None else candidates[best]
+    fresh = None
+    if best is not None and chosen is not None:
+        again = [(best, f"fresh {d}") for d in range(settings.fresh)]
+        results = _run_all(work, again, memory, lambda share, what: progress(0.85 + 0.15 * share, what))
+        fresh = _point(chosen, [results[task] for task in again], settings)
+    progress(1.0, "done")
+    return Exploration(points, front, chosen, fresh, settings.most_risk)
+
+
+def pareto_front(points: Sequence[Point]) -> tuple[str, ...]:
+    """Names of the points that no other one beats in risk and loss at once; least risk first."""
+    good = [p for p in points if not p.failed]
+    on = [p for p in good if not any(_dominates(other, p) for other in good)]
+    return tuple(p.name for p in sorted(on, key=lambda p: (p.risk, p.loss, p.name)))
+
+
+def _dominates(one: Point, other: Point) -> bool:
+    return one.risk <= other.risk and one.loss <= other.loss and (one.risk < other.risk or one.loss < other.loss)
+
+
+def _choose(points: Sequence[Point], settings: ExploreSettings) -> int | None:
+    allowed = [
+        i for i, p in enumerate(points)
+        if not p.failed and (settings.most_risk is None or p.risk <= settings.most_risk)
+    ]  # fmt: skip
+    if not allowed:
+        return None
+    if settings.most_risk is None:
+        return min(allowed, key=lambda i: (points[i].score, points[i].name))
+    return min(allowed, key=lambda i: (points[i].loss, points[i].risk, points[i].name))
+
+
+def _check_settings(data: Microdata, settings: ExploreSettings) -> None:
+    data.schema.require((*settings.known, *settings.compared, *settings.keys), owner="[explore]")
+    check_between(settings.percent, 0, 100, name="percent", owner="[explore]")
+    check_integer(settings.processes, minimum=1, maximum=MOST_PROCESSES, name="processes", owner="[explore]")
+
+
+def _fingerprint(
+    data: Microdata, candidates: Sequence[Candidate], settings: ExploreSettings, secret: Secret, edits: Sequence[str]
+) -> str:
+    """What a state file belongs to: keyed, so that it tells nothing about the data."""
+    digest = hashlib.blake2b(key=secret.digest("explore state"), digest_size=16)
+    plain = to_plain(settings)
+    for free in ("processes", "most_risk", "risk_share", "fresh"):
+        plain.pop(free, None)
+    digest.update(
+        json.dumps([plain, [c.plain() for c in candidates], list(edits)], sort_keys=True, default=str).encode()
+    )
+    for variable in data.schema.variables:
+        digest.update(variable.name.encode())
+        encoded = data.encoded(variable.name)
+        digest.update(np.ascontiguousarray(encoded.codes).tobytes())
+        digest.update("\x00".join(encoded.categories).encode())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a worker needs: the data once, then only the numbers of candidates and draws."""
+
+    data: Microdata
+    candidates: tuple[Candidate, ...]
+    settings: ExploreSettings
+    secret: Secret
+    rules: tuple[EditRule, ...] = ()
+
+    def measure(self, candidate: int, draw: str) -> dict[str, Any]:
+        """Mask once, attack once, compare once."""
+        try:
+            steps, secret = self.candidates[candidate].steps, self.secret.child(draw)
+            masked = apply_steps(self.data, steps, secret=secret, rules=self.rules, keys=self.settings.keys)
+            return _measured(self.data, masked, self.settings)
+        except Cancelled:
+            raise
+        except ReticentError as err:
+            return {"failed": str(err)}
+
+
+def _measured(data: Microdata, masked: Masked, settings: ExploreSettings) -> dict[str, Any]:
+    """Loss by `compare`, risk by the attacks and the judge of `protect`."""
+    report = compare(data, masked.data, variables=settings.compared or None)
+    out: dict[str, Any] = {"loss": report.score if settings.loss == "score" else report[settings.loss]}
+    out.update({name: report[name] for name in MEASURED if name in report})
+    attacks = attack_file(masked, masked.data, settings.risk, shuffled=True)
+    verdict = judge(attacks, settings.risk, limit=1.0, households=data.schema.household_id is not None)
+    risk = risk_of(verdict)
+    if risk is None:
+        first = next(one for one in verdict.asked if one.value is None)
+        raise DataError(f"explore: the risk is not judged; {first.attack}: {first.text}.")
+    out["risk"] = risk
+    out.update({one.attack: one.value for one in verdict.attacks if one.attack in LIMITED and one.value is not None})
+    if attacks.intervals:
+        compared = [attacks.intervals[n] for n in attacks.intervals if not settings.compared or n in settings.compared]
+        out["interval"] = float(np.mean(compared)) if compared else 0.0
+    return {name: float(value) for name, value in out.items()}
+
+
+def _point(candidate: Candidate, draws: Sequence[Mapping[str, Any]], settings: ExploreSettings) -> Point:
+    failed = next((str(draw["failed"]) for draw in draws if "failed" in draw), "")
+    if failed:
+        nothing = float("nan")
+        return Point(candidate.name, len(draws), nothing, nothing, nothing, nothing, {}, failed)
+    means = {name: float(np.mean([draw[name] for draw in draws])) for name in MEASURED if name in draws[0]}
+    risks = [float(draw["risk"]) for draw in draws]
+    risk, loss = float(np.mean(risks)), means["loss"]
+    score = settings.risk_share * risk + (1 - settings.risk_share) * loss
+    return Point(candidate.name, len(draws), risk, max(risks), loss, score, means)
+
+
+@dataclass
+class _Memory:
+    """Finished draws, in a file of one JSON line each if there is one."""
+
+    path: Path | None
+    done: dict[tuple[int, str], dict[str, Any]]
+
+    @classmethod
+    def open(cls, path: Path | None, fingerprint: str) -> "_Memory":
+        if path is None:
+            return cls(None, {})
+        done: dict[tuple[int, str], dict[str, Any]] = {}
+        if path.exists():
+            lines = list(_complete_lines(path))
+            if not lines or lines[0].get("exploration") != fingerprint:
+                raise PlanError(
+                    f"explore: {path.name} belongs to another exploration (data, candidates, settings or secret "
+                    "differ). Give another state file, or remove this one to start again."
+                )
+            done = {(int(line["candidate"]), str(line["draw"])): line["found"] for line in lines[1:]}
+        else:
+            path.write_text(json.dumps({"exploration": fingerprint}) + "\n", encoding="utf-8")
+        return cls(path, done)
+
+    def add(self, task: tuple[int, str], found: dict[str, Any]) -> None:
+        self.done[task] = found
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"candidate": task[0], "draw": task[1], "found": found}) + "\n")
+
+
+def _complete_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines that can be read; a run that was killed can leave half of the last one, which is cut off."""
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")
+    for line in whole.splitlines():
+        yield json.loads(line)
+
+
+def _run_all(
+    work: _Work, tasks: Sequence[tuple[int, str]], memory: _Memory, progress: Callable[[float, str], None]
+) -> dict[tuple[int, str], dict[str, Any]]:
+    """Measure what is not yet known, in this process or in spawned ones."""
+    open_tasks = [task for task in tasks if task not in memory.done]
+    finished = len(tasks) - len(open_tasks)
+
+    def tell(task: tuple[int, str], found: dict[str, Any]) -> None:
+        nonlocal finished
+        memory.add(task, found)
+        finished += 1
+        progress(finished / len(tasks), work.candidates[task[0]].name)
+
+    if work.settings.processes == 1 or len(open_tasks) < 2:
+        for task in open_tasks:
+            tell(task, work.measure(*task))
+    else:
+        _run_in_processes(work, open_tasks, tell)
+    return {task: memory.done[task] for task in tasks}
+
+
+def _run_in_processes(
+    work: _Work, tasks: Sequence[tuple[int, str]], tell: Callable[[tuple[int, str], dict[str, Any]], None]
+) -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(
+        max_workers=work.settings.processes, mp_context=context, initializer=_start_worker, initargs=(work,)
+    ) as pool:
+        waiting: dict[Future[dict[str, Any]], tuple[int, str]] = {pool.submit(_measure_task, t): t for t in tasks}
+        try:
+            while waiting:
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    tell(waiting.pop(future), future.result())
+        except BaseException:
+            for future in waiting:
+                future.cancel()
+            raise
+
+
+_worker: _Work | None = None
+
+
+def _start_worker(work: _Work) -> None:
+    """Keep the data in a new worker process: it is sent once, not with every task."""
+    global _worker
+    _worker = work
+
+
+def _measure_task(task: tuple[int, str]) -> dict[str, Any]:
+    assert _worker is not None
+    return _worker.measure(*task)
