@@ -40,13 +40,14 @@ def policy_of(**options: Any) -> Policy:
     return Policy(**options)
 
 
-def database(table: pl.DataFrame, schema: Schema, policy: Policy, *, secret: int = 7) -> ProtectedDatabase:
+def database(
+    table: pl.DataFrame, schema: Schema, policy: Policy, *, secret: int = 7, ledger: Path | None = None
+) -> ProtectedDatabase:
     """A database with a secret that only tests may have."""
-    folder = Path(tempfile.mkdtemp())
     test: dict[str, Any] = {}
     if "test_secret" in inspect.signature(ProtectedDatabase).parameters:  # version 0.1.0 took any secret
         test["test_secret"] = True
-    ledger = folder / "test.ledger"
+    ledger = ledger or Path(tempfile.mkdtemp()) / "test.ledger"
     return ProtectedDatabase(Microdata.of(table, schema), policy=policy, secret=secret, ledger=ledger, **test)
 
 
@@ -340,6 +341,62 @@ def forged_anchor() -> dict[str, Any]:
     (folder / "pay.ledger.anchor").write_text(json.dumps(mark))
     ask("SELECT SUM(pay) FROM data WHERE dep = 'a'")
     return {"transcript": transcript}
+
+
+PLOTS = 60
+SIZES = (0.2, 0.4)
+
+
+@scenario
+def public_outlier() -> dict[str, Any]:
+    """Twenty databases of 60 farms whose area is public; one has by far the most of it."""
+    rounds = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        pay, area = rng.integers(20_000, 90_000, PLOTS).astype(float), rng.integers(1, 8, PLOTS).astype(float)
+        target = int(rng.integers(PLOTS))
+        area[target] = 10_000.0
+        numbers = (Variable("area", kind=Kind.NUMERIC), Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC))
+        table = pl.DataFrame({"dep": ["a", "b"] * (PLOTS // 2), "area": area, "pay": pay})
+        policy = policy_of(filters=("dep", "area"), responses=("pay", "area"), dominance=(1, 60), p_percent=10)
+        db = database(table, Schema((Variable("dep", codes=("a", "b")), *numbers)), policy, secret=seed)
+        parts = ("COUNT(*)", "AVG(pay)", "AVG(area)", "STDDEV(pay)", "STDDEV(area)", "CORR(pay, area)")
+        told = asked(db, [f"SELECT {part} FROM data" for part in parts])
+        model = asked(db, ["SELECT LINREG(area, pay) FROM data"])[0]
+        rounds.append({"area": area.tolist(), "target": target, "truth": pay[target], "told": told, "model": model})
+    return {"rounds": rounds}
+
+
+def keyed_sums(pay: np.ndarray[Any, Any], groups: list[str], **sums: Any) -> tuple[pl.DataFrame, Schema, Policy]:
+    """Records with a group, and a policy that answers noisy sums."""
+    codes = tuple(sorted(set(groups)))
+    schema = Schema((Variable("dep", codes=codes), Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
+    policy = policy_of(filters=("dep",), responses=("pay",), mode="cell-key", options={"cell-key": {"sums": sums}})
+    return pl.DataFrame({"dep": groups, "pay": pay}), schema, policy
+
+
+@scenario
+def equal_pay() -> dict[str, Any]:
+    """Twenty groups of four persons with equal pay; the noise is in proportion to the range of a set."""
+    pay = np.repeat(np.round(np.random.default_rng(3).lognormal(8, 1, 20)), 4)
+    db = database(*keyed_sums(pay, [f"g{i // 4:02}" for i in range(80)], small=0.2, magnifier="range"))
+    return {"told": asked(db, ["SELECT SUM(pay) FROM data GROUP BY dep"])[0], "truth": (4 * pay[::4]).tolist()}
+
+
+@scenario
+def other_options() -> dict[str, Any]:
+    """Twenty databases that are opened twice, the second time with twice the noise: a sum, then mean and count."""
+    rounds = []
+    for seed in range(20):
+        pay = np.round(np.random.default_rng(seed).lognormal(8, 1, 40))
+        answers: Transcript = []
+        ledger = Path(tempfile.mkdtemp()) / "test.ledger"
+        for size, queries in zip(SIZES, (("COUNT(*)", "SUM(pay)"), ("AVG(pay)",))):
+            db = database(*keyed_sums(pay, ["a", "b"] * 20, small=size), secret=seed, ledger=ledger)
+            answers += asked(db, [f"SELECT {query} FROM data WHERE dep = 'a'" for query in queries])
+            db.close()
+        rounds.append({"told": answers, "truth": float(pay[::2].sum())})
+    return {"rounds": rounds}
 
 
 def main(folder: Path) -> None:

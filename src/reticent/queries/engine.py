@@ -86,7 +86,7 @@ class Engine:
             return self._decide(Request(query, cells, user, len(self.ledger) + 1), turn)
 
     def check(self, query: Query) -> Refusal | None:
-        """What the policy and the metadata say; of records only whether the event of KM is 0 or 1, which is RISK."""
+        """What the policy and the metadata say; no record is looked at."""
         for statistic in query.statistics:
             refusal = self._check_statistic(statistic)
             if refusal is not None:
@@ -118,16 +118,15 @@ class Engine:
         )
 
     def _check_survival(self, statistic: Statistic) -> Refusal | None:
-        """Survival needs a time that has an order, and an event that happened or did not, for the data as a whole."""
+        """Survival needs a time that has an order and, in the mode simulatable, an event that is declared to be 0 or 1."""
         if statistic.name != "km":
             return None
         time, event = statistic.variables
         if not self.universe.current.levels[time].ordered:
             return Refusal(Code.NOT_ALLOWED, f"The codes of {time!r} have no order, so it cannot be the time of KM.")
-        if self.universe.is_event(event):
+        # in the mode simulatable the declared bounds alone decide; elsewhere values do, and the decision goes on record
+        if self.policy.mode != "simulatable" or self.universe.is_event(event):
             return None
-        if self.policy.mode != "simulatable":  # there the declared bounds alone decide; elsewhere values do
-            return None if self.universe.holds_event(event) else RISK
         return Refusal(
             Code.NOT_ALLOWED,
             f"The event of KM must be known to be 0 or 1; {event!r} is not.",
@@ -310,7 +309,11 @@ class Engine:
         failed = False
         try:
             decision = self._repeated(request) or self._mode_of(request.user).decide(request)
-        except (ParameterError, SolverError) as err:  # what cannot be worked out is refused, like any other risk
+        except (
+            ParameterError,
+            SolverError,
+            ArithmeticError,
+        ) as err:  # what cannot be worked out is refused, like any other risk
             failed, decision = True, Decision(RISK, (StaffReason("not answerable", str(err)),))
         decision = replace(decision, result=self._as_before(request, decision.result))
         turn.append(DECISION, self._payload(request, decision))

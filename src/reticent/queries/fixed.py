@@ -5,7 +5,7 @@ number has such a text, so nothing finite is too large, too small or too fine; w
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -74,6 +74,15 @@ def as_number(amount: Fraction) -> float | int:
         return float(amount)
     except OverflowError:
         return round(amount)
+
+
+def finite(found: Any) -> bool:
+    """Whether every number of a result, plain, named or listed, is finite; texts count as finite."""
+    if isinstance(found, Mapping):
+        return all(map(finite, found.values()))
+    if isinstance(found, list | tuple):
+        return all(map(finite, found))
+    return isinstance(found, str | int) or math.isfinite(found)
 
 
 def root(amount: Fraction) -> float | int:

@@ -7,6 +7,7 @@ only records for which the whole condition is true are selected.
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,8 +38,12 @@ STATISTICS: dict[str, tuple[int, int, bool]] = {
 
 
 def _check_constant(value: object) -> None:
-    if isinstance(value, str) or (type(value) in (int, float) and math.isfinite(value)):  # type: ignore[arg-type]
+    if isinstance(value, str):
         return
+    if type(value) in (int, float):
+        with suppress(OverflowError):  # a whole number beyond floating-point numbers
+            if math.isfinite(value):  # type: ignore[arg-type]
+                return
     raise ParameterError("Query: a variable can be compared with a text or a finite number only.")
 
 

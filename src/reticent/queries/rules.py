@@ -6,6 +6,7 @@ negative value cannot hide a large one.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,15 @@ class SetRules:
         if self.squares and self.by_value and len(own) and own.min() == own.max():
             return SAME
         return self._broken_units(entity, own)
+
+    def broken_weighted(self, columns: Columns, weights: NDArray[Any]) -> str | None:
+        """The rule that a weighted sum breaks by what each respondent adds to it; `weights` are whole, one per column."""
+        units = columns.units_by_entity(np.asarray(weights != 0, dtype=bool))
+        if self.known:
+            units = units[~np.isin(columns.entity[units], np.fromiter(self.known, dtype=np.int64))]
+        at = np.searchsorted(columns.start, units, side="right") - 1
+        own = columns.values.integers[units].astype(object) * weights[at].astype(object)
+        return self._broken_units(columns.entity[units], own) if len(units) else None
 
     def _broken_units(self, entity: NDArray[np.int64], own: Whole) -> str | None:
         """The rule that some values break, given in the order of their respondents."""

@@ -3,7 +3,6 @@
 Nothing here protects anything: modes decide what may leave.
 """
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -75,7 +74,8 @@ def _corr(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
     if spread <= 0:
         return None
     together = _central(universe, records, first, second)
-    return math.copysign(root(together**2 / spread), together)
+    size = root(together**2 / spread)
+    return -size if together < 0 else size
 
 
 def _values(universe: Universe, records: RecordSet, name: str) -> NDArray[np.float64]:
@@ -152,6 +152,8 @@ def _km(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
     version = universe.versions[records.version]
     codes = version.codes[time]
     there = np.unique(codes[records.atoms])
+    if not universe.is_event(event) and not universe.holds_event(event):
+        return None  # an event that neither happened nor did not, anywhere in the data
     if set(there.tolist()) - set(version.levels[time].shown):
         return None  # times that only records know must not be shown
     at_risk = exact_sum(universe, records)

@@ -152,7 +152,7 @@ def test_respondents_contribute_not_records(tmp_path: Path, magnifier: str) -> N
     records = db._engine.universe.record_set(np.ones(1, dtype=bool))
     sizes, n = mode._sizes("pay", records, 150)  # type: ignore[attr-defined]
     assert n == 3
-    assert sizes.tolist() == {"top": [100.0], "mean": [50.0], "range": [80.0], "sum": [150.0]}[magnifier]
+    assert sizes.tolist() == {"top": [100.0], "mean": [50.0], "range": [100.0], "sum": [150.0]}[magnifier]
     assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="a"), Answer)
 
 

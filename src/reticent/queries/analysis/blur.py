@@ -28,8 +28,11 @@ def respondent_ids(data: Microdata) -> NDArray[np.uint64]:
 
 
 def blur_factors(ids: NDArray[np.uint64], response: str, *, blur: float, secret: Secret) -> Floats:
-    """1 + e for each record, keyed by its respondent and the response."""
-    draws = uniform_matrix(*secret.words(response), ids, 2)
+    """1 + e for each record, keyed by its respondent, the response and `blur`.
+
+    With another `blur` it is drawn anew: two factors from one draw, of different sizes, would give the value.
+    """
+    draws = uniform_matrix(*secret.words(f"{response} {float(blur)!r}"), ids, 2)
     size = blur * (0.5 + 0.5 * draws[:, 0])
     return np.asarray(1.0 + np.where(draws[:, 1] < 0.5, -size, size), dtype=np.float64)
 

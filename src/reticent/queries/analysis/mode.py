@@ -26,6 +26,7 @@ from reticent.queries.analysis.sample import NOBODY, Sample, value_of
 from reticent.queries.analysis.universes import deciding_filters, has_small_marginal, simple_universes, too_small
 from reticent.queries.canonical import RecordSet, Version
 from reticent.queries.fitting import leverage, logistic
+from reticent.queries.fixed import finite
 from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.pieces import complete
@@ -207,9 +208,10 @@ class AnalysisMode:
         full = complete(universe, sample.records, statistic.variables)
         if len(universe.records(full)) < self.options.gamma:
             return "too few complete records"
-        if statistic.name in REGRESSIONS:
-            return self._regression(statistic, sample, full)
-        return value_of(statistic, sample)
+        with np.errstate(all="ignore"):  # what goes beyond floating-point numbers is refused below
+            regression = statistic.name in REGRESSIONS
+            found = self._regression(statistic, sample, full) if regression else value_of(statistic, sample)
+        return found if finite(found) else "beyond floating-point numbers"
 
     def _regression(self, statistic: Statistic, sample: Sample, full: RecordSet) -> Any:
         rows = sample.complete_rows(statistic.variables)

@@ -114,9 +114,9 @@ def synthetic_residuals(fit: Fit, secret: Secret, *, noise: float = 0.25) -> dic
     """For each predictor a synthetic plot: x drawn anew, residual = smooth + local deviation + noise, clipped to ±4.
 
     Numeric predictors are drawn from a kernel density, indicators by bootstrap (Reiter 2003). The stream depends on the
-    response only, so that repeating a model does not average the noise out.
+    response and the size of the noise only, so that repeating a model does not average the noise out.
     """
-    rng = secret.stream("synthetic-residuals")
+    rng = secret.stream(f"synthetic-residuals:{float(noise)!r}")
     scale = float(fit.residuals.std()) or 1.0
     standard = fit.residuals / scale
     n_points = min(MOST_POINTS, fit.n)

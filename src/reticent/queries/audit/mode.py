@@ -15,7 +15,8 @@ from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
 from reticent.queries.fitting import leverage
-from reticent.queries.language import Statistic
+from reticent.queries.fixed import finite
+from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import ANSWERED, Decision, Request, Setting
 from reticent.queries.pieces import Piece, complete, pieces
 from reticent.queries.refusals import RISK, Answer, Row, StaffReason
@@ -38,9 +39,9 @@ class AuditedMode:
     statistics: ClassVar[frozenset[str]] = LINEAR
     guarantee: ClassVar[str] = (
         "Answers are exact. For the arithmetic attacker, from all answers to all users together: no combination of answers, "
-        "with any factors, rests on fewer respondents than the minimum, so that nobody who has one or several records among "
-        "them computes another; no total follows by linear algebra for a class of records, for a union of two classes, for a "
-        "cell of a table of up to three filters (or of a named family) or for an answered total less its answered parts "
+        "with any factors, rests on fewer respondents than the minimum, so that (with a minimum of 3 or more) nobody who has one "
+        "or several records among them computes another; no total follows by linear algebra for a class of records, for a "
+        "union of two classes, for a cell of a table of up to three filters (or of a named family) or for an answered total less its answered parts "
         "that is dominated or breaks the p percent rule; and, with the bounds that the policy calls known, no value is fixed "
         "and no unsafe class is narrowed below its interval. Sums of products are judged as the sums over values that they "
         "are. Not watched: other unions of classes for dominance, the p percent rule, products (of 0, or with a variable of two "
@@ -125,11 +126,12 @@ class AuditedMode:
         try:
             parts = pieces(statistic, self.setting.universe, records)
             marks = {piece.attribute: self._auditor(piece).mark() for piece in parts}
-            reason = self._own_rules(statistic, records, parts)
+            with np.errstate(all="ignore"):
+                reason = self._own_rules(statistic, records, parts)
+                value = None if reason else evaluate(statistic, self.setting.universe, records)
             if reason is not None:
                 return reason
-            value = evaluate(statistic, self.setting.universe, records)
-            if value is None:  # nothing is released, so nothing may be remembered either
+            if value is None or not finite(value):  # nothing is released, so nothing may be remembered either
                 return StaffReason("not defined", "the statistic does not exist for these records")
             rows = [piece.row(self.setting.universe) for piece in parts]
             for piece, row in zip(parts, rows):
@@ -147,13 +149,38 @@ class AuditedMode:
         for piece in parts:
             auditor = self._auditor(piece)
             rule = auditor.rules.broken(auditor.columns, auditor.columns.mask(piece.records))
+            if rule is None and piece.known and auditor.rules.weighs:
+                weights = piece.row(self.setting.universe).coefficients(np.arange(auditor.columns.n_columns))
+                rule = auditor.rules.broken_weighted(auditor.columns, weights)
             if rule is not None:
                 return StaffReason(rule, f"{auditor.columns.name}: the record set itself")
             if self.by_value and len(piece.responses) == 2 and self._flat(piece):
                 return StaffReason("spread", f"{auditor.columns.name}: the values of all records would be known")
-        if statistic.name in ("linreg", "logreg"):
+        if self._outlying(statistic, records):
+            return StaffReason(
+                "leverage", "one record has most of a public number, so its product with it decides the sum"
+            )
+        if statistic.name in REGRESSIONS:
             return self._regression_rules(statistic, records)
         return None
+
+    def _outlying(self, statistic: Statistic, records: RecordSet) -> bool:
+        """Whether one record decides a sum of products with a public number: a correlate, or what a regression explains.
+
+        The predictors of a regression are judged together by its own leverage.
+        """
+        names = statistic.variables if statistic.name == "corr" else ()
+        if statistic.name in REGRESSIONS:
+            names = statistic.variables[:1]
+        universe = self.setting.universe
+        here = universe.versions[records.version]
+        rows = universe.records(complete(universe, records, statistic.variables)) if names else ()
+        for name in names:
+            if name in here.levels and here.levels[name].numbers is not None and len(rows):
+                x = np.column_stack((np.ones(len(rows)), here.data.numbers((name,))[rows, 0]))
+                if float(leverage(x).max()) > self.setting.policy.leverage:
+                    return True
+        return False
 
     def _flat(self, piece: Piece) -> bool:
         """Whether a sum of squares, with the sum, leaves each value hardly any room around the mean.
@@ -230,8 +257,8 @@ class SimulatableMode(AuditedMode):
     statistics: ClassVar[frozenset[str]] = LINEAR - {"ratio", "corr", "linreg", "logreg"}
     guarantee: ClassVar[str] = (
         "Answers are exact. From all answers to all users together no combination, with any factors, rests on fewer "
-        "respondents than the minimum, so that nobody among them computes another, whatever equations tie the "
-        'responses (with `ties = "declared"`: those that the policy names). A refusal or an error depends only on which '
+        "respondents than the minimum, so that (with a minimum of 3 or more) nobody among them computes another, whatever "
+        'equations tie the responses (with `ties = "declared"`: those that the policy names). A refusal or an error depends only on which '
         "records the queries so far select, never on a response's value, however large, small or fine it is. Not covered: "
         "dominance, the p percent rule, known "
         "bounds, groups whose values are all the same; ratios, correlations and regressions are not answered."
@@ -269,7 +296,7 @@ def simulatable(setting: Setting) -> SimulatableMode:
     """Make the mode `simulatable`; data with which its refusals would depend on values are not accepted."""
     universe, policy = setting.universe, setting.policy
     _ = universe.linked  # unknown options are refused now, not when somebody asks
-    for response in policy.responses:
+    for response in (*policy.responses, *universe.answered):
         if universe.is_event(response) and not universe.holds_event(response):
             raise PlanError(f"policy: the bounds of {response!r} say 0 or 1, which does not hold; correct them.")
         if universe.changed(response):

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 MOST_OPEN = 64
 SHARED = 8
+EXACT = 2**53
 SPLIT = 8
 
 
@@ -71,10 +72,15 @@ class Hull:
         return least, most
 
     def in_units(self, halves: Whole) -> Floats:
-        """Half steps in the unit of the data; an OverflowError if that is beyond floating-point numbers."""
-        if halves.dtype == object:
-            return np.array([float(end * self.half) for end in halves.tolist()], dtype=np.float64)
-        return np.asarray(halves * float(self.half), dtype=np.float64)
+        """Half steps in the unit of the data, each the nearest floating-point number; an OverflowError if there is none.
+
+        How the whole numbers are held depends on the values, so it must not change a single digit.
+        """
+        top, bottom = self.half.numerator, self.half.denominator
+        largest = max((abs(int(end)) for end in (halves.max(initial=0), halves.min(initial=0))), default=0)
+        if max(largest * top, bottom) > EXACT:
+            return np.array([float(int(end) * self.half) for end in halves.tolist()], dtype=np.float64)
+        return np.asarray((halves * top).astype(np.float64) / bottom, dtype=np.float64)
 
 
 @dataclass(frozen=True)

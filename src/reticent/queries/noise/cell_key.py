@@ -8,7 +8,7 @@ answer however it is asked for, and a total that changes between versions of the
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,8 +68,8 @@ class CellKeyMode:
     name: ClassVar[str] = "cell-key"
     guarantee: ClassVar[str] = (
         "Every count and every sum carries noise that is decided by the secret and the set of records (for sums also by "
-        "their true total) and by nothing else: asked again, in other words, by other users or after a restart, a set has "
-        "one answer, so that repetition gains nothing. Counts change by at most the policy's largest change; sums change in "
+        "their true total) and by nothing else: asked again, in other words, by other users or after a restart with the "
+        "same options, a set has one answer, so that repetition gains nothing. Counts change by at most the policy's largest change; sums change in "
         "proportion to their largest contributions, continuously, so that no digit of a sum tells its noise; they are "
         "refused where the noisy number of respondents is below the minimum. "
         "Nothing is promised for the transparent attacker with many questions."
@@ -80,6 +80,7 @@ class CellKeyMode:
         "a set without records is counted as 0 without noise, so a count above 0 tells that somebody is in the set",
         "a refused sum tells no more than the noisy count of its respondents; a sum that is answered may be of one respondent, "
         "with noise in proportion to that one's value",
+        "no sum changes its sign, and a sum of 0 is answered as 0",
         "a sum that stays the same in a new version of the data tells that its true total did not change",
     )
     statistics: ClassVar[frozenset[str]] = frozenset({"count"})
@@ -115,6 +116,11 @@ class CellKeyMode:
         if statistic.name == "sum":
             return total
         return total / count if count > 0 else StaffReason("no mean", "the noisy count is 0")
+
+    @cached_property
+    def _design(self) -> str:
+        """The numbers that decide the size of the noise, as text."""
+        return repr(self.options)
 
     @property
     def _least(self) -> int:
@@ -165,14 +171,16 @@ class CellKeyMode:
             return np.array([abs(float(true)) / n]), n
         if magnifier == "sum":
             return np.array([abs(float(true))]), n
-        if magnifier == "range":
-            return np.array([float(amounts.max() - amounts.min()) / columns.values.scale]), n
+        if magnifier == "range":  # 0 for one respondent, or for equal ones, who would be answered without noise
+            wide = max(int(amounts.max()) - int(amounts.min()), int(np.abs(amounts).max()))
+            return np.array([wide / columns.values.scale]), n
         return np.asarray(np.sort(np.abs(amounts))[::-1][:most] / columns.values.scale, dtype=np.float64), n
 
     def _key(self, records: RecordSet, what: str) -> float:
         """The key of a set for one kind of value: a keyed hash of the sum of its record keys."""
         total = int(self._atom_sums(records.version)[records.atoms].sum(dtype=np.uint64)) % 2**53
-        digest = self.setting.secret.digest(f"cell key {total} {what}", size=8)
+        # other options draw anew: two changes from one draw, of different sizes, would give the truth
+        digest = self.setting.secret.digest(f"cell key {total} {what} {self._design}", size=8)
         return (int.from_bytes(digest, "little") >> 11) / 2.0**53
 
     def _atom_sums(self, version: int) -> NDArray[np.uint64]:
