@@ -41,7 +41,8 @@ class AuditedMode:
         "Answers are exact. For the arithmetic attacker, from all answers to all users together: no combination of answers, "
         "with any factors, rests on fewer respondents than the minimum, so that (with a minimum of 3 or more) nobody who has one "
         "or several records among them computes another; no total follows by linear algebra for a class of records, for a "
-        "union of two classes, for a cell of a table of up to three filters (or of a named family) or for an answered total less its answered parts "
+        "union of two classes, for a "
+        "cell of a table of up to three filters (or of a named family) or for an answered total less its answered parts "
         "that is dominated or breaks the p percent rule; and, with the bounds that the policy calls known, no value is fixed "
         "and no unsafe class is narrowed below its interval. Sums of products are judged as the sums over values that they "
         "are. Not watched: other unions of classes for dominance, the p percent rule, products (of 0, or with a variable of two "
@@ -258,8 +259,8 @@ class SimulatableMode(AuditedMode):
     guarantee: ClassVar[str] = (
         "Answers are exact. From all answers to all users together no combination, with any factors, rests on fewer "
         "respondents than the minimum, so that (with a minimum of 3 or more) nobody among them computes another, whatever "
-        'equations tie the responses (with `ties = "declared"`: those that the policy names). A refusal or an error depends only on which '
-        "records the queries so far select, never on a response's value, however large, small or fine it is. Not covered: "
+        'equations tie the responses (with `ties = "declared"`: those that the policy names). A refusal or an '
+        "error depends only on which records the queries so far select, never on a response's value, however large, small or fine it is. Not covered: "
         "dominance, the p percent rule, known "
         "bounds, groups whose values are all the same; ratios, correlations and regressions are not answered."
     )

@@ -69,7 +69,8 @@ class CellKeyMode:
     guarantee: ClassVar[str] = (
         "Every count and every sum carries noise that is decided by the secret and the set of records (for sums also by "
         "their true total) and by nothing else: asked again, in other words, by other users or after a restart with the "
-        "same options, a set has one answer, so that repetition gains nothing. Counts change by at most the policy's largest change; sums change in "
+        "same options, a set has one answer, so that repetition gains nothing. "
+        "Counts change by at most the policy's largest change; sums change in "
         "proportion to their largest contributions, continuously, so that no digit of a sum tells its noise; they are "
         "refused where the noisy number of respondents is below the minimum. "
         "Nothing is promised for the transparent attacker with many questions."
