@@ -258,10 +258,11 @@ class SimulatableMode(AuditedMode):
     statistics: ClassVar[frozenset[str]] = LINEAR - {"ratio", "corr", "linreg", "logreg"}
     guarantee: ClassVar[str] = (
         "Answers are exact. From all answers to all users together no combination, with any factors, rests on fewer "
-        "respondents than the minimum, so that (with a minimum of 3 or more) nobody among them computes another, whatever "
-        'equations tie the responses (with `ties = "declared"`: those that the policy names). A refusal or an '
-        "error depends only on which records the queries so far select, never on a response's value, however large, small or fine "
-        "it is. Not covered: dominance, the p percent rule, known bounds, groups whose values are all the same; ratios, correlations and regressions are not answered."
+        "respondents than the minimum, so that (with a minimum of 3 or more) nobody among them computes another, "
+        'whatever equations tie the responses (with `ties = "declared"`: those that the policy names). A refusal or '
+        "an error depends only on which records the queries so far select, never on a response's value, however "
+        "large, small or fine it is. Not covered: dominance, the p percent rule, known bounds, groups whose values "
+        "are all the same; ratios, correlations and regressions are not answered."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, how many respondents they are, and which values are missing, is treated as public",
