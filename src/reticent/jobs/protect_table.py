@@ -119,6 +119,9 @@ def protect_table(
         return _tables(data, specs, rules, zeros or hide_empty, chosen, secret, part(progress, 0.0, 0.3))
 
     specs = [spec] if isinstance(spec, TableSpec) else None if spec is None else list(spec)
+    check_integer(coalition, minimum=1, maximum=4, name="coalition", owner="protect_table")
+    # who joins must be known by name
+    specs = None if specs is None else [replace(one, top=max(one.top, coalition)) for one in specs]
     if relations or _several(data, specs):
         from reticent.jobs.response_tables import protect_several
 

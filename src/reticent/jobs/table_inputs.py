@@ -121,7 +121,7 @@ def spec_of(plan: TablePlan, section: TableSection, rules: tuple[Rule, ...], cos
         request_codes=section.request_codes,
         waiver=section.waiver,
         waiver_codes=section.waiver_codes,
-        top=max([2, *(rule.needs_top for rule in rules)]),
+        top=max([2, plan.protect.coalition, *(rule.needs_top for rule in rules)]),
         by_record=any(rule.unit == "record" for rule in rules),
     )
 

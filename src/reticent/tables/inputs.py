@@ -20,6 +20,8 @@ from reticent.tables.problem import SuppressionProblem
 Floats = NDArray[np.float64]
 WHOLE = 2_000
 """Up to so many cells whole numbers that are no plain counts are attacked as whole numbers."""
+MAX_COALITION = 4
+"""So many respondents may join at most."""
 COSTS = ("value", "unity", "frequency", "log", "sqrt", "distance")
 _BOUND = re.compile(r"^\s*([+-]?\d+(?:\.\d+)?)\s*(max|min|%)\s*$")
 
@@ -143,6 +145,7 @@ def build_problem(
         table.respondents.counts if table.counted else None,
         _single_respondents(table, relations),
         _whole(table),
+        partners=_partners(table),
     )
 
 
@@ -249,6 +252,17 @@ def _check_bounds(table: Table, low: Floats, high: Floats) -> None:
             f"[table]: {len(outside)} cells lie outside the attacker's bounds, the first is "
             f"{table.name_of(int(outside[0]))}; bounds must contain every true value."
         )
+
+
+def _partners(table: Table) -> dict[int, frozenset[int]]:
+    """The respondents of each cell that has two or more, but not more than may join, as far as their names are there."""
+    name = table.judged_variable
+    if not table.counted or name is None or name not in table.respondents.measures:
+        return {}
+    units, counts = table.respondents.measures[name].top_units, table.respondents.counts
+    few = np.flatnonzero((counts >= 2) & (counts <= min(units.shape[1], MAX_COALITION)))
+    named = {int(cell): frozenset(units[cell, : counts[cell]].tolist()) for cell in few}
+    return {cell: who for cell, who in named.items() if len(who) == counts[cell] and min(who) >= 0}
 
 
 def _single_respondents(table: Table, relations: Relations) -> NDArray[np.int64] | None:

@@ -104,6 +104,7 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
         bool(whole.all()),
         whole if whole.any() and not whole.all() else None,
         judge=JointSums(tuple(p.judge for p in problems), tuple(starts_of([part.system for part in parts]).tolist())),
+        partners=_partners(parts),
     )
 
 
@@ -135,6 +136,18 @@ def _shared(who: NDArray[np.int64], parts: tuple[Judged, ...]) -> NDArray[np.int
         alone = cells[who[cells] >= 0]
         known[number[alone]] = who[alone]
     return np.where(who >= 0, known[number], -1)
+
+
+def _partners(parts: tuple[Judged, ...]) -> dict[int, frozenset[int]]:
+    """The respondents of cells that have a few: those of a cell of one response are in the cells of the others."""
+    _, _, number = same_codes([part.system for part in parts])
+    starts = starts_of([part.system for part in parts]).tolist()
+    named = {
+        int(number[start + cell]): who
+        for part, start in zip(parts, starts, strict=False)
+        for cell, who in part.problem.partners.items()
+    }
+    return {cell: named[code] for cell, code in enumerate(number.tolist()) if code in named}
 
 
 def _knowledge(parts: tuple[Judged, ...], extra: int) -> Knowledge:

@@ -1,6 +1,6 @@
 """A table as the suppression methods and the attacker see it: numbers, demands, bounds and relations."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -45,7 +45,7 @@ class SuppressionProblem:
     knows all values to be whole numbers; where that is so of some only, `whole_cells` marks them. The last cells may be
     `sums` of others, which are no cells of a table; the `judge` says which sums are unsafe (None: nobody can tell). No
     `coalition` of up to so many respondents alone in a cell may find another primary exactly, nor with `insider_levels` more
-    closely than its levels.
+    closely than its levels. `partners` are the respondents of cells that have a few: if these join, they know the cell.
     """
 
     values: Floats
@@ -65,12 +65,13 @@ class SuppressionProblem:
     judge: SumJudge | None = field(default=None, repr=False)
     insider_levels: bool = False
     coalition: int = 1
+    partners: Mapping[int, frozenset[int]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         n = self.relations.n_cells
         for name in _ARRAYS + tuple(k for k in ("counts", "respondent", "whole_cells") if getattr(self, k) is not None):
             if len(getattr(self, name)) != n:
-                raise DataError(f"SuppressionProblem: {name} must have {n} entries, one a cell of the relations.")
+                raise DataError(f"SuppressionProblem: {name} must have {n} entries, one per cell of the relations.")
         if not np.isfinite(self.values).all():
             raise DataError("SuppressionProblem: every value must be a finite number.")
         if not np.isfinite(self.cost).all() or (self.cost < 0).any():

@@ -51,6 +51,7 @@ def without_trivial(problem: SuppressionProblem) -> SuppressionProblem:
         relations=_merged_relations(problem.relations, place, len(kept)),
         counts=None if problem.counts is None else problem.counts[kept],
         respondent=None if problem.respondent is None else problem.respondent[kept],
+        partners={},
     )
 
 

@@ -7,7 +7,7 @@ against their levels. `Breaches` is the same attack for methods that must keep t
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,7 +120,8 @@ def audit_inside(
     assert reach.lost is not None
     public = set(reach.reduced.cells[reach.lost].tolist())
     wanted = set(np.flatnonzero(problem.guarded).tolist()) - public
-    own = _known_cells(who, hidden)
+    partners = partners_of(problem, coalition)
+    own = _own_cells(who, partners, hidden)
     anyway = _Unpublished(asked)
     seen: dict[int, list[tuple[frozenset[int], bool]]] = {}
     findings: list[InsideFinding] = []
@@ -132,9 +133,12 @@ def audit_inside(
         if late:
             break
         attacked += 1
+        known = _known_to(members, who, partners)
+        known = known[hidden[known]]
+        if len(known) == 0:
+            continue
         if attacked % 20 == 0:
             progress(attacked / min(limit, total), "attacking from inside")
-        known = np.concatenate([own[r] for r in members])
         near = hidden & np.isin(labels, labels[known])
         group = frozenset(members)
         for found in _find(asked, near, known, members, wanted, anyway):
@@ -212,6 +216,7 @@ class Breaches:
     def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem if problem.insider_levels else problem.without_levels()
         self._who = single_respondents(problem)
+        self._partners = partners_of(problem, problem.coalition)
         # exact disclosure to a single respondent is found by algebra, much quicker
         self._least = 1 if problem.insider_levels else 2
         self._kept_out: dict[tuple[int, ...], list[Mask]] = {}
@@ -224,11 +229,13 @@ class Breaches:
         if problem.coalition < self._least:
             return found
         labels = problem.relations.components(hidden)
-        own = _known_cells(self._who, hidden)
+        own = _own_cells(self._who, self._partners, hidden)
         for members in _coalitions(own, _groups(own, labels), problem.coalition, least=self._least):
             # what is published of their cells they know as well, and would if it were hidden
-            known = np.flatnonzero(np.isin(self._who, members))
-            if any(bool((hidden | ~before).all()) for before in self._kept_out.get(members, ())):
+            known = _known_to(members, self._who, self._partners)
+            if not hidden[known].any() or any(
+                bool((hidden | ~before).all()) for before in self._kept_out.get(members, ())
+            ):
                 continue
             touched = np.unique(labels[known][hidden[known]])
             breach = breach_of(problem, hidden & np.isin(labels, touched), known, self._anyway)
@@ -268,9 +275,57 @@ def breach_of(problem: SuppressionProblem, near: Mask, known: Ints, anyway: _Unp
     )
 
 
-def _known_cells(who: Ints, hidden: Mask) -> dict[int, Ints]:
-    """The hidden cells that each respondent is alone in."""
-    return {int(r): np.flatnonzero(hidden & (who == r)) for r in np.unique(who[hidden & (who >= 0)]).tolist()}
+Partners = Mapping[int, frozenset[int]]
+
+
+def partners_of(problem: SuppressionProblem, coalition: int) -> Partners:
+    """The respondents of cells that a coalition of this size may know because nobody else is in them.
+
+    Where respondents have no names (counts of persons), those of a cell without parts are persons of their own, and those of
+    a total are the ones of its parts.
+    """
+    if coalition < 2:
+        return {}
+    if problem.respondent is None and problem.counts is not None:
+        return _partners_by_relations(problem, coalition)
+    return {cell: who for cell, who in problem.partners.items() if len(who) <= coalition}
+
+
+def _partners_by_relations(problem: SuppressionProblem, coalition: int) -> Partners:
+    assert problem.counts is not None
+    counts, relations = problem.counts[: problem.n_own], problem.relations
+    who = single_respondents(problem)
+    found = {int(cell): frozenset((int(who[cell]),)) for cell in np.flatnonzero(counts == 1)}
+    parts_of: dict[int, list[int]] = {}
+    for number in range(relations.n_rows):
+        cells, coefs = relations.row(number)
+        totals = cells[coefs < 0].tolist()
+        if len(totals) == 1 and totals[0] < len(counts) and 2 <= counts[totals[0]] <= coalition:
+            parts_of.setdefault(totals[0], [c for c in cells[coefs > 0].tolist() if c < len(counts) and counts[c] > 0])
+    free = int(who.max(initial=-1)) + 1
+    few = np.flatnonzero((counts >= 2) & (counts <= coalition)).tolist()
+    for cell in sorted(few, key=lambda c: (c in parts_of, counts[c])):
+        whole = frozenset().union(*(found.get(part, frozenset()) for part in parts_of.get(cell, ())))
+        if len(whole) != counts[cell]:
+            whole, free = frozenset(range(free, free + int(counts[cell]))), free + int(counts[cell])
+        found[cell] = whole
+    return {cell: found[cell] for cell in few}
+
+
+def _own_cells(who: Ints, partners: Partners, hidden: Mask) -> dict[int, Ints]:
+    """The hidden cells that each respondent is alone in, or shares with so few that they may join."""
+    own = {int(r): np.flatnonzero(hidden & (who == r)).tolist() for r in np.unique(who[hidden & (who >= 0)]).tolist()}
+    for cell, members in partners.items():
+        for respondent in members if hidden[cell] else ():
+            own.setdefault(respondent, []).append(cell)
+    return {respondent: np.array(cells, dtype=np.int64) for respondent, cells in own.items()}
+
+
+def _known_to(members: tuple[int, ...], who: Ints, partners: Partners) -> Ints:
+    """The cells that nobody but these respondents is in."""
+    joined = frozenset(members)
+    shared = [cell for cell, own in partners.items() if own <= joined]
+    return np.concatenate((np.flatnonzero(np.isin(who, members)), np.array(shared, dtype=np.int64)))
 
 
 def _groups(own: dict[int, Ints], labels: NDArray[np.int32]) -> list[list[int]]:

@@ -12,7 +12,7 @@ from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.cells import CellStatus
 from reticent.tables.attack import Audit, audit
-from reticent.tables.attack.inside import Breaches
+from reticent.tables.attack.inside import Breaches, partners_of
 from reticent.tables.attack.insiders import insiders, single_respondents
 from reticent.tables.attack.sums import published_sums
 from reticent.tables.guarantee import HIDDEN, NOT_DRAWN, Guarantee, Rate
@@ -186,8 +186,8 @@ class SuppressionMethod:
 
 
 def has_single_respondents(problem: SuppressionProblem) -> bool:
-    """Whether it is known which cells have one respondent, and some have."""
-    return bool((single_respondents(problem) >= 0).any())
+    """Whether it is known which cells have one respondent (or so few that they may join), and some have."""
+    return bool((single_respondents(problem) >= 0).any() or partners_of(problem, problem.coalition))
 
 
 def _conclude(

@@ -86,6 +86,7 @@ def with_sums(problem: SuppressionProblem, groups: Sequence[Group]) -> Suppressi
         problem.judge,
         problem.insider_levels,
         problem.coalition,
+        problem.partners,
     )
 
 
