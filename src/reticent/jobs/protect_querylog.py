@@ -119,4 +119,4 @@ def _scrubber(plan: LogPlan) -> Scrubber | None:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):
         raise DataError(f"{path.name}: the list of names cannot be read.") from None
-    return Scrubber(plan.scrub.region, frozenset(line.strip().lower() for line in lines if line.strip()))
+    return Scrubber(plan.scrub.region, frozenset(line.strip() for line in lines if line.strip()))

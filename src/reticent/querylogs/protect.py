@@ -1,5 +1,6 @@
 """A query log protected: scrub, classify, guard, cluster, aggregate; then measured and recounted by other code."""
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -144,7 +145,7 @@ def protect_log(
     used = min(options.levels or max(classified.used_levels(kept.queries), LEAST_LEVELS), classified.n_levels)
     levels = [classified.counts(kept.users, kept.queries, kept.n_users, level) for level in range(used)]
     clusters = partition(levels, options.k, block=options.block, progress=part(progress, 0.2, 0.8))
-    step = _stream_name(options)
+    step = _stream_name(options, kept)
     centroids = aggregate(kept, clusters, secret.stream(step + "aggregate"))
     _recount(kept, clusters, centroids, options)
     progress(0.8, "measuring")
@@ -163,9 +164,12 @@ def protect_log(
     )  # fmt: skip
 
 
-def _stream_name(options: LogOptions) -> str:
-    """Draws are keyed by every parameter: two releases with other parameters share none."""
-    return f"querylog {options!r} "
+def _stream_name(options: LogOptions, log: QueryLog) -> str:
+    """Draws are keyed by every parameter and by the log: releases that differ in either share none."""
+    digest = hashlib.blake2b(repr(log.texts).encode("utf-8", "surrogatepass"), digest_size=16)
+    for column in log.pairs():
+        digest.update(np.ascontiguousarray(column, dtype=np.int64).tobytes())
+    return f"querylog {options!r} {digest.hexdigest()} "
 
 
 def _scrubbed(log: QueryLog, scrubber: Scrubber | None) -> tuple[QueryLog, Counter[str]]:
