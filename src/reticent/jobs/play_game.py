@@ -17,6 +17,8 @@ from reticent.io.atomic import write_text
 from reticent.io.places import check_places
 from reticent.report.game_report import game_report, search_report
 
+__all__ = ["GameOutput", "GameResult", "analyse_game", "run_game", "simulate_search"]
+
 
 @dataclass(frozen=True)
 class GameOutput:

@@ -5,11 +5,12 @@
 
 import numpy as np
 
+from reticent.base.words import number
 from reticent.data.cells import CellStatus
 from reticent.data.parameters import to_plain
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
 from reticent.data.table import Dimension, Table
-from reticent.report.page import Block, Facts, Grid, Picture, Rows, Section, Text, Verdict, number, render_page
+from reticent.report.page import Block, Facts, Grid, Picture, Rows, Section, Text, Verdict, render_page
 from reticent.report.table_plots import heat_plot, interval_plot, level_plot
 from reticent.tables.granularity import table_granularity
 from reticent.tables.group_disclosure import group_disclosures
