@@ -200,7 +200,7 @@ class _Run:
     def _do_safetyrule(self, command: Command, progress: Progress) -> None:
         if not self.jobs:
             raise PlanError(f"{command.where}: <SAFETYRULE> needs a <SPECIFYTABLE> before it.")
-        rules_of_calls(command.calls, holdings=False)  # so that a wrong parameter is told with this line
+        rules_of_calls(command.calls, holdings=False)  # so that the error about a wrong parameter names this line
         self.jobs[-1].calls = command.calls
 
     def _do_readmicrodata(self, command: Command, progress: Progress) -> None:
@@ -290,7 +290,7 @@ class _Run:
         )
         job.groups.append(EntryGroup(tuple(entries), ignore, expand))
         self._forget(job)
-        judge_jobs([job], tables_of([job]))  # so that a wrong line is told with this command
+        judge_jobs([job], tables_of([job]))  # so that the error about a wrong line names this command
         self.say(f"APRIORI: {len(entries)} lines of {path.name} for table {int(command.numbers[0])}.")
 
     def _do_recode(self, command: Command, progress: Progress) -> None:

@@ -161,7 +161,7 @@ def _attack(result: ProtectedTable) -> tuple[Block, ...]:
             f"{number(audit.programs)} linear programs over all relations of the table, with every published value and "
             f"{known} known, give the smallest and the largest value that {cells_words} can have."
         ),
-        Picture(picture, "Exposed cells stand first and are red."),
+        Picture(picture, "Exposed cells come first, in red."),
         Rows(("cell", "status", "value", "attack low", "attack high", "required low", "required high"), tuple(rows),
              classes=tuple(classes)),
         *_revealed(result),

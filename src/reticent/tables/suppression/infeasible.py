@@ -25,7 +25,7 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
             return _too_close_inside(problem, everything)
         cells = ", ".join(str(c) for c in sorted(set(inside))[:_SHOWN])
         return InfeasibleError(
-            "Suppression: some primary cells can always be worked out by a respondent who is alone in another cell "
+            "Suppression: some primary cells can always be worked out by a respondent alone in another cell "
             f"(cells {cells}). Unfreeze cells near them, say hide_empty = false if it is true, or say singletons = false.",
             cells=tuple(sorted(set(inside))),
         )

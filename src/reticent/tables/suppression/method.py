@@ -102,8 +102,9 @@ class SuppressionMethod:
         first = found = self._with_sums(problem, groups, time_limit, progress, secret, earlier)
         while new := [group for group in published_sums(problem, found.hidden) if group not in groups]:
             groups += new
-            # in large tables what is hidden stays hidden: to search again would take as long as before
-            large = problem.n_cells > _LARGE
+            # in large tables, and when the time is up, what is hidden stays hidden: to search again would take as long as
+            # before, and a pattern that only grows comes to an end
+            large = problem.n_cells > _LARGE or clock.now() >= end
             kept = problem.with_status(found.hidden & problem.candidates, CellStatus.SECONDARY) if large else problem
             left = max(_LEAST_SECONDS, end - clock.now())
             found = self._with_sums(kept, groups, left, progress, secret, earlier)
