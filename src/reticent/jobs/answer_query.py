@@ -13,7 +13,7 @@ from pathlib import Path
 
 from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 from reticent.data.plan import check_sections, read_toml
 from reticent.io.database import is_url
 from reticent.io.read import read_microdata
@@ -28,7 +28,7 @@ SECTIONS = ("data", "earlier", "ledger", "policy")
 
 
 @dataclass(frozen=True)
-class QueryData:
+class QueryData(Parameters):
     """`[data]`: the current version of the records."""
 
     path: str
@@ -42,7 +42,7 @@ class QueryData:
 
 
 @dataclass(frozen=True)
-class EarlierData:
+class EarlierData(Parameters):
     """`[[earlier]]`: a version of the records that was asked about before."""
 
     path: str
@@ -53,7 +53,7 @@ class EarlierData:
 
 
 @dataclass(frozen=True)
-class LedgerPlace:
+class LedgerPlace(Parameters):
     """`[ledger]`: where everything released is remembered."""
 
     path: str

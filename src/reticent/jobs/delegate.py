@@ -8,7 +8,7 @@ from typing import Any
 
 from reticent.base.errors import DataError, PlanError
 from reticent.base.progress import Progress, silent
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 from reticent.data.plan import check_sections, read_toml
 from reticent.delegation.columns import Column, whole_values
 from reticent.delegation.handler import evaluate_request
@@ -33,7 +33,7 @@ SECTIONS = ("data", "columns", "expressions", "delegation", "files", "output")
 
 
 @dataclass(frozen=True)
-class DelegationData:
+class DelegationData(Parameters):
     """Where the columns come from."""
 
     path: str
@@ -41,7 +41,7 @@ class DelegationData:
 
 
 @dataclass(frozen=True)
-class DelegationOptions:
+class DelegationOptions(Parameters):
     """The largest result, and how results are verified."""
 
     bound: int | None = field(
@@ -51,7 +51,7 @@ class DelegationOptions:
 
 
 @dataclass(frozen=True)
-class DelegationFiles:
+class DelegationFiles(Parameters):
     """Names of the files; keys and receipt stay with the owner."""
 
     keys: str = "owner.keys"
@@ -61,7 +61,7 @@ class DelegationFiles:
 
 
 @dataclass(frozen=True)
-class DelegationOutput:
+class DelegationOutput(Parameters):
     """Where results go (they are the owner's)."""
 
     report: str | None = None
@@ -69,7 +69,7 @@ class DelegationOutput:
 
 
 @dataclass(frozen=True)
-class DelegationPlan:
+class DelegationPlan(Parameters):
     """A delegation as its plan file has it."""
 
     data: DelegationData

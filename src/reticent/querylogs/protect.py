@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Parameters
 from reticent.querylogs.aggregate import Centroids, aggregate
 from reticent.querylogs.classify import classify
 from reticent.querylogs.guard import RARE, guard_rare
@@ -32,9 +32,10 @@ LEAST_LEVELS = REPORTED_LEVELS = 3
 
 
 @dataclass(frozen=True)
-class LogOptions:
+class LogOptions(Parameters):
     """How a log is protected."""
 
+    called: ClassVar[str] = "query log"
     k: int = field(default=3, metadata={"min": 2, "help": "users who become one pseudo-user, at least"})
     guard: int = field(
         default=3, metadata={"min": 1, "help": "a query made by fewer users is rare; 1 keeps everything"}
@@ -56,9 +57,6 @@ class LogOptions:
         default="one", metadata={"choices": OUTPUTS, "help": "one pseudo-user per cluster, or one per user"}
     )
     block: int = field(default=BLOCK, metadata={"min": 100, "help": "users compared with one another at once"})
-
-    def __post_init__(self) -> None:
-        check_fields(self, owner="query log")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from reticent.base.errors import InfeasibleError, NotProtectedError, ParameterEr
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.cells import CellStatus
+from reticent.data.parameters import Parameters
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.inside import Breaches, partners_of
 from reticent.tables.attack.insiders import insiders, single_respondents
@@ -54,7 +55,7 @@ class Suppression(Outcome):
 
 
 @dataclass(frozen=True)
-class SuppressionMethod:
+class SuppressionMethod(Parameters):
     """What the methods share: costs, and a protected result or an error.
 
     A method says how to search (`_search`); this class checks what it is given, completes what a method left
