@@ -177,7 +177,7 @@ Third and fourth moments grow. For log-normal data and the z-score scheme:
 {moments}
 
 `masked_moment` of `reticent.microdata.perturb.moment_relation` computes the expectation, `original_moments` inverts it: an
-analyst who is told k can correct. Whether k may be told is the agency's decision; it never leaves with the file.
+analyst who knows k can correct. Whether k is published is the agency's decision; it never leaves with the file.
 
 ## Re-identification
 

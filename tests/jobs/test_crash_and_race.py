@@ -68,7 +68,7 @@ def check_after_crash(folder: Path) -> None:
 @pytest.mark.parametrize("step", child.STEPS)
 def test_killed_at_each_step(tmp_path: Path, step: str) -> None:
     process = start("crash", tmp_path, step, 1)
-    assert process.wait(60) == -signal.SIGKILL, process.stderr.read()
+    assert process.wait() == -signal.SIGKILL, process.stderr.read()
     check_after_crash(tmp_path)
 
 
@@ -77,8 +77,7 @@ def kill_at_random_instants(folder: Path, times: int, seed: int) -> None:
     for number in range(times):
         process = start("crash", folder, "never", number)
         before = (folder / "received").stat().st_size if (folder / "received").exists() else 0
-        deadline = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline:
+        while process.poll() is None:
             if (folder / "received").exists() and (folder / "received").stat().st_size > before:
                 break
             time.sleep(0.001)
@@ -99,8 +98,12 @@ def test_killed_at_a_hundred_random_instants(tmp_path: Path) -> None:
 
 def run_race(folder: Path, pairs: int) -> None:
     processes = [start("race", folder, which, pairs) for which in (0, 1)]
-    for process in processes:
-        assert process.wait(600) == 0, process.stderr.read()
+    while any(process.poll() is None for process in processes):
+        if any(process.poll() for process in processes):  # one has failed, so the other would wait for ever
+            for process in processes:
+                process.kill()
+        time.sleep(0.01)
+    assert [process.returncode for process in processes] == [0, 0], [process.stderr.read() for process in processes]
     answered = [
         dict(map(int, line.split()) for line in (folder / f"result-{which}").read_text().splitlines())
         for which in (0, 1)

@@ -20,7 +20,7 @@ class Levels:
     """The values of a filter in order: code texts, numbers, or the bins between cutpoints.
 
     `shown` are the positions of those that metadata or policy name; others occur in records only and are never shown.
-    Listed codes stand first, in the order of their list, whether or not a record has them. `places` are the numbers by
+    Listed codes come first, in the order of their list, whether or not a record has them. `places` are the numbers by
     which `<` and `>` compare ordinal codes: the place in the list, or, without a list, the number that a code spells;
     NaN for a code that has no place, for which every such comparison is unknown. `first_order` are the positions in the
     order that version 0.1.0 gave them (of numbers: those that occur): its answers are replayed by it.

@@ -92,7 +92,7 @@ def test_a_version_that_changes_everybody_is_answered(tmp_path: Path) -> None:
 
 
 class _Clock:
-    """Time that passes only where it is told to."""
+    """Time that passes only where a test moves it on."""
 
     def __init__(self) -> None:
         self.now = 100.0
