@@ -15,6 +15,7 @@ from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import Insiders
 from reticent.io.read import load_microdata
 from reticent.jobs.protect_table import protect_table
+from reticent.tables.request import Attacker
 from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import PPercent, Threshold
 from reticent.tables.suppression import Heuristic
@@ -57,7 +58,13 @@ def _run(size: int, insiders: Insiders) -> ProtectedTable:
     name, dimensions, response = TABLES[size]
     spec = TableSpec(tuple(map(DimensionSpec, dimensions)), response=response)
     _LAST[size, insiders] = protect_table(
-        _records(name), spec, rules=RULES, method=Heuristic(), insiders=insiders, time_limit=LIMIT, test_secret=True
+        _records(name),
+        spec,
+        rules=RULES,
+        method=Heuristic(),
+        attacker=Attacker(insiders=insiders),
+        time_limit=LIMIT,
+        test_secret=True,
     )
     return _LAST[size, insiders]
 

@@ -16,20 +16,21 @@ from pathlib import Path
 import numpy as np
 
 from reticent.base.errors import ReticentError
+from reticent.base.progress import silent
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
-from reticent.data.table_plan import BoundsOptions
 from reticent.io.read import load_microdata
-from reticent.jobs.protect_table import fit_to_rules, judged_tables
 from reticent.tables.attack import audit
 from reticent.tables.attack.sums import published_sums
 from reticent.tables.joint import Judged
-from reticent.tables.judge import LinkedTable, judge_linked
+from reticent.tables.perturb.secrets import NOTHING_DRAWN
 from reticent.tables.problem import SuppressionProblem
+from reticent.tables.request import table_request
+from reticent.tables.responses import judged_responses
 from reticent.tables.rules import PPercent, Rule, Threshold
+from reticent.tables.run import judged_tables
 from reticent.tables.suppression import Heuristic
-from reticent.tabulation.tabulate import tabulate, with_empty_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("RETICENT_SHARED", ROOT.parent / "shared")) / "data"
@@ -94,10 +95,9 @@ def old(judged: Judged) -> SuppressionProblem:
 
 def judged_case(case: Case, *, hide_empty: bool = False) -> Judged:
     """The table of a case, judged."""
-    table = tabulate(case.data, fit_to_rules(case.spec, case.rules))
-    system, knowledge = judge_linked([LinkedTable(with_empty_cells(table) if hide_empty else table, case.rules)])
-    options = {"bounds": BoundsOptions(), "cost": "value", "method": Heuristic(), "hide_empty": hide_empty}
-    return judged_tables(system, knowledge, **options)
+    request = table_request(case.data, case.spec, rules=case.rules, method=Heuristic(), hide_empty=hide_empty)
+    (one,) = judged_responses(request, NOTHING_DRAWN, silent).responses.values()
+    return judged_tables(request, one)
 
 
 def run(problem: SuppressionProblem, seconds: float) -> tuple[str, np.ndarray | None]:

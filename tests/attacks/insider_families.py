@@ -19,6 +19,7 @@ from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import Insiders
 from reticent.io.published import published_text
 from reticent.jobs.protect_table import protect_table
+from reticent.tables.request import Attacker
 from reticent.tables.rules import PPercent, Threshold
 from reticent.tables.suppression.optimal import Optimal
 
@@ -51,7 +52,9 @@ def attack_both(table: pl.DataFrame) -> dict[str, tuple[int, int, int]]:
         for way in WAYS:
             rules = (PPercent(15), Threshold(3, protection=20))
             data = Microdata.of(table, SCHEMA)
-            result = protect_table(data, spec, rules=rules, method=Optimal(), time_limit=5, insiders=way)
+            result = protect_table(
+                data, spec, rules=rules, method=Optimal(), time_limit=5, attacker=Attacker(insiders=way)
+            )
             out = Path(name) / "out.csv"
             out.write_text(published_text(result.published[0]))
             closely = list(placed(Published([("v", out)]), path, "v", ("a", "b")))

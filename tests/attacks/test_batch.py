@@ -12,7 +12,7 @@ import pytest
 
 from reticent.base.errors import DataError, PlanError
 from reticent.io.argus_text import Notes, find_file
-from reticent.jobs.argus import run_batch
+from reticent.jobs.argus.run import run_batch
 
 CELLS = {
     ("A1", "N", "s"): (100, 2),

@@ -19,7 +19,7 @@ from reticent.api.file_run import FileRun
 from reticent.base.errors import ParameterError, ReticentError
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.table import DimensionSpec, TableSpec
-from reticent.jobs.argus import run_batch
+from reticent.jobs.argus.run import run_batch
 from reticent.jobs.perturb_table import adjust_file, round_file
 from reticent.jobs.protect_file import protect_file, run_file_plan
 from reticent.jobs.protect_table import protect_table, run_table_plan

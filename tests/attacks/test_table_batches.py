@@ -14,7 +14,7 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from reticent.base.errors import InfeasibleError
-from reticent.jobs.argus import run_batch
+from reticent.jobs.argus.run import run_batch
 
 FIXTURES = Path(__file__).parent / "fixtures" / "v010" / "batch_responses"
 RESPONSES = ("X", "Y", "Z")

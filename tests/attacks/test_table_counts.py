@@ -104,10 +104,10 @@ def test_empty_cells_hidden_like_others(case: str, tmp_path: Path) -> None:
 def test_certificates_start_where_hidden_counts_start(tmp_path: Path) -> None:
     """0.1.0 certified the smallest case with counts that start at 0, and `verify` called it sound."""
     publish("smallest-optimal", tmp_path)
-    from reticent.jobs.protect_table import audit_plan, write_certificate
+    from reticent.jobs.protect_table import audit_plan, write_certificates
     from reticent.tables.attack.verify import verify
 
-    unproved = write_certificate(audit_plan(tmp_path / "plan.toml"), tmp_path / "proof.json")
+    (unproved,) = write_certificates([audit_plan(tmp_path / "plan.toml")], tmp_path / "proof.json").values()
     proof = json.loads((tmp_path / "proof.json").read_text())
     assert not unproved
     assert verify(proof).sound

@@ -16,10 +16,10 @@ import pytest
 from attacks.noise_inputs import firms, true_values, write_plan
 from reticent.base.errors import PlanError
 from reticent.base.progress import silent
-from reticent.jobs.argus_methods import NearestRounding
 from reticent.jobs.perturb_table import adjust_file, round_file
 from reticent.jobs.protect_table import protect_table, run_table_plan
 from reticent.tables.methods import TABLE_METHODS, Adjust, Round, adjusted, attack
+from reticent.tables.nearest_rounding import NearestRounding
 from reticent.tables.perturb.adjustment import adjust, largest_total
 from reticent.tables.perturb.secrets import draws, secret_for
 from reticent.tables.problem import SuppressionProblem

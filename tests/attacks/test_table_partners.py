@@ -14,6 +14,7 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.io.published import published_text
 from reticent.jobs.protect_table import protect_table
+from reticent.tables.request import Attacker
 from reticent.tables.rules import PPercent, Threshold
 
 LEAKED = "a,value,status\nTotal,500,published\nA,,hidden\nB,,hidden\nC,160,published\nD,200,published\n"
@@ -43,7 +44,9 @@ def published(firms: dict[str, tuple[int, ...]], coalition: int, insiders: str, 
     data = Microdata.of(pl.DataFrame(rows, schema=["firm", "a", "v"], orient="row"), SCHEMA)
     spec = TableSpec((DimensionSpec("a"),), response=None if counts else "v")
     rules = (Threshold(3, protection=20),) if counts else (PPercent(15), Threshold(3, protection=20))
-    done = protect_table(data, spec, rules=rules, coalition=coalition, insiders=insiders, time_limit=10)
+    done = protect_table(
+        data, spec, rules=rules, attacker=Attacker(coalition=coalition, insiders=insiders), time_limit=10
+    )
     assert done.exposed == ()
     return published_text(done.published[0])
 

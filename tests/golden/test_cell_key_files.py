@@ -9,7 +9,7 @@ import pytest
 
 from reference.cell_key_reference import cell_key, perturbed_count, perturbed_magnitude, read
 from reticent.io.argus_rda import read_rda
-from reticent.jobs.argus import run_batch
+from reticent.jobs.argus.run import run_batch
 from reticent.tables.perturb.ptable import ptable_text, read_ptable, read_ptables
 from reticent.tables.perturb.ptable_design import Design, design_ptable
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from command_line import CommandLine, Ran
-from reticent.jobs.argus import run_batch
+from reticent.jobs.argus.run import run_batch
 from reticent.tables.attack import audit
 from reticent.tables.attack.insiders import insiders
 from reticent.tables.result import ProtectedTable

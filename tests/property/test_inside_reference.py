@@ -23,6 +23,7 @@ from reticent.report.table_report import confidential_table_report
 from reticent.tables.attack.inside import audit_inside
 from reticent.tables.methods import PrimaryOnly
 from reticent.tables.problem import SuppressionProblem
+from reticent.tables.request import Attacker
 from reticent.tables.rules import Threshold
 
 
@@ -116,7 +117,9 @@ def test_through_the_job_and_the_report() -> None:
     assert {result.table.name_of(item.cell) for item in result.inside.findings} == {"B"}  # from C: at most 120
     assert result.summary()["inside"]["found"][0]["respondents"] == 1
     assert "Respondents alone in a cell: not held" in confidential_table_report(result)
-    both = protect_table(data, spec, rules=rules, method=PrimaryOnly(), coalition=2, accept_exposed=True)
+    both = protect_table(
+        data, spec, rules=rules, method=PrimaryOnly(), attacker=Attacker(coalition=2), accept_exposed=True
+    )
     assert sum(item.exact for item in both.inside.findings) == 3
     assert len(both.exposed) == 3
 

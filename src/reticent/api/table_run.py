@@ -23,6 +23,7 @@ from reticent.report.table_report import confidential_table_report, public_table
 from reticent.tables.apriori import Entry
 from reticent.tables.attack import Audit
 from reticent.tables.methods import TableMethod
+from reticent.tables.request import Attacker
 from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Rule
 
@@ -115,9 +116,9 @@ class Tabulation:
                 "protect: method must be one of reticent.methods, as in methods.Heuristic(time_limit=60)."
             )
         found = protect_table(
-            self._data, self.specs if len(self.specs) > 1 else self.specs[0], rules=judged, method=method, bounds=bounds,
-            cost=cost, time_limit=time_limit, accept_exposed=True, insiders=insiders, coalition=coalition,
-            hide_empty=hide_empty, relations=names_of(relations, "relations", "protect"), a_priori=a_priori,
+            self._data, self.specs if len(self.specs) > 1 else self.specs[0], rules=judged, method=method,
+            attacker=Attacker(bounds or BoundsOptions(), insiders, coalition), cost=cost, time_limit=time_limit,
+            accept_exposed=True, hide_empty=hide_empty, relations=names_of(relations, "relations", "protect"), a_priori=a_priori,
             earlier=earlier, previous=previous, secret=secret, test_secret=test_secret, progress=progress,
         )  # fmt: skip
         return TableRun(found, self._data.frame.kind)
@@ -132,7 +133,7 @@ class TableRun:
     _accepted: list[str] = field(default_factory=list, repr=False)
 
     def __repr__(self) -> str:
-        return repr(self.found).replace("ProtectedTable", "TableRun", 1)
+        return f"<TableRun {self.found.headline}>"
 
     def _repr_html_(self) -> str:
         cost = {"exposed": len(self.found.exposed), "cost": float(self.found.outcome.cost), "method": self.found.method}

@@ -12,14 +12,38 @@
     └── Cancelled                 the user stopped the work                      exit 130
 
 A message is one sentence or two: what is wrong, where, what is allowed, what to do next. It may name variables and
-codes that the metadata define, never a value that occurs only in records.
+codes that the metadata define, never a value that occurs only in records. What an error is about (cells, variables, the
+place in a file) it carries as data; whoever knows the names of cells, or the line of a file, adds them without touching
+the text.
 """
+
+from collections.abc import Callable
+from typing import Self
 
 
 class ReticentError(Exception):
-    """Base of everything reticent raises on purpose; `exit_code` is what the command line returns."""
+    """Base of everything reticent raises on purpose; `exit_code` is what the command line returns.
+
+    `places` are those that the error belongs to, such as a file and its line, from the outside in; the message begins with
+    them. What only a caller knows to do next is its `advice`, behind the message.
+    """
 
     exit_code = 1
+    places: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+
+    def at(self, place: str) -> Self:
+        """The error with a further place around those that it has; the same place is said once."""
+        self.places = self.places if place in self.places else (place, *self.places)
+        return self
+
+    def advise(self, sentence: str) -> Self:
+        """The error with one more thing to do, which only the caller knows."""
+        self.advice = (*self.advice, sentence)
+        return self
+
+    def __str__(self) -> str:
+        return " ".join((": ".join((*self.places, super().__str__())), *self.advice))
 
 
 class ParameterError(ReticentError, ValueError):
@@ -56,14 +80,30 @@ class AdditivityError(DataError):
 
 
 class InfeasibleError(ReticentError):
-    """No result satisfies the demands; `cells` cannot be protected, `blocking` ones would help but may not be hidden."""
+    """No result satisfies the demands; `cells` cannot be protected, `blocking` ones would help but may not be hidden.
+
+    Where the message lists them it has {cells} and {blocking}: the first of them, by number until somebody names them.
+    """
 
     exit_code = 4
+    shown = 10
 
     def __init__(self, message: str, *, cells: tuple[int, ...] = (), blocking: tuple[int, ...] = ()) -> None:
         super().__init__(message)
         self.cells = cells
         self.blocking = blocking
+        self.name: Callable[[int], str] = str
+
+    def named(self, name: Callable[[int], str]) -> Self:
+        """The error with cells by their names instead of their numbers."""
+        self.name = name
+        return self
+
+    def __str__(self) -> str:
+        def listed(cells: tuple[int, ...]) -> str:
+            return ", ".join(self.name(cell) for cell in cells[: self.shown]) or "none"
+
+        return super().__str__().replace("{cells}", listed(self.cells)).replace("{blocking}", listed(self.blocking))
 
 
 class NotProtectedError(ReticentError):

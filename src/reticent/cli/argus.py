@@ -23,7 +23,7 @@ def run(
     secret: Path = typer.Option(None, "--secret", help="A key file; needed by CTA, which draws its movements from it."),
 ) -> None:
     """Run a batch file of tau-ARGUS: read, judge, protect, attack, write."""
-    from reticent.jobs.argus import run_batch
+    from reticent.jobs.argus.run import run_batch
 
     with progress_bar("argus") as progress:
         result = run_batch(

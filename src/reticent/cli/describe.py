@@ -8,8 +8,11 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from reticent.base.errors import ParameterError
+
 if TYPE_CHECKING:
-    from reticent.jobs.describe import Description, Variable
+    from reticent.data.schema import Variable
+    from reticent.jobs.describe import Description
 
 N_SAMPLES = 5
 WIDE = 110
@@ -32,14 +35,24 @@ def describe(
     encoding: str = typer.Option("utf-8", "--encoding", help="Encoding of a text file."),
 ) -> None:
     """Guess role, kind, missing codes and hierarchy of each variable; every guess is marked as one."""
-    from reticent.jobs.describe import check_schema_place, describe_file, write_description
+    from reticent.io.places import check_places
+    from reticent.io.schema import write_schema
+    from reticent.jobs.describe import describe_file
 
     target = output or data.with_name(f"{data.stem}.schema.toml")
-    check_schema_place(target, data, rda, force=force)
+    if target.exists() and not force:
+        raise ParameterError(f"{target.name}: this schema file exists; give another with -o, or say --force.")
+    check_places([target], [data])
+    if rda is not None and rda.suffix.lower() != ".toml":  # a schema file may be completed in its place
+        check_places([target], [rda])
     described = describe_file(
         data, schema=rda, separator=separator, encoding=encoding, n_samples=N_SAMPLES if show_values else 0
     )
-    write_description(described, target)
+    comments = {
+        name: [f"{guess.fact} {guess.value}: {guess.reason}" for guess in described.reasons(name)]
+        for name in described.schema.names
+    }
+    write_schema(described.schema, target, comments=comments)
     show(described, title=data.name)
     typer.echo(f"Schema written to {target}. Check what is marked as guessed, then plan the protection.")
 

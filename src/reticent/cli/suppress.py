@@ -9,7 +9,6 @@ from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
 from reticent.cli.table import relations_shown, show_inside, show_table_result
-from reticent.data.table_plan import named_after
 
 SHOWN = 12
 
@@ -152,10 +151,7 @@ def _audit_plan(
     certificate: Path | None,
     json_out: Path | None,
 ) -> None:
-    import json
-
-    from reticent.io.atomic import write_text
-    from reticent.jobs.protect_table import audit_plan, audit_plans, write_certificate
+    from reticent.jobs.protect_table import audit_plan, audit_plans, write_certificates, write_summaries
 
     with progress_bar("audit") as progress:
         if response is None:
@@ -164,13 +160,10 @@ def _audit_plan(
             results = (audit_plan(file, response=response, insiders=insiders, coalition=coalition, progress=progress),)
     console = Console()
     for result in results:
-        name = result.table.response or "count"
         if len(results) > 1:
-            console.print(f"response {name}", style="bold", markup=False, highlight=False)
+            console.print(f"response {result.response}", style="bold", markup=False, highlight=False)
         show_table_result(console, result)
-        if certificate is not None:
-            own = certificate if len(results) == 1 else named_after(certificate, name)
-            _show_certificate(own, len(write_certificate(result, own)))
+    for own, unproved in write_certificates(results, certificate).items() if certificate is not None else ():
+        _show_certificate(own, len(unproved))
     if json_out is not None:
-        found = {result.table.response or "count": result.summary() for result in results}
-        write_text(json_out, json.dumps(found if len(results) > 1 else results[0].summary(), indent=1) + "\n")
+        write_summaries(results, json_out)

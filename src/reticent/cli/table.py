@@ -33,13 +33,14 @@ def table(
 ) -> None:
     """Make the tables of a plan, protect them, attack the result, write what the plan asks for."""
     from reticent.data.table_plan import read_table_plan
-    from reticent.jobs.protect_table import one_response, run_table_plans, written_names
+    from reticent.jobs.protect_table import run_table_plans
+    from reticent.jobs.table_files import written_names
 
     planned = read_table_plan(plan)
     asked = bool(why or what_if)
     if response is not None and not asked:
         raise ParameterError("table: --response says which table --why and --what-if are about; give one of them.")
-    explained = one_response(planned, response) if asked else None
+    explained = planned.of_response(response) if asked else None
     with progress_bar("table") as progress:
         results = run_table_plans(planned, progress=progress)
     console = Console()
@@ -62,7 +63,7 @@ def _codes(cell: str) -> list[str]:
 
 def show_table_result(console: Console, result: "ProtectedTable") -> None:
     """How many cells have which status, and what the attacker found."""
-    from reticent.base.words import number
+    from reticent.report.page import number
 
     counts = result.counts()
     parts = result.system.parts
@@ -72,7 +73,7 @@ def show_table_result(console: Console, result: "ProtectedTable") -> None:
         console,
         list(shown),
         [[number(count) for count in shown.values()]],
-        title=linked if len(parts) > 1 else f"{parts[0]!r}"[1:-1],
+        title=linked if len(parts) > 1 else f"Table {parts[0].title}",
         styles={"exposed": "bold red" if result.exposed else "bold green"},
     )
     if result.exposed:
@@ -119,6 +120,6 @@ def relations_shown(words: list[str]) -> str:
 
 def shown_end(value: float | None) -> str:
     """The end of an interval for people."""
-    from reticent.base.words import number
+    from reticent.report.page import number
 
     return "no limit" if value is None or math.isinf(value) else number(value)

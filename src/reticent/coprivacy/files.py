@@ -11,11 +11,11 @@ from reticent.coprivacy.game import Game, combined, game_from
 from reticent.coprivacy.models.search import MASKINGS, Community, search_game
 from reticent.coprivacy.models.social import disclosure_game
 from reticent.coprivacy.models.worked import announcement_game, expiry_game
-from reticent.data.parameters import Parameters, build
+from reticent.data.parameters import build
 
 
 @dataclass(frozen=True)
-class SocialNetwork(Parameters):
+class SocialNetwork:
     """Users who hide or publish attributes; the utility is what others show over 1 + what one shows."""
 
     users: int = field(default=2, metadata={"min": 2, "max": 12, "help": "number of users"})
@@ -27,7 +27,7 @@ class SocialNetwork(Parameters):
 
 
 @dataclass(frozen=True)
-class Vehicular(Parameters):
+class Vehicular:
     """Vehicles that endorse an announcement or stay silent."""
 
     vehicles: int = field(default=5, metadata={"min": 2, "max": 12, "help": "number of vehicles"})
@@ -41,7 +41,7 @@ class Vehicular(Parameters):
 
 
 @dataclass(frozen=True)
-class Expiry(Parameters):
+class Expiry:
     """A receiver of content with an expiry date and the source that may audit."""
 
     detection: float | str = field(default="9/10", metadata={"help": "probability that an audit detects a spreader"})
@@ -57,7 +57,7 @@ class Expiry(Parameters):
 
 
 @dataclass(frozen=True)
-class PeerSearch(Parameters):
+class PeerSearch:
     """One query of the first peer, which it submits or asks another peer to submit; payoffs are changes of entropy."""
 
     seen: tuple[tuple[int, ...], ...] = field(metadata={"help": "how often each peer submitted each keyword so far"})
@@ -217,7 +217,7 @@ def _question(table: Mapping[str, Any], game: Game, owner: str) -> Question | No
 
 
 @dataclass(frozen=True)
-class _QuestionOptions(Parameters):
+class _QuestionOptions:
     asker: str
     asks: dict[str, str]
     helps: dict[str, str]
@@ -231,7 +231,7 @@ def _discounts(table: Mapping[str, Any], owner: str) -> tuple[str | float, ...]:
 
 
 @dataclass(frozen=True)
-class _RepeatedOptions(Parameters):
+class _RepeatedOptions:
     discounts: tuple[str | float, ...]
 
 
@@ -245,7 +245,7 @@ class SearchFile:
 
 
 @dataclass(frozen=True)
-class _SearchOptions(Parameters):
+class _SearchOptions:
     peers: int
     keywords: int
     queries: int

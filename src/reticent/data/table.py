@@ -11,10 +11,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_unique, did_you_mean
+from reticent.base.checks import check_integer, check_unique, did_you_mean
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import TOTAL, Hierarchy
-from reticent.data.parameters import Parameters
 from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
 
 Floats = NDArray[np.float64]
@@ -25,7 +24,7 @@ OUTSIDE = -2
 
 
 @dataclass(frozen=True)
-class DimensionSpec(Parameters):
+class DimensionSpec:
     """What a table is crossed by: a variable, and how its codes add up.
 
     Without `trees` and `digits` the variable's own hierarchy counts, else its codes stand flat below the total.
@@ -44,7 +43,7 @@ class DimensionSpec(Parameters):
 
 
 @dataclass(frozen=True)
-class TableSpec(Parameters):
+class TableSpec:
     """A table to be made from microdata: dimensions, what is summed, and what the rules look at.
 
     `response` is summed (absent: respondents are counted). The rules judge the `shadow` variable (default: the
@@ -68,6 +67,7 @@ class TableSpec(Parameters):
     by_record: bool = False
 
     def __post_init__(self) -> None:
+        check_integer(self.top, minimum=1, maximum=50, name="top", owner="TableSpec")
         if not self.dimensions:
             raise ParameterError("TableSpec: dimensions must name at least one variable.")
         check_unique((d.variable for d in self.dimensions), name="dimensions", owner="TableSpec")
@@ -272,9 +272,13 @@ class Table:
             raise DataError("Table: there must be one code a dimension for every cell.")
 
     def __repr__(self) -> str:
+        return f"<Table {self.title}>"
+
+    @property
+    def title(self) -> str:
+        """The table in a line: its dimensions, what it adds up, and its numbers of cells."""
         names = " × ".join(d.name for d in self.dimensions)
-        what = self.response or "count"
-        return f"<Table {names}, {what}: {self.n_possible} cells, {self.n_empty} empty>"
+        return f"{names}, {self.response or 'count'}: {self.n_possible} cells, {self.n_empty} empty"
 
     @property
     def n_cells(self) -> int:

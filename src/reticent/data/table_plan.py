@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import tomli_w
 
-from reticent.base.checks import check_unique
+from reticent.base.checks import check_choice, check_unique
 from reticent.base.errors import PlanError
 from reticent.data.hierarchy import TOTAL
-from reticent.data.parameters import Parameters, build, to_plain
+from reticent.data.parameters import build, to_plain
 from reticent.data.plan import DataSection, OutputSection, check_sections, read_toml
+from reticent.data.response_relations import COUNT
 
 SECTIONS = ("data", "table", "protect", "output")
 PROTECT = ("method", "cost", "time_limit", "accept_exposed", "insiders", "coalition", "hide_empty")
@@ -21,7 +22,7 @@ Insiders = Literal["exact", "protect"]
 
 
 @dataclass(frozen=True)
-class DimensionOptions(Parameters):
+class DimensionOptions:
     """A dimension in full: `hierarchy` names one file, `hierarchies` several trees over the same codes."""
 
     variable: str
@@ -38,7 +39,7 @@ class DimensionOptions(Parameters):
 
 
 @dataclass(frozen=True)
-class BoundsOptions(Parameters):
+class BoundsOptions:
     """What the attacker knows of each hidden cell: a number, "1.5 max", "1.5 min", "50 %" around the value, "none"."""
 
     lower: float | str | None = None
@@ -46,7 +47,7 @@ class BoundsOptions(Parameters):
 
 
 @dataclass(frozen=True)
-class FinishedOptions(Parameters):
+class FinishedOptions:
     """Columns of a finished table: what each cell's value, count, largest contributions and status are called.
 
     `path` is the file of this table where several are linked; without it the table is that of `[data]`.
@@ -70,7 +71,7 @@ class FinishedOptions(Parameters):
 
 
 @dataclass(frozen=True)
-class RedesignOptions(Parameters):
+class RedesignOptions:
     """Merge categories at the least loss until at most `at_most` cells are unsafe, before anything is protected."""
 
     at_most: int = field(default=0, metadata={"min": 0, "help": "so many unsafe cells may stay"})
@@ -79,7 +80,7 @@ class RedesignOptions(Parameters):
 
 
 @dataclass(frozen=True)
-class TableSection(Parameters):
+class TableSection:
     """`[table]`: dimensions, response, rules. Several `[[table]]` are linked tables, protected as one system."""
 
     dimensions: tuple[str | DimensionOptions, ...]
@@ -134,7 +135,7 @@ class TableSection(Parameters):
 
 
 @dataclass(frozen=True)
-class ProtectSection(Parameters):
+class ProtectSection:
     """`[protect]`: the method with its own options, what hiding costs, how long it may take.
 
     Without a `method` a table is protected by `heuristic`, and an audit attacks the pattern that is declared.
@@ -143,7 +144,6 @@ class ProtectSection(Parameters):
     a cell, or a `coalition` of so many of them, are kept from. How closely they come is reported in any case.
     """
 
-    called: ClassVar[str] = "[protect]"
     method: str | None = field(default=None, metadata={"help": "how to protect; none: heuristic"})
     cost: str = "value"
     time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds"})
@@ -183,18 +183,34 @@ class TablePlan:
         """A plan for each response, with output names that say which; this one if there is only one."""
         if len({section.finished is None for section in self.tables}) > 1:
             raise PlanError("[table]: linked tables come from microdata or from table files, not from both.")
-        sections: dict[str | None, list[TableSection]] = {}
+        sections: dict[str, list[TableSection]] = {}
         for section in self.tables:
             own = section.finished.value if section.finished else None
             for name in section.responses or (section.response or own,):
                 response = section.response if name == own else name
-                sections.setdefault(name, []).append(replace(section, response=response, responses=()))
+                sections.setdefault(name or COUNT, []).append(replace(section, response=response, responses=()))
         if len(sections) == 1 and not any(section.responses for section in self.tables):
             return (self,)
         return tuple(
-            replace(self, tables=tuple(chosen), output=_outputs_after(self.output, name or "count"))
+            replace(self, tables=tuple(chosen), output=_outputs_after(self.output, name))
             for name, chosen in sections.items()
         )
+
+    @property
+    def response(self) -> str:
+        """What is added up in the (first) table."""
+        first = self.tables[0]
+        return first.response or (first.finished.value if first.finished else COUNT)
+
+    def of_response(self, response: str | None = None) -> "TablePlan":
+        """The plan of one response; which one must be said if there are several."""
+        plans = {one.response: one for one in self.by_response()}
+        if response is None and len(plans) == 1:
+            return next(iter(plans.values()))
+        if response is None:
+            raise PlanError(f"[table]: the plan has several responses; name one of {', '.join(plans)} (--response).")
+        check_choice(response, tuple(plans), name="response", owner="[table]")
+        return plans[response]
 
 
 def _outputs_after(output: OutputSection, response: str) -> OutputSection:

@@ -8,22 +8,11 @@ from typing import Any
 
 from reticent.base.errors import DataError, PlanError
 from reticent.base.progress import Progress, silent
-from reticent.data.parameters import Parameters, build
+from reticent.data.parameters import build
 from reticent.data.plan import check_sections, read_toml
 from reticent.delegation.columns import Column, whole_values
 from reticent.delegation.handler import evaluate_request
-from reticent.delegation.owner import (
-    CHECKS,
-    Job,
-    Keys,
-    Receipt,
-    Verified,
-    WrongResultError,
-    make_keys,
-    make_request,
-    open_response,
-    spent_keys,
-)
+from reticent.delegation.owner import CHECKS, Job, Keys, Receipt, Verified, make_keys, make_request, open_response
 from reticent.io.atomic import atomic_write, write_text
 from reticent.io.places import check_places, inputs_of
 from reticent.io.read import load_microdata
@@ -33,7 +22,7 @@ SECTIONS = ("data", "columns", "expressions", "delegation", "files", "output")
 
 
 @dataclass(frozen=True)
-class DelegationData(Parameters):
+class DelegationData:
     """Where the columns come from."""
 
     path: str
@@ -41,7 +30,7 @@ class DelegationData(Parameters):
 
 
 @dataclass(frozen=True)
-class DelegationOptions(Parameters):
+class DelegationOptions:
     """The largest result, and how results are verified."""
 
     bound: int | None = field(
@@ -51,7 +40,7 @@ class DelegationOptions(Parameters):
 
 
 @dataclass(frozen=True)
-class DelegationFiles(Parameters):
+class DelegationFiles:
     """Names of the files; keys and receipt stay with the owner."""
 
     keys: str = "owner.keys"
@@ -61,7 +50,7 @@ class DelegationFiles(Parameters):
 
 
 @dataclass(frozen=True)
-class DelegationOutput(Parameters):
+class DelegationOutput:
     """Where results go (they are the owner's)."""
 
     report: str | None = None
@@ -69,7 +58,7 @@ class DelegationOutput(Parameters):
 
 
 @dataclass(frozen=True)
-class DelegationPlan(Parameters):
+class DelegationPlan:
     """A delegation as its plan file has it."""
 
     data: DelegationData
@@ -123,18 +112,14 @@ def write_keys(plan: DelegationPlan) -> Path:
     """Make the owner's keys, for as many rows as the data have."""
     values = _values(plan)
     target = plan.file("keys")
-    if target.exists() and _read(target) != spent_keys():
+    if target.exists():
         raise PlanError(f"{target.name}: keys are there already; remove them if nothing encrypted with them is needed.")
     data = whole_values(values, plan.columns)
     keys = make_keys(plan.job, len(next(iter(data.values()))))
-    _write_keys(target, keys.to_bytes())
-    return target
-
-
-def _write_keys(target: Path, raw: bytes) -> None:
     with atomic_write(target, binary=True) as file:
-        file.write(raw)
+        file.write(keys.to_bytes())
     target.chmod(0o600)
+    return target
 
 
 def write_request(plan: DelegationPlan, *, progress: Progress = silent) -> Path:
@@ -157,17 +142,13 @@ def write_response(request: Path, output: Path, *, progress: Progress = silent) 
 
 
 def verify_response(plan: DelegationPlan, *, progress: Progress = silent) -> Verified:
-    """Take a response once: decrypt, verify, write the results. The receipt is used up, and by a wrong result the keys are."""
+    """Take a response once: decrypt, verify, write the results. Whatever the verdict, the receipt is used up."""
     keys, values = _keys(plan), _values(plan)
     receipt = Receipt.from_text(_read(plan.file("receipt")).decode("utf-8", errors="replace"))
     raw = _read(plan.file("response"))
     if not receipt.used:  # on disk before the verdict: a response is judged once, with primes that are used once
         write_text(plan.file("receipt"), replace(receipt, used=True).to_text())
-    try:
-        found = open_response(plan.job, keys, receipt, raw, values, check=plan.delegation.check, progress=progress)
-    except WrongResultError:
-        _write_keys(plan.file("keys"), spent_keys())
-        raise
+    found = open_response(plan.job, keys, receipt, raw, values, check=plan.delegation.check, progress=progress)
     if plan.output.summary:
         write_text(plan.folder / plan.output.summary, json.dumps(found.summary(), indent=2) + "\n")
     if plan.output.report:

@@ -5,7 +5,6 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError, PlanError
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
@@ -15,6 +14,7 @@ from reticent.data.table_plan import BoundsOptions
 from reticent.tables.apriori import Knowledge
 from reticent.tables.attack.insiders import singles_by_relations
 from reticent.tables.attack.public import floor_of
+from reticent.tables.costs import cost_of
 from reticent.tables.problem import SuppressionProblem
 
 Floats = NDArray[np.float64]
@@ -22,48 +22,7 @@ WHOLE = 2_000
 """Up to so many cells whole numbers that are no plain counts are attacked as whole numbers."""
 MAX_COALITION = 4
 """So many respondents may join at most."""
-COSTS = ("value", "unity", "frequency", "log", "sqrt", "distance")
 _BOUND = re.compile(r"^\s*([+-]?\d+(?:\.\d+)?)\s*(max|min|%)\s*$")
-
-
-def cost_of(table: Table, name: str) -> Floats:
-    """What hiding each cell costs: by value, unity, frequency, log, sqrt, distance from the inner cells, or a variable.
-
-    `value^0.5` (any name and any power) takes the power of it; the power 0 is the logarithm, as in tau-ARGUS.
-    """
-    base, hat, power = name.partition("^")
-    cost = _plain_cost(table, base.strip())
-    if not hat:
-        return cost
-    try:
-        exponent = float(power)
-    except ValueError:
-        raise PlanError(f"[protect]: cost {name!r} must be a name, ^ and a number, e.g. value^0.5.") from None
-    return np.asarray(np.log1p(cost) if exponent == 0 else cost**exponent)
-
-
-def _plain_cost(table: Table, name: str) -> Floats:
-    size = np.abs(table.values)
-    if name in ("value", "x"):
-        return size
-    if name == "unity":
-        return np.ones(table.n_cells)
-    if name == "frequency":
-        return np.maximum(table.respondents.counts, 1).astype(np.float64)
-    if name == "log":
-        return np.log1p(size)
-    if name == "sqrt":
-        return np.sqrt(size)
-    if name == "distance":
-        # the deeper a cell, the cheaper: what is lost with a subtotal is all that stands below it
-        deepest = sum(int(d.levels.max(initial=0)) for d in table.dimensions)
-        return (1 + deepest - table.levels).astype(np.float64)
-    if name in table.respondents.measures:
-        return np.abs(table.respondents.measures[name].totals)
-    known = (*COSTS, "value^0.5")
-    raise PlanError(
-        f"[protect]: cost must be one of {', '.join(known)} or a numeric variable, got {name!r}.{did_you_mean(name, COSTS)}"
-    )
 
 
 def bounds_of(table: Table, options: BoundsOptions) -> tuple[Floats, Floats]:

@@ -13,6 +13,7 @@ from reticent.base.errors import DataError
 from reticent.data.cells import CellStatus
 from reticent.data.table import Measure, Table
 from reticent.tables.apriori import Entry, EntryGroup, Knowledge, apply_groups
+from reticent.tables.costs import TableCost, costs_by_table
 from reticent.tables.protection import Verdict, judge_cells
 from reticent.tables.rules import Rule
 from reticent.tabulation.linked import System, link
@@ -21,12 +22,13 @@ from reticent.tabulation.same_records import Words, same_cells, with_same_cells
 
 @dataclass(frozen=True, eq=False)
 class LinkedTable:
-    """A table, the rules that judge it, what is known of its cells, and marks of the records of each (None: unknown)."""
+    """A table, the rules that judge it, what is known of its cells, marks of the records of each (None: unknown), costs."""
 
     table: Table
     rules: tuple[Rule, ...] = ()
     groups: tuple[EntryGroup, ...] = ()
     marks: Words | None = None
+    cost: TableCost | None = None
 
 
 def judge_linked(tables: Sequence[LinkedTable], a_priori: Sequence[Entry] = ()) -> tuple[System, Knowledge]:
@@ -44,7 +46,9 @@ def judge_linked(tables: Sequence[LinkedTable], a_priori: Sequence[Entry] = ()) 
     groups.sort(key=lambda group: not group.declared)
     if a_priori:
         groups.append(EntryGroup(tuple(a_priori)))
-    return system, apply_groups(system.table, system.relations, verdict, groups)
+    knowledge = apply_groups(system.table, system.relations, verdict, groups)
+    priced = costs_by_table([one.cost for one in tables], system, knowledge.verdict.primary)
+    return system, replace(knowledge, cost=np.where(np.isnan(knowledge.cost), priced, knowledge.cost))
 
 
 def _moved(group: EntryGroup, table: Table, system: System) -> EntryGroup:

@@ -224,10 +224,9 @@ class SuppressionProblem:
         short |= self.needs_movement & (self.upper_bound - self.lower_bound <= slack)
         cells = np.flatnonzero(short & self.primary)
         if len(cells):
-            shown = ", ".join(str(c) for c in cells[:10])
             raise InfeasibleError(
                 f"Suppression: the protection levels of {len(cells)} primary cells reach beyond the attacker's bounds "
-                f"(cells {shown}). Lower their levels or widen the bounds.",
+                "(cells {cells}). Lower their levels or widen the bounds.",
                 cells=tuple(int(c) for c in cells),
             )
 

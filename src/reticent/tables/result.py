@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import ParameterError, PlanError
+from reticent.base.errors import NotProtectedError, ParameterError, PlanError
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table
@@ -74,6 +74,11 @@ class ProtectedTable:
         return self.system.table
 
     @property
+    def response(self) -> str:
+        """What is added up; records are counted where nothing is."""
+        return self.table.response or "count"
+
+    @property
     def verdict(self) -> Verdict:
         """What the rules and the a-priori knowledge say."""
         return self.knowledge.verdict
@@ -100,6 +105,20 @@ class ProtectedTable:
         exactly = {cell for insider in self.insiders for cell in insider.exposed}
         closely = {found.cell for found in self.inside.findings if found.exact or self.asked_inside == "protect"}
         return exactly | closely
+
+    def require(self, *, accept_exposed: bool = False) -> None:
+        """Raise if the attacker found exposed cells and that was not accepted beforehand."""
+        whole = self.whole or self
+        exposed = whole.exposed
+        if not exposed or accept_exposed:
+            return
+        named = ", ".join(whole.table.name_of(cell) for cell in exposed[:3])
+        more = f" and {len(exposed) - 3} more" if len(exposed) > 3 else ""
+        raise NotProtectedError(
+            f"table: the attacker recovers {len(exposed)} cells too closely ({named}{more}), so nothing was written. "
+            "Choose a method that protects them, or say accept_exposed = true.",
+            exposed=len(exposed),
+        )
 
     @property
     def published(self) -> tuple[PublishedTable, ...]:
@@ -132,11 +151,15 @@ class ProtectedTable:
         return found
 
     def __repr__(self) -> str:
+        return f"<ProtectedTable {self.headline}>"
+
+    @property
+    def headline(self) -> str:
+        """The result in a line: how many cells are unsafe, hidden and exposed, and at what cost."""
         counts = self.counts()
-        total = sum(counts.values())
         return (
-            f"<ProtectedTable {total} cells: {counts['primary']} primary, {counts['secondary']} secondary, "
-            f"{len(self.exposed)} exposed; cost {self.outcome.cost:g} ({self.outcome.status})>"
+            f"{sum(counts.values())} cells: {counts['primary']} primary, {counts['secondary']} secondary, "
+            f"{len(self.exposed)} exposed; cost {self.outcome.cost:g} ({self.outcome.status})"
         )
 
     def intervals(self) -> list[dict[str, Any]]:

@@ -77,16 +77,19 @@ def _record_numbers(data: Microdata, names: Sequence[str]) -> Numbers:
     return Numbers(columns, steps)
 
 
-def tie_notes(ties: Sequence[Tie]) -> list[str]:
-    """What was found in the data, in words."""
+def tie_words(ties: Sequence[Tie]) -> str:
+    """What was found in the data, in a sentence; nothing if nothing was."""
     found = [tie.relation for tie in ties if not tie.relation.declared]
     if not found:
-        return []
+        return ""
     listed = "; ".join(str(relation) for relation in found)
-    return [
-        f"Relations between responses were found in the data, and the attacker calculates with them: {listed}. Declare "
-        "them as relations, or say find_relations = false if they are accidents."
-    ]
+    return f"Relations between responses were found in the data, and the attacker calculates with them: {listed}."
+
+
+def tie_notes(ties: Sequence[Tie]) -> list[str]:
+    """What was found in the data, and what to do about it."""
+    words = tie_words(ties)
+    return [f"{words} Declare them as relations, or say find_relations = false if they are accidents."] if words else []
 
 
 def related(responses: Sequence[str], ties: Sequence[Tie]) -> list[list[str]]:

@@ -19,7 +19,7 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.io.jj import read_jj
 from reticent.io.read import load_microdata
-from reticent.jobs.argus import run_batch
+from reticent.jobs.argus.run import run_batch
 from reticent.jobs.protect_table import protect_table
 from reticent.tables.attack import audit
 from reticent.tables.attack.insiders import insiders

@@ -13,7 +13,7 @@ from reticent.base.errors import DataError, ParameterError, PlanError, ReticentE
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
-from reticent.jobs.argus import run_batch
+from reticent.jobs.argus.run import run_batch
 from reticent.jobs.protect_table import protect_table, run_table_plan
 from reticent.tables.methods import CellKey
 from reticent.tables.perturb.cell_key import MagnitudeNoise, perturb_counts

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reticent.base.errors import PlanError
-from reticent.jobs.argus import run_batch
+from reticent.jobs.argus.run import run_batch
 from reticent.jobs.protect_table import audit_plan, run_table_plan
 
 CSV = "a,b,v,w\n" + "\n".join(

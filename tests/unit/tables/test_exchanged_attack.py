@@ -12,11 +12,11 @@ from reference.tables import crossed, flat, full_intervals
 from reticent.base.errors import ParameterError
 from reticent.base.progress import silent
 from reticent.base.randomness import as_secret
-from reticent.jobs.argus_methods import NearestRounding
 from reticent.jobs.perturb_table import adjust_file, round_file
 from reticent.tables.attack import exchanged
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.methods import Adjust, Round, adjusted, attack
+from reticent.tables.nearest_rounding import NearestRounding
 from reticent.tables.perturb.adjustment import adjust
 from reticent.tables.perturb.movements import adjustment_candidates
 from reticent.tables.perturb.rounding import round_controlled, round_rapidly, rounding_bounds

@@ -23,10 +23,9 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
         inside = [cell for item in insiders(problem, everything) for cell in item.exposed]
         if not inside:
             return _too_close_inside(problem, everything)
-        cells = ", ".join(str(c) for c in sorted(set(inside))[:_SHOWN])
         return InfeasibleError(
-            "Suppression: some primary cells can always be worked out by a respondent alone in another cell "
-            f"(cells {cells}). Unfreeze cells near them, say hide_empty = false if it is true, or say singletons = false.",
+            "Suppression: some primary cells can always be worked out by a respondent who is alone in another cell "
+            "(cells {cells}). Unfreeze cells near them, say hide_empty = false if it is true, or say singletons = false.",
             cells=tuple(sorted(set(inside))),
         )
     separator = Separator(problem, problem.cost)
@@ -35,11 +34,9 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
         cut = separator.separate(everything.astype(np.float64), demand)
         if cut is not None:
             blocking.update(blocking_cells(problem, cut).tolist())
-    primaries = ", ".join(str(c) for c in lost[:_SHOWN].tolist())
-    cells = ", ".join(str(c) for c in sorted(blocking)[:_SHOWN]) or "none"
     return InfeasibleError(
-        f"Suppression: {len(lost)} primary cells cannot be protected (cells {primaries}); cells that would help but may "
-        f"not be hidden: {cells}. Unfreeze one of them or lower the levels.",
+        f"Suppression: {len(lost)} primary cells cannot be protected (cells {{cells}}); cells that would help but may "
+        "not be hidden: {blocking}. Unfreeze one of them or lower the levels.",
         cells=tuple(int(c) for c in lost),
         blocking=tuple(sorted(blocking)),
     )
@@ -49,9 +46,8 @@ def _too_close_inside(problem: SuppressionProblem, everything: np.ndarray) -> In
     """Levels, or exact values, that respondents who join cannot be kept from whatever is hidden."""
     found = Breaches(problem).find(everything, most=_SHOWN)
     lost = sorted({cell for one in found for cell in one.cells})
-    cells = ", ".join(str(c) for c in lost[:_SHOWN])
     return InfeasibleError(
         "Suppression: respondents alone in a cell come closer to some primary cells than their levels allow, whatever is "
-        f'hidden (cells {cells}). Unfreeze cells near them, lower their levels, or say insiders = "exact".',
+        'hidden (cells {cells}). Unfreeze cells near them, lower their levels, or say insiders = "exact".',
         cells=tuple(lost),
     )

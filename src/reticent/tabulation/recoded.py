@@ -1,4 +1,4 @@
-"""Recodings of one variable for one table: code lists (`.grc`), closed branches of a tree, levels."""
+"""Records with one variable recoded for one table: code lists (`.grc`), closed branches of a tree, levels."""
 
 import numpy as np
 

@@ -21,8 +21,8 @@ from reticent.io.argus_output import (
 )
 from reticent.io.atomic import write_text
 from reticent.io.jj import with_whole_costs, write_jj
-from reticent.jobs.argus_check import check_output, no_holdings
-from reticent.jobs.argus_ckm import write_ckm
+from reticent.jobs.argus.check import check_output, no_holdings
+from reticent.jobs.argus.ckm import write_ckm
 from reticent.tables.listing import listed_nodes
 from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import RuleCells

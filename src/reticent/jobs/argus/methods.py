@@ -1,20 +1,14 @@
 """What a <SUPPRESS> line asks for: our method, its limits, and one sentence for each option that steers nothing here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
-import numpy as np
-
-from reticent.base.errors import InfeasibleError, PlanError
-from reticent.base.progress import Progress
-from reticent.base.randomness import Secret
-from reticent.data.parameters import Parameters, build
+from reticent.base.errors import PlanError
+from reticent.data.parameters import build
 from reticent.io.argus_batch import Call
-from reticent.tables.methods import TABLE_METHODS, TableMethod, attainable_levels, rounded
-from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.rounding import round_controlled
-from reticent.tables.problem import SuppressionProblem
+from reticent.tables.methods import TABLE_METHODS, TableMethod
+from reticent.tables.nearest_rounding import NearestRounding
 from reticent.tables.rules import Rule, Threshold
 from reticent.tables.suppression import SuppressionMethod
 
@@ -35,42 +29,12 @@ class Choice:
     said: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class NearestRounding(Parameters):
-    """Controlled rounding with the least sum of distances, as RND asks; it draws nothing.
-
-    Protection levels are kept where that can be; where it cannot, the attack says which cells are too close.
-    """
-
-    name: ClassVar[str] = "round"
-    base: float = field(metadata={"above": 0})
-    steps: int = field(default=0, metadata={"min": 0, "max": 20})
-    unit_cost: bool = True
-
-    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
-        """Round, and state what anybody who knows base and steps can conclude."""
-        weights = None
-        if not self.unit_cost:
-            mean = float(problem.cost.mean()) if problem.n_cells else 1.0
-            weights = np.maximum(problem.cost / mean, 1e-6) if mean > 0 else None
-        options: dict[str, Any] = {"steps": self.steps, "weights": weights, "unit": problem.unit, "progress": progress}
-        lower, upper = attainable_levels(problem)
-        try:
-            found = round_controlled(
-                problem.values, problem.relations, self.base, lower_protection=lower, upper_protection=upper,
-                time_limit=time_limit / 2, **options,
-            )  # fmt: skip
-        except InfeasibleError:
-            found = round_controlled(problem.values, problem.relations, self.base, time_limit=time_limit / 2, **options)
-        return rounded(problem, found, self.base)
-
-
-def choose(call: Call, where: str) -> Choice:
+def choose(call: Call) -> Choice:
     """The method that a call names, with every number of it used or spoken about."""
-    return {"GH": _hypercube, "MOD": _modular, "OPT": _optimal, "RND": _rounding}.get(call.name, _plain)(call, where)
+    return {"GH": _hypercube, "MOD": _modular, "OPT": _optimal, "RND": _rounding}.get(call.name, _plain)(call)
 
 
-def _plain(call: Call, where: str) -> Choice:
+def _plain(call: Call) -> Choice:
     return Choice(_method(call.name))
 
 
@@ -83,44 +47,44 @@ def _at(call: Call, position: int) -> float | None:
     return call.numbers[position] if position < len(call.numbers) else None
 
 
-def _minutes(call: Call, position: int, where: str) -> float:
+def _minutes(call: Call, position: int) -> float:
     given = _at(call, position)
     if given is not None and given <= 0:
-        raise PlanError(f"{where}: the time limit of {call.name} must be more than 0 minutes, got {given:g}.")
+        raise PlanError(f"the time limit of {call.name} must be more than 0 minutes, got {given:g}.")
     return (DEFAULT_MINUTES if given is None else given) * MINUTE
 
 
-def _switch(call: Call, position: int, name: str, where: str, *, allowed: tuple[int, ...] = (0, 1)) -> int | None:
+def _switch(call: Call, position: int, name: str, *, allowed: tuple[int, ...] = (0, 1)) -> int | None:
     given = _at(call, position)
     if given is not None and given not in allowed:
         words = " or ".join(str(number) for number in allowed)
-        raise PlanError(f"{where}: {name} of {call.name} must be {words}, got {given:g}.")
+        raise PlanError(f"{name} of {call.name} must be {words}, got {given:g}.")
     return None if given is None else int(given)
 
 
-def _optimal(call: Call, where: str) -> Choice:
-    return Choice(_method("OPT"), _minutes(call, 1, where))
+def _optimal(call: Call) -> Choice:
+    return Choice(_method("OPT"), _minutes(call, 1))
 
 
-def _hypercube(call: Call, where: str) -> Choice:
+def _hypercube(call: Call) -> Choice:
     percent = _at(call, 1)
     if percent is not None and percent <= 0:
-        raise PlanError(f"{where}: the a-priori bounds of GH must be more than 0 per cent, got {percent:g}.")
+        raise PlanError(f"the a-priori bounds of GH must be more than 0 per cent, got {percent:g}.")
     within = None if percent in (None, 100) else percent
     said = []
     if within is not None:
         said.append(f"The attacker is taken to know every cell within {within:g} per cent.")
-    if _switch(call, 2, "the size", where, allowed=(0, 1, 2)) is not None:
+    if _switch(call, 2, "the size", allowed=(0, 1, 2)) is not None:
         said.append("GH: the size is not needed; subtables of any size are taken.")
-    singletons = _switch(call, 3, "the singleton option", where) != 0
+    singletons = _switch(call, 3, "the singleton option") != 0
     method = _method("GH", singletons=singletons, known_within=within)
     return Choice(method, singletons=singletons, said=tuple(said))
 
 
-def _modular(call: Call, where: str) -> Choice:
-    limit = _minutes(call, 1, where)
+def _modular(call: Call) -> Choice:
+    limit = _minutes(call, 1)
     names = ("single-single", "single-multiple", "minimum frequency")
-    flags = [_switch(call, 2 + at, f"the {name} option", where) for at, name in enumerate(names)]
+    flags = [_switch(call, 2 + at, f"the {name} option") for at, name in enumerate(names)]
     single, multiple = (flag != 0 for flag in flags[:2])
     small = MINIMUM_FREQUENCY[flags[2]]
     singletons = single or multiple
@@ -130,7 +94,7 @@ def _modular(call: Call, where: str) -> Choice:
     scaled, lower, upper = (_at(call, at) for at in (5, 6, 7))
     if scaled is not None:
         if scaled <= 0:
-            raise PlanError(f"{where}: the largest scaled cost of MOD must be above 0, got {scaled:g}.")
+            raise PlanError(f"the largest scaled cost of MOD must be above 0, got {scaled:g}.")
         said.append("MOD: costs are used as they are, not scaled to whole numbers.")
     if lower is not None or upper is not None:
         said.append("MOD: margins are not needed; every level is attacked with all relations, without interim levels.")
@@ -152,16 +116,16 @@ def with_minimum(choice: Choice, rules: Sequence[Rule]) -> Choice:
     return replace(choice, method=replace(choice.method, minimum_together=max(least)))
 
 
-def _rounding(call: Call, where: str) -> Choice:
+def _rounding(call: Call) -> Choice:
     steps = _at(call, 2) or 0.0
     if steps < 0 or steps != int(steps):
-        raise PlanError(f"{where}: the steps of RND must be a whole number that is not negative, got {steps:g}.")
-    limit = _minutes(call, 3, where)
+        raise PlanError(f"the steps of RND must be a whole number that is not negative, got {steps:g}.")
+    limit = _minutes(call, 3)
     said = []
-    if _switch(call, 4, "partitions", where) is not None:
+    if _switch(call, 4, "partitions") is not None:
         said.append("RND: partitions are not needed; tables beyond one program are decomposed without being asked.")
-    if _switch(call, 5, "the stop rule", where, allowed=(0, 1, 2, 3)) not in (None, 2):
+    if _switch(call, 5, "the stop rule", allowed=(0, 1, 2, 3)) not in (None, 2):
         said.append("RND: whatever the stop rule, the best rounding within the time limit is taken, with its bound.")
-    unit_cost = _switch(call, 6, "the unit cost option", where) != 0
+    unit_cost = _switch(call, 6, "the unit cost option") != 0
     method = build(NearestRounding, {"base": call.numbers[1], "steps": int(steps), "unit_cost": unit_cost}, owner="RND")
     return Choice(method, limit, said=tuple(said))

@@ -9,8 +9,8 @@ from reticent.base.randomness import Secret
 from reticent.io.argus_batch import Call, Command
 from reticent.io.argus_rda import read_rda
 from reticent.io.places import check_apart
-from reticent.jobs.argus_methods import NAMES
-from reticent.jobs.argus_tables import rules_of_calls
+from reticent.jobs.argus.methods import NAMES
+from reticent.jobs.argus.rules import rules_of_calls
 from reticent.tables.methods import Adjust
 from reticent.tables.perturb.secrets import secret_for
 
@@ -59,9 +59,8 @@ def check_batch(
         try:
             _look(command, state, find, output, secret)
         except (PlanError, DataError) as err:
-            if str(err).startswith(command.where):
-                raise
-            raise type(err)(f"{command.where}: {err}") from err
+            err.at(command.where)
+            raise
 
 
 def _look(command: Command, state: _State, find: Find, output: Path, secret: Secret | None) -> None:

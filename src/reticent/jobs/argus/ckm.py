@@ -10,7 +10,7 @@ from reticent.io.argus_batch import Call
 from reticent.io.argus_ckm import CkmTags
 from reticent.io.argus_output import ArgusCells
 from reticent.io.atomic import write_text
-from reticent.jobs.argus_tables import TableJob, exact_name
+from reticent.jobs.argus.tables import TableJob, exact_name
 from reticent.tables.perturb.cell_key import MagnitudeNoise
 from reticent.tables.perturb.keyed import CellKey
 from reticent.tables.result import ProtectedTable

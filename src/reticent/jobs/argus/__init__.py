@@ -1,0 +1,1 @@
+"""Batch files of tau-ARGUS: commands become requests for tables, results become its formats, and nothing else."""

@@ -1,0 +1,190 @@
+"""Commands that open, describe and read: what a batch file says about its data and tables."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from reticent.base.checks import did_you_mean
+from reticent.base.errors import AdditivityError, DataError, PlanError
+from reticent.io.argus_batch import COST_CODES, Command
+from reticent.io.argus_grc import read_grc
+from reticent.io.argus_hst import read_hst
+from reticent.io.argus_rda import read_rda
+from reticent.io.argus_table_rda import TableMetadata, read_table_rda
+from reticent.io.finished import FinishedFile, read_finished
+from reticent.io.read import load_microdata
+from reticent.jobs.argus.rules import rules_of_calls
+from reticent.jobs.argus.state import Batch, file_of, forget, judged
+from reticent.jobs.argus.tables import BatchMetadata, TableJob, exact_name, with_totals
+from reticent.tables.apriori import EntryGroup
+from reticent.tabulation.finished import finished_table
+from reticent.tabulation.recoded import recode
+
+
+def open_microdata(batch: Batch, command: Command) -> None:
+    """<OPENMICRODATA>: the records of all tables that follow."""
+    if batch.jobs or batch.table_files:
+        raise PlanError("<OPENMICRODATA> comes before all tables; use <CLEAR> to start again.")
+    batch.microdata_file = file_of(command)
+
+
+def open_table(batch: Batch, command: Command) -> None:
+    """<OPENTABLEDATA>: the file of a finished table."""
+    if batch.microdata_file is not None:
+        raise PlanError("tables come from microdata or from table files; use <CLEAR> between.")
+    batch.table_files.append(file_of(command))
+
+
+def open_metadata(batch: Batch, command: Command) -> None:
+    """<OPENMETADATA>: what describes the records, or the next table."""
+    if batch.microdata_file is None and not batch.table_files:
+        raise PlanError("<OPENMETADATA> needs <OPENMICRODATA> or <OPENTABLEDATA> before it.")
+    batch.metadata.append(file_of(command))
+
+
+def specify_table(batch: Batch, command: Command) -> None:
+    """<SPECIFYTABLE>: one more table."""
+    assert command.specification is not None
+    batch.jobs.append(TableJob(command.specification, command.where))
+
+
+def safety_rule(batch: Batch, command: Command) -> None:
+    """<SAFETYRULE>: the rules of the last table."""
+    if not batch.jobs:
+        raise PlanError("<SAFETYRULE> needs a <SPECIFYTABLE> before it.")
+    rules_of_calls(command.calls, holdings=False)  # so that a wrong parameter is told with this line
+    batch.jobs[-1].calls = command.calls
+
+
+def read_microdata(batch: Batch, command: Command) -> None:
+    """<READMICRODATA>: the records of all tables."""
+    if batch.microdata_file is None or not batch.metadata:
+        raise PlanError("<READMICRODATA> needs <OPENMICRODATA> and <OPENMETADATA> before it.")
+    if not batch.jobs:
+        raise PlanError("<READMICRODATA> needs a <SPECIFYTABLE> before it.")
+    rda = batch.find(batch.metadata[-1])
+    described = read_rda(rda)
+    loaded = load_microdata(batch.find(batch.microdata_file), rda)
+    for line in loaded.notes:
+        batch.notes.add(line)
+    data = with_totals(loaded.data, described.totals)
+    for job in batch.jobs:
+        _check_names(job, data.schema.names)
+        job.data = data
+        job.metadata = BatchMetadata(described.requests, described.totals, described.distances, described.ckm)
+        _speak_of_cost(batch, job)
+    batch.say(f"READMICRODATA: {loaded.data.n_records} records.")
+
+
+def _check_names(job: TableJob, names: Sequence[str]) -> None:
+    """Every variable that a <SPECIFYTABLE> names must be in the metadata."""
+    wanted = job.specification
+    cost = None if wanted.cost in COST_CODES else wanted.cost
+    for name in (*wanted.explanatory, wanted.response, wanted.shadow, cost):
+        if name and exact_name(name, names) not in names:
+            raise PlanError(f"the metadata have no variable {name!r}.{did_you_mean(name, names)}").at(job.where)
+
+
+def read_tables(batch: Batch, command: Command) -> None:
+    """<READTABLE>: the finished tables that were opened."""
+    if not batch.table_files or not batch.metadata:
+        raise PlanError("<READTABLE> needs <OPENTABLEDATA> and <OPENMETADATA> before it.")
+    if len(batch.jobs) != len(batch.table_files):
+        raise PlanError(f"{len(batch.table_files)} tables are opened, but {len(batch.jobs)} specified.")
+    for number, (job, name) in enumerate(zip(batch.jobs, batch.table_files, strict=True)):
+        metadata = read_table_rda(batch.find(batch.metadata[min(number, len(batch.metadata) - 1)]))
+        path = batch.find(name)
+        found = _read_finished(job, path, metadata)
+        _speak_of_cost(batch, job)
+        try:
+            _finish(job, found, command.text)
+        except AdditivityError as err:
+            for line in err.violations:
+                batch.say(f"not additive: {line}")
+            err.at(path.name)
+            raise
+        assert job.finished is not None
+        for line in (*found.notes, *metadata.notes, *job.finished.notes):
+            batch.notes.add(line)
+        batch.say(f"READTABLE: {job.finished.n_cells} cells from {path.name}.")
+
+
+def _read_finished(job: TableJob, path: Path, metadata: TableMetadata) -> FinishedFile:
+    wanted = job.specification
+    response = wanted.response or next(iter(metadata.names("count")), None)
+    if response is None:
+        raise DataError("the table has no frequency column to count by.").at(job.where)
+    columns = [metadata.column(name) for name in wanted.explanatory]
+    shadow = metadata.column(wanted.shadow).name if wanted.shadow else next(iter(metadata.names("shadow")), None)
+    priced = wanted.cost or next(iter(metadata.names("cost")), None)
+    if priced is not None and priced not in COST_CODES:
+        priced = metadata.column(priced).name
+    found = read_finished(
+        path, [column.name for column in columns], replace(metadata.options(response), cost=None),
+        trees=[partial(metadata.trees, column.name) for column in columns],
+        totals=[column.total for column in columns], response=metadata.column(response).name,
+        header=metadata.all_names, missing=[column.missing for column in columns], shadow=shadow,
+        others=() if priced is None or priced in COST_CODES else (priced,),
+    )  # fmt: skip
+    job.specification = replace(wanted, cost=priced)
+    job.metadata = BatchMetadata(distances={c.name: c.distance for c in columns if c.distance})
+    return found
+
+
+def _finish(job: TableJob, found: FinishedFile, mode: str) -> None:
+    """The finished table and what it declares of its cells. Mode 1 adds totals up, 2 takes them as they are."""
+    job.finished = finished_table(
+        found.columns, tolerance=float("inf") if mode == "2" else None, complete=mode.startswith("1")
+    )
+    inner = {tuple(job.finished.cell_codes(int(cell))) for cell in job.finished.is_inner.nonzero()[0]}
+    # the file's totals lose what it declares about them only if that is asked for
+    entries = tuple(entry for entry in found.entries if mode != "1F" or entry.codes in inner)
+    job.groups.append(EntryGroup(entries, expand_trivial=False, declared=True))
+
+
+def _speak_of_cost(batch: Batch, job: TableJob) -> None:
+    if job.specification.cost != "-3":
+        return
+    names = {name.lower() for name in job.metadata.distances}
+    if not names.intersection(name.lower() for name in job.specification.explanatory):
+        batch.say("-3: no variable of the table has <DISTANCE>; a cell costs more the higher it stands.")
+        job.metadata = replace(job.metadata, distances={})
+    elif job.specification.power is not None:
+        batch.say("-3: costs by distance are the numbers of <DISTANCE>; λ does not change them.")
+
+
+def read_a_priori(batch: Batch, command: Command) -> None:
+    """<APRIORI>: what is known of the cells of a table."""
+    job = batch.job(int(command.numbers[0]))
+    if not job.is_read:
+        raise PlanError("<APRIORI> needs <READMICRODATA> or <READTABLE> before it.")
+    ignore, expand = (bool(flag) for flag in (*command.numbers[1:], 0, 0)[:2])
+    path, n_codes = batch.find(command.files[0]), len(job.specification.explanatory)
+    entries = read_hst(path, n_codes, separator=command.files[1], notes=batch.notes, ignore_errors=ignore)
+    job.groups.append(EntryGroup(tuple(entries), ignore, expand))
+    forget(batch.jobs, job)
+    judged(job)  # so that a wrong line is told with this command
+    batch.say(f"APRIORI: {len(entries)} lines of {path.name} for table {int(command.numbers[0])}.")
+
+
+def recode_variable(batch: Batch, command: Command) -> None:
+    """<RECODE>: another code list, a closed tree or a level, for one variable of one table."""
+    number = int(command.numbers[0])
+    job = batch.job(number)
+    if job.data is None:
+        raise PlanError("<RECODE> works on microdata that have been read; use <READMICRODATA> first.")
+    if job.protected:
+        raise PlanError("<RECODE> comes before <SUPPRESS>; this table is protected already.")
+    name = exact_name(command.variable, job.data.schema.names)
+    if name.lower() not in (known.lower() for known in job.specification.explanatory):
+        raise PlanError(f"table {number} has no variable {command.variable!r}.")
+    if len(command.numbers) > 1:
+        job.levels[name] = int(command.numbers[1])
+    else:
+        recoding = read_grc(batch.find(command.files[0]), batch.notes)
+        job.data = recode(job.data, name, recoding)
+        if not recoding.is_tree:
+            job.mapped[name] = (*job.mapped.get(name, ()), *recoding.lines())
+    job.result = None
+    batch.say(f"RECODE: {name} in table {number}.")

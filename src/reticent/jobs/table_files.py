@@ -1,0 +1,111 @@
+"""What a table plan writes: names of files, texts of tables, reports and summaries, and checks before the work starts."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from reticent.base.errors import PlanError
+from reticent.data.response_relations import COUNT
+from reticent.data.table_plan import TablePlan, named_after
+from reticent.io.places import check_places, inputs_of
+from reticent.tables.release import mean_table
+from reticent.tables.result import ProtectedTable
+
+
+def check_outputs(plan: TablePlan) -> None:
+    """What could keep a result of the plan from being written is found before the work starts."""
+    plans = plan.by_response()
+    for one in plans:
+        output = one.output
+        if not any((output.path, output.public_report, output.report, output.summary)):
+            raise PlanError("[output] names no file; give at least path, report or summary.")
+        if output.path and Path(output.path).suffix.lower() != ".csv":
+            raise PlanError("[output]: a table is written as CSV; path must end in .csv.")
+        if output.schema:
+            raise PlanError("[output]: a table has no schema file; leave schema out.")
+        n = sum(section.released is None for section in one.tables)
+        check_places((one.find(name) for _, name in _written(one, n)), plan_inputs(one))
+    if any(section.means for section in plan.tables):
+        _check_means(plan, plans)
+
+
+def plan_inputs(plan: TablePlan) -> tuple[Path, ...]:
+    """What a plan reads: its own file, and each file that it could name."""
+    return (*(() if plan.source is None else (plan.source,)), *inputs_of(plan, plan.folder))
+
+
+def _check_means(plan: TablePlan, plans: Sequence[TablePlan]) -> None:
+    """Means need the counts in every table: with a sum, a mean gives the count away."""
+    shapes = {one.response: [section.dimensions for section in one.tables] for one in plans}
+    whole = COUNT in shapes and all(shape == shapes[COUNT] for shape in shapes.values())
+    if not whole or len(shapes) < 2 or any(s.released or s.finished or s.response for s in plan.tables):
+        raise PlanError(
+            '[table]: means = true needs responses with "count" among them in every table, because a mean and its sum give '
+            'the count. Write for example responses = ["turnover", "count"].'
+        )
+
+
+def result_texts(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, str]:
+    """Everything that the plans of the responses ask for, by its place."""
+    texts: dict[Path, str] = {}
+    for one, result in zip(plans, results, strict=True):
+        texts.update(_texts(one, result))
+    return texts | _means(plans, results)
+
+
+def _texts(plan: TablePlan, result: ProtectedTable) -> dict[Path, str]:
+    """The publishable tables and the reports that the plan names, by their places; linked tables get a number each."""
+    from reticent.io.published import published_text
+    from reticent.report.table_report import confidential_table_report, public_table_report
+
+    output, released = plan.output, result.published
+    texts: dict[Path, str] = {}
+    for number, table in enumerate(released, start=1):
+        if output.path:
+            texts[plan.find(_numbered(output.path, number, len(released)))] = published_text(table)
+        if output.public_report:
+            texts[plan.find(_numbered(output.public_report, number, len(released)))] = public_table_report(table)
+    if output.report:
+        texts[plan.find(output.report)] = confidential_table_report(result)
+    if output.summary:
+        texts[plan.find(output.summary)] = json.dumps(result.summary(), indent=2) + "\n"
+    return texts
+
+
+def _means(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, str]:
+    """Tables of means, where the plan asks for them, made of what is published."""
+    from reticent.io.published import published_text
+
+    tables = {one.response: result.published for one, result in zip(plans, results, strict=True)}
+    texts: dict[Path, str] = {}
+    for one in plans:
+        own = tables[one.response]
+        for name, total, count in zip(_mean_names(one, len(own)), own, tables.get(COUNT, ()), strict=False):
+            texts[one.find(name)] = published_text(mean_table(total, count))
+    return texts
+
+
+def _mean_names(plan: TablePlan, n_tables: int) -> list[str]:
+    """The files of the means of one response: table-turnover-mean.csv."""
+    if not plan.output.path or plan.response == COUNT or not any(section.means for section in plan.tables):
+        return []
+    own = str(named_after(Path(plan.output.path), "mean"))
+    return [_numbered(own, number, n_tables) for number in range(1, n_tables + 1)]
+
+
+def written_names(plan: TablePlan, result: ProtectedTable) -> list[tuple[str, str]]:
+    """What a plan of one response wrote: whether a file may leave, and its name as the plan has it."""
+    return _written(plan, len(result.published))
+
+
+def _written(plan: TablePlan, n: int) -> list[tuple[str, str]]:
+    output = plan.output
+    public = [name for name in (output.path, output.public_report) if name]
+    names = [("publishable", _numbered(name, number, n)) for name in public for number in range(1, n + 1)]
+    names += [("publishable", name) for name in _mean_names(plan, n)]
+    return names + [("confidential", name) for name in (output.report, output.summary) if name]
+
+
+def _numbered(name: str, number: int, of: int) -> str:
+    path = Path(name)
+    return name if of == 1 else str(path.with_name(f"{path.stem}-{number}{path.suffix}"))

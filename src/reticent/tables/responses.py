@@ -1,0 +1,117 @@
+"""The responses of a request: what relates them, the tables that only the attacker thinks of, and each response judged."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from reticent.base.errors import PlanError
+from reticent.base.progress import Progress, part
+from reticent.base.randomness import Secret
+from reticent.data.microdata import Microdata
+from reticent.data.published_table import PublishedTable
+from reticent.data.response_relations import COUNT, parse_relation
+from reticent.data.table import TableSpec
+from reticent.data.table_plan import BoundsOptions
+from reticent.tables.apriori import Knowledge
+from reticent.tables.judge import judge_linked
+from reticent.tables.make import Making, make_tables
+from reticent.tables.request import TableRequest, WantedTable, rules_of_counts
+from reticent.tabulation.linked import System
+from reticent.tabulation.responses import lacking, name_of_response, ties_in_cells, ties_in_records
+from reticent.tabulation.tied_responses import Tie
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseTables:
+    """The judged tables of one response, what was published of them earlier, and those that only the attacker thinks of.
+
+    `numbers` are those of its tables in the request; `earlier`, `previous` and `latent` name tables by their place among
+    those of the response.
+    """
+
+    system: System
+    knowledge: Knowledge
+    numbers: tuple[int, ...]
+    bounds: BoundsOptions = field(default_factory=BoundsOptions)
+    earlier: Mapping[int, PublishedTable] = field(default_factory=dict)
+    previous: Mapping[int, PublishedTable] = field(default_factory=dict)
+    latent: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def published(self) -> list[int]:
+        """The tables that are to be published, by their numbers in the request."""
+        skipped = {*self.earlier, *self.latent}
+        return [number for at, number in enumerate(self.numbers) if at not in skipped]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRequest:
+    """Every response of a request by its name, those that are asked for (`names`), and what relates them."""
+
+    responses: Mapping[str, ResponseTables]
+    names: tuple[str, ...]
+    ties: tuple[Tie, ...]
+
+
+def judged_responses(request: TableRequest, secret: Secret, progress: Progress) -> JudgedRequest:
+    """Make and judge the tables of each response. Ties of records are found before, those of finished tables after."""
+    names = tuple(dict.fromkeys(_name(one) for one in request.tables))
+    declared = [parse_relation(text) for text in request.relations]
+    related, data = len(names) > 1 or bool(declared), request.tables[0].records
+    wanted, ties = list(request.tables), []
+    if related and data is not None:  # records may be recoded from table to table, responses are the same in all
+        ties = ties_in_records(data, names, declared, find=request.find_relations)
+        if ties and any(one.redesign is not None for one in wanted):
+            raise PlanError("[table]: redesign works on a single response; related responses must keep the same codes.")
+        wanted += _latent(wanted, ties, data)
+    groups: dict[str, list[int]] = {}
+    for number, one in enumerate(wanted):
+        groups.setdefault(_name(one), []).append(number)
+    how = Making(request.method, secret, request.hide_empty, request.attacker.coalition)
+    found = {}
+    for at, (name, numbers) in enumerate(groups.items()):
+        share = part(progress, at / len(groups), (at + 1) / len(groups))
+        found[name] = _judged(request, [wanted[number] for number in numbers], tuple(numbers), how, share)
+    if related and data is None:
+        ties = ties_in_cells([one.system for one in found.values()], declared, find=request.find_relations)
+    return JudgedRequest(found, names, tuple(ties))
+
+
+def _judged(
+    request: TableRequest, wanted: Sequence[WantedTable], numbers: tuple[int, ...], how: Making, progress: Progress
+) -> ResponseTables:
+    tables, notes = make_tables(wanted, how, progress)
+    system, knowledge = judge_linked(tables, request.a_priori)
+    return ResponseTables(
+        system,
+        knowledge,
+        numbers,
+        wanted[0].bounds or request.attacker.bounds,
+        {at: one.earlier for at, one in enumerate(wanted) if one.earlier is not None},
+        {at: one.previous for at, one in enumerate(wanted) if one.previous is not None},
+        frozenset(at for at, number in enumerate(numbers) if number >= len(request.tables)),
+        notes,
+    )
+
+
+def _name(one: WantedTable) -> str:
+    return name_of_response(one.source.response)
+
+
+def _latent(wanted: Sequence[WantedTable], ties: Sequence[Tie], data: Microdata) -> list[WantedTable]:
+    """Tables that nobody publishes but everybody can calculate with: related responses that a table of another lacks."""
+    found = []
+    for name, number in lacking([(_name(one), _shape(one)) for one in wanted], ties):
+        like = wanted[number]
+        assert isinstance(like.source, TableSpec)
+        response = None if name == COUNT and COUNT not in data.schema else name
+        source = replace(like.source, response=response, shadow=None)
+        rules = like.rules if response is not None else rules_of_counts(like.rules)
+        found.append(replace(like, source=source, rules=rules, a_priori=(), earlier=None, previous=None, notes=()))
+    return found
+
+
+def _shape(one: WantedTable) -> object:
+    """What two tables of different responses have in common if they have the same cells."""
+    assert isinstance(one.source, TableSpec)
+    return (one.source.dimensions, one.source.weighted, one.source.missing_safe, one.zeros)

@@ -1,0 +1,245 @@
+"""The one road of tables: a request is made, judged, protected and attacked; nothing is refused or written here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import InfeasibleError, PlanError
+from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import Secret
+from reticent.tables.attack import Audit
+from reticent.tables.attack.inside import InsideAudit, audit_inside
+from reticent.tables.attack.insiders import Insider
+from reticent.tables.attack.insiders import insiders as find_insiders
+from reticent.tables.attack.sums import published_sums
+from reticent.tables.earlier import check_earlier, with_earlier
+from reticent.tables.inputs import build_problem, room_notes
+from reticent.tables.joint import (
+    Joint,
+    Judged,
+    join,
+    stacked_outcomes,
+    unpublished,
+    with_differences,
+    without_differences,
+)
+from reticent.tables.methods import CellDraws, KeyedMethod, attack, caveat_of
+from reticent.tables.outcome import Outcome
+from reticent.tables.perturb.secrets import secret_for, secret_notes
+from reticent.tables.previous import hidden_before
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.release import as_published
+from reticent.tables.request import TableRequest, hides
+from reticent.tables.responses import JudgedRequest, ResponseTables, judged_responses
+from reticent.tables.result import ProtectedTable
+from reticent.tables.sum_judge import judged_sums
+from reticent.tabulation.joint import tie_rows
+from reticent.tabulation.responses import related, tie_notes
+from reticent.tabulation.tied_responses import Tie
+
+_INSIDE_SHARE = 0.25  # of the time for the search, what the attack from inside may take where it only informs
+SUMS_NOT_JUDGED = (
+    "Not judged: whether one respondent stands in several hidden cells whose sum follows from the published ones; "
+    "a finished table does not say who is in a cell."
+)
+Mask = NDArray[np.bool_]
+
+
+def run_request(request: TableRequest, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:
+    """Make, judge, protect and attack the tables of a request: one result, or with `apart` one for each response."""
+    secret = secret_for(request.method, request.secret, test=request.test_secret)
+    found = judged_responses(request, secret, part(progress, 0.0, 0.3))
+    groups = related(found.names, found.ties) if request.apart else [list(found.names)]
+    results: dict[str, ProtectedTable] = {}
+    for at, group in enumerate(groups):
+        span = (0.3 + 0.7 * at / len(groups), 0.3 + 0.7 * (at + 1) / len(groups))
+        own = [tie for tie in found.ties if set(tie.relation.names) & set(group)]
+        members = list(dict.fromkeys((*group, *(name for tie in own for name in tie.relation.names))))
+        result = _run_group(request, found, members, own, secret, part(progress, *span))
+        if not request.apart:
+            return (result,)
+        results.update(zip(members, result.by_response(), strict=True))
+    return tuple(results[name] for name in found.names)
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """What has been judged, the tables of one response or the whole of a joint system, and what to reckon with."""
+
+    judged: Judged
+    notes: tuple[str, ...]
+    earlier: frozenset[int]
+    preferred: Mask | None
+    joint: Joint | None = None
+    shown: tuple[int, ...] | None = None
+
+    @property
+    def parts(self) -> tuple[Judged, ...]:
+        """What has been judged, response by response."""
+        return (self.judged,) if self.joint is None else self.joint.parts
+
+
+def _run_group(
+    request: TableRequest,
+    found: JudgedRequest,
+    members: Sequence[str],
+    ties: Sequence[Tie],
+    secret: Secret,
+    progress: Progress,
+) -> ProtectedTable:
+    """Protect and attack one response by itself, or related ones together."""
+    progress(0.0, "judging the cells")
+    responses = [found.responses[name] for name in members]
+    notes = [*secret_notes(secret), *(note for one in responses for note in one.notes), *tie_notes(ties)]
+    case = _alone(request, responses[0], notes) if len(responses) == 1 else _together(request, responses, ties, notes)
+    return _protect(request, case, secret, progress)
+
+
+def _alone(request: TableRequest, one: ResponseTables, notes: Sequence[str]) -> _Case:
+    check_earlier(one.earlier, len(one.system.parts))
+    judged = judged_tables(request, one)
+    said = (*notes, *room_notes(one.system.table, judged.problem, judged.knowledge, one.bounds))
+    return _Case(judged, said, frozenset(one.earlier), hidden_before(one.system, one.previous))
+
+
+def _together(
+    request: TableRequest, responses: Sequence[ResponseTables], ties: Sequence[Tie], notes: Sequence[str]
+) -> _Case:
+    """The tables of several responses as one system."""
+    judged, said, hidden = [], list(notes), []
+    for one in responses:
+        found = judged_tables(request, one)
+        said += room_notes(one.system.table, found.problem, found.knowledge, one.bounds)
+        judged.append(unpublished(found, sorted(one.latent)))
+        hidden.append(hidden_before(one.system, one.previous))
+    joint = join(judged, tie_rows([one.system for one in responses], ties))
+    starts = np.cumsum([0, *(len(one.system.parts) for one in responses)]).tolist()
+    published = sorted(number for one in responses for number in one.published)
+    if not published:
+        raise PlanError("earlier: all tables have been published already; leave at least one to be protected.")
+    order = [number for one in responses for number in one.numbers]
+    return _Case(
+        joint.whole,
+        tuple(said),
+        frozenset(start + number for start, one in zip(starts, responses, strict=False) for number in one.earlier),
+        _preferred(hidden, joint.whole.problem.n_cells, [one.n_cells for one in judged]),
+        joint,
+        tuple(order.index(number) for number in published),
+    )
+
+
+def _preferred(hidden: Sequence[Mask | None], n_cells: int, sizes: Sequence[int]) -> Mask | None:
+    """Cells of all responses that were hidden in a previous period; None if there was none."""
+    if all(mask is None for mask in hidden):
+        return None
+    filled = [np.zeros(size, dtype=bool) if mask is None else mask for mask, size in zip(hidden, sizes, strict=True)]
+    return np.concatenate((*filled, np.zeros(n_cells - sum(sizes), dtype=bool)))
+
+
+def judged_tables(request: TableRequest, one: ResponseTables) -> Judged:
+    """The tables of one response with their problem; what was published earlier is known.
+
+    The method says whether empty cells can be told apart: those that exchange values publish every 0 alike.
+    """
+    system, known = one.system, with_earlier(one.system, one.knowledge, one.earlier)
+    problem = build_problem(
+        system.table, system.relations, known, bounds=one.bounds, cost=request.cost, hide_empty=request.hide_empty,
+        exchanged=not hides(request.method),
+    )  # fmt: skip
+    return Judged(system, known, replace(problem, judge=judged_sums(system, known.verdict.rules)))
+
+
+def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progress) -> ProtectedTable:
+    """Protect and attack what has been judged."""
+    method, attacker = request.method, request.attacker
+    judged = replace(
+        case.judged,
+        problem=replace(
+            case.judged.problem, insider_levels=attacker.insiders == "protect", coalition=attacker.coalition
+        ),
+    )
+    case = replace(case, judged=judged)
+    options: dict[str, Any] = {"secret": secret.child(method.name), "time_limit": request.time_limit}
+    if case.preferred is not None:
+        options["earlier"] = case.preferred
+    try:
+        outcome = _outcome(request, case, part(progress, 0.1, 0.7), options)
+    except InfeasibleError as err:
+        err.named(judged.system.table.name_of)
+        raise
+    seen = as_published(judged.system, outcome, method.name, judged.problem)
+    found = attack(seen, outcome, progress=part(progress, 0.7, 1.0))
+    sums = () if outcome.values is not None else published_sums(judged.problem, outcome.hidden)
+    alone, inside = _from_inside(request, case, outcome, progress)
+    progress(1.0, "done")
+    return ProtectedTable(
+        judged.system, judged.knowledge, judged.problem, outcome,
+        found if case.joint is None else without_differences(found, case.joint),
+        method.name, _notes(request, case, outcome, found), alone, inside, case.earlier, joint=case.joint,
+        shown=case.shown, sums=sums, asked_inside=attacker.insiders,
+    )  # fmt: skip
+
+
+def _outcome(request: TableRequest, case: _Case, progress: Progress, options: Mapping[str, Any]) -> Outcome:
+    """The outcome of a method. Noise belongs to the cells of each response; what is not hidden has no differences."""
+    method, joint, problem = request.method, case.joint, case.judged.problem
+    if joint is not None and isinstance(method, CellDraws):  # responses that add up still add up
+        bound = method.for_tables([one.system.table for one in joint.parts])
+        return with_differences(bound.protect(joint.exact.problem, progress=progress, **options), joint)
+    if isinstance(method, KeyedMethod):
+        outcomes = [
+            method.for_table(one.system.table).protect(one.problem, progress=progress, **options) for one in case.parts
+        ]
+        return outcomes[0] if joint is None else with_differences(stacked_outcomes(outcomes), joint)
+    if joint is None or hides(method):
+        return method.protect(problem, progress=progress, **options)
+    return with_differences(method.protect(joint.exact.problem, progress=progress, **options), joint)
+
+
+def _from_inside(
+    request: TableRequest, case: _Case, outcome: Outcome, progress: Progress
+) -> tuple[tuple[Insider, ...], InsideAudit]:
+    """Who finds another cell exactly, and how closely respondents and coalitions of them come.
+
+    Where nobody is kept from levels, looking takes no longer than a part of the search.
+    """
+    attacker, problem = request.attacker, case.judged.problem
+    if outcome.values is not None:
+        return (), InsideAudit(attacker.coalition, True, 0, 0, (), judged=False)
+    known = all(one.system.table.is_count or one.problem.respondent is not None for one in case.parts)
+    alone = tuple(find_insiders(problem, outcome.hidden))
+    share = 1.0 if attacker.insiders == "protect" else _INSIDE_SHARE
+    closer = audit_inside(
+        problem, outcome.hidden, coalition=attacker.coalition, progress=part(progress, 0.95, 1.0),
+        time_limit=share * request.time_limit,
+    )  # fmt: skip
+    return alone, replace(closer, judged=known)
+
+
+def _notes(request: TableRequest, case: _Case, outcome: Outcome, found: Audit) -> tuple[str, ...]:
+    """What there is to say about the tables, the method and the attack, each once."""
+    table = case.judged.system.table
+    said: tuple[str, ...] = (*case.notes, *table.notes, *case.judged.knowledge.notes)
+    if outcome.values is None and not table.from_records:
+        said += (SUMS_NOT_JUDGED,)
+    if outcome.values is None and not found.exact:
+        said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
+    caveat = caveat_of(request.method, counts=all(one.system.table.is_count for one in case.parts))
+    said += (caveat,) if caveat else ()
+    if not outcome.additive:
+        said += (noise_note(found, case.judged.problem),)
+    return tuple(dict.fromkeys(said))
+
+
+def noise_note(found: Audit, problem: SuppressionProblem) -> str:
+    """What the attacker makes of noisy values, in words."""
+    words = "The published values do not add up. "
+    if len(found.cells) < problem.n_cells:
+        return words + "The table is large: only its unsafe cells were attacked by the relations of all cells."
+    known = int((found.high - found.low <= problem.tolerance).sum())
+    return words + (
+        f"Who knows the noise rules and combines all cells determines {known} of {problem.n_cells} true values exactly."
+    )
