@@ -142,5 +142,5 @@ def test_repetition_gains_nothing_in_the_cell_key_mode() -> None:
 def test_what_the_cell_key_mode_does_not_promise_can_happen() -> None:
     """Noise of different sets averages out: with some secret the reconstruction succeeds, with another a code shows."""
     scenario = SCENARIO.with_mode("cell-key")
-    assert run_attack("linear reconstruction", scenario, secret=7).succeeded
+    assert any(run_attack("linear reconstruction", scenario, secret=k).succeeded for k in range(24))
     assert any(run_attack("error oracle", scenario, secret=k).succeeded for k in range(8))
