@@ -74,12 +74,19 @@ query that only they made: k-anonymity of pseudo-users does not hide it. So the 
 
 ## What is not promised
 
-- Names and numbers that no pattern and no list knows stay in a query that enough users made.
+- Names and numbers that no pattern and no list knows stay in a query that enough users made. Patterns find e-mail
+  addresses (also spelled out, as in "at … dot com"), telephone, account, card and other long numbers, codes of letters
+  and digits, IP addresses, dates, streets with a number, positions, handles and profiles of networks. Names are those
+  of the list, in any case and with or without accents, together with what belongs to a name: initials, "van der", the
+  word after it. In scripts without spaces a listed name is also found inside a word. A surname alone stays.
 - Somebody who knows half of a user's queries finds the right pseudo-user about as often as the table says, and the
   right person
   `k` times less often. That somebody learns what the group asked about.
-- Two releases of the same log with other parameters are two samples; each keeps the promises, together they show more
-  queries.
+- Two releases of the same log with other parameters, or of logs that overlap, are two samples with draws of their own,
+  also under the same secret; each keeps the promises, together they show more queries. Where the logs differ by one
+  user, what changes between the releases may be that user's.
+- Users of one cluster who put their own queries together know that the rest of their pseudo-user's queries are the
+  others'. Where one user of a cluster asks far more than the others, most of its queries are that user's.
 
 ## How it works
 

@@ -124,3 +124,30 @@ def test_bad_messages_give_one_sentence(reticent: CommandLine, folder: Path) -> 
     )
     assert not (folder / "other.bin").exists()
     assert "keys are there already" in reticent("delegate", "keys", folder / "firms.toml").sentence
+
+
+def test_a_refused_result_spends_the_keys(reticent: CommandLine, folder: Path) -> None:
+    """A handler who changes ciphertexts and learns each verdict learns the key bit by bit; so it learns one verdict."""
+    from reticent.delegation.frames import Message, read_message
+
+    plan = folder / "firms.toml"
+    run_to(reticent, folder, "evaluate")
+    honest = read_message((folder / "response.bin").read_bytes(), "response")
+    swapped = (honest.payloads[1], honest.payloads[0], *honest.payloads[2:])
+    (folder / "response.bin").write_bytes(Message("response", honest.header, swapped).to_bytes())
+    ran = reticent("delegate", "verify", plan)
+    assert ran.code == 3
+    assert "These keys are spent" in ran.sentence
+    assert "keys are spent" in reticent("delegate", "encrypt", plan).sentence
+    assert "keys are spent" in reticent("delegate", "verify", plan).sentence
+    run_to(reticent, folder, "evaluate")  # `keys` makes new ones in their place
+    assert reticent("delegate", "verify", plan).code == 0
+
+
+def test_a_message_that_is_no_answer_leaves_the_keys(reticent: CommandLine, folder: Path) -> None:
+    """Whoever damages messages on the way must not be able to make the owner throw keys away."""
+    run_to(reticent, folder, "evaluate")
+    keys = (folder / "owner.keys").read_bytes()
+    (folder / "response.bin").write_bytes((folder / "response.bin").read_bytes()[:-9])
+    assert "damaged" in reticent("delegate", "verify", folder / "firms.toml").sentence
+    assert (folder / "owner.keys").read_bytes() == keys

@@ -103,7 +103,7 @@ BAD = {
     "a strategy twice": (change('a = ["direct", "ask"]', 'a = ["ask", "ask"]'), "'ask' twice"),
     "weights without components": (GOOD + "[weights]\nprivacy = 1\n", "weights need payoffs by component"),
     "an unknown model": ('[model]\nname = "vehicles"\n', "there is no model 'vehicles'"),
-    "a model out of range": ('[model]\nname = "vehicular"\nvehicles = 1\n', "vehicles must be 2 to 12"),
+    "a model out of range": ('[model]\nname = "vehicular"\nvehicles = 1\n', "vehicles must be between 2 and 12"),
     "a model beside payoffs": (GOOD + '[model]\nname = "expiry"\n', "a model makes its own payoffs"),
     "a discount of one": (GOOD + "[repeated]\ndiscounts = [1]\n", "at least 0 and less than 1"),
     "repeated play of an asymmetric game": (GOOD + '[repeated]\ndiscounts = ["1/2"]\n', "symmetric game"),

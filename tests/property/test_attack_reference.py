@@ -62,7 +62,7 @@ def test_certifying_finds_the_same_exposed_cells(kind: str, seed: int, share: fl
 
 @given(seed=st.integers(0, 10**6), share=st.floats(0.4, 0.95))
 def test_whole_numbers_are_attacked_as_such(seed: int, share: float) -> None:
-    """Counts of a 3-D table: the interval is that of the integer programme on the whole system."""
+    """Counts of a 3-D table: the interval is that of the integer program on the whole system."""
     rng = np.random.default_rng(seed)
     values, relations = crossed([flat(2), flat(3), flat(2)], rng.integers(0, 3, (2, 3, 2)).astype(float))
     hidden = rng.random(len(values)) < share

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from reticent.data.schema import Schema
 from reticent.io.frames import read_frame
-from reticent.jobs.describe import Description, describe_file, describe_records
+from reticent.jobs.describe import describe_file
+from reticent.microdata.describe import Description, describe_records
 
 
 def describe(source: Any, *, schema: Path | str | None = None) -> Description:
@@ -14,6 +14,3 @@ def describe(source: Any, *, schema: Path | str | None = None) -> Description:
         return describe_file(Path(source), schema=None if schema is None else Path(schema))
     data, notes = read_frame(source, schema)
     return describe_records(data.frame, data.schema, declared=schema is not None, notes=notes)
-
-
-__all__ = ["Description", "Schema", "describe"]

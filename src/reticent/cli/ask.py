@@ -25,17 +25,13 @@ def ask(
     out: Path | None = typer.Option(None, "--json", help="Write the result to this file as JSON."),
 ) -> None:
     """Ask a protected database; a refusal is a result too, with a code and what to change."""
-    from reticent.io.atomic import write_text
-    from reticent.io.places import check_places
-    from reticent.jobs.answer_query import answer_query, result_to_json
-    from reticent.queries.policy import MOST_TEXT
-    from reticent.queries.refusals import Answer
+    from reticent.jobs.answer_query import MOST_TEXT, Answer, answer_query
+    from reticent.jobs.answers import check_answer, write_answer
 
-    check_places(() if out is None else (out,), (database,))
+    check_answer(out, (database,))
     text = sys.stdin.read(MOST_TEXT + 1) if query == "-" else query
     result = answer_query(database, text, user=user)
-    if out is not None:
-        write_text(out, json.dumps(result_to_json(result), indent=2, ensure_ascii=False) + "\n")
+    write_answer(result.as_json(), out)
     if isinstance(result, Answer):
         _show(result)
     else:
@@ -51,11 +47,10 @@ def history(
 ) -> None:
     """For staff: every decision with who asked and the full reason. What it prints is confidential."""
     from reticent.base.errors import DataError
-    from reticent.io.atomic import write_text
-    from reticent.io.places import check_places
     from reticent.jobs.answer_query import open_database
+    from reticent.jobs.answers import check_answer, write_answer
 
-    check_places(() if out is None else (out,), (database,))
+    check_answer(out, (database,))
     opened = open_database(database)
     try:
         decisions = [d for d in opened.history() if number in (None, d["number"])]
@@ -63,8 +58,7 @@ def history(
         opened.close()
     if number is not None and not decisions:
         raise DataError(f"ledger: there is no decision with the number {number}.")
-    if out is not None:
-        write_text(out, json.dumps(decisions, indent=2, ensure_ascii=False) + "\n")
+    write_answer(decisions, out)
     table = Table()
     for name in ("number", "user", "asked for", "code", "reason", "from decisions"):
         table.add_column(name)

@@ -1,6 +1,5 @@
 """`reticent attack [DATABASE.toml]`: run the catalogue of attacks against copies of a database."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from rich.table import Table
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
-    from reticent.queries.attacks.catalogue import AttackReport, Finding
+    from reticent.jobs.attack_database import AttackReport, Finding
 
 BROKEN_EXIT = 5
 
@@ -28,20 +27,18 @@ def attack(
 ) -> None:
     """Attack copies of a database in its mode and in the open mode; ends with exit code 5 if a promise is broken."""
     from reticent.base.errors import ParameterError
-    from reticent.io.atomic import write_text
-    from reticent.io.places import check_places
+    from reticent.jobs.answers import check_answer, write_answer
     from reticent.jobs.attack_database import attack_database, attack_example
 
     if database is None and response is not None:
         raise ParameterError("attack: --response needs a database file; the generated firms have one response.")
-    check_places(() if out is None else (out,), () if database is None else (database,))
+    check_answer(out, (database,))
     with progress_bar("attack") as progress:
         if database is None:
             report = attack_example(progress=progress)
         else:
             report = attack_database(database, response=response, progress=progress)
-    if out is not None:
-        write_text(out, json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n")
+    write_answer(report.as_json(), out)
     _show(report)
     if report.broken:
         raise typer.Exit(BROKEN_EXIT)

@@ -8,11 +8,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from reticent.base.errors import ParameterError
-
 if TYPE_CHECKING:
-    from reticent.data.schema import Variable
-    from reticent.jobs.describe import Description
+    from reticent.jobs.describe import Description, Variable
 
 N_SAMPLES = 5
 WIDE = 110
@@ -35,24 +32,14 @@ def describe(
     encoding: str = typer.Option("utf-8", "--encoding", help="Encoding of a text file."),
 ) -> None:
     """Guess role, kind, missing codes and hierarchy of each variable; every guess is marked as one."""
-    from reticent.io.places import check_places
-    from reticent.io.schema import write_schema
-    from reticent.jobs.describe import describe_file
+    from reticent.jobs.describe import check_schema_place, describe_file, write_description
 
     target = output or data.with_name(f"{data.stem}.schema.toml")
-    if target.exists() and not force:
-        raise ParameterError(f"{target.name}: this schema file exists; give another with -o, or say --force.")
-    check_places([target], [data])
-    if rda is not None and rda.suffix.lower() != ".toml":  # a schema file may be completed in its place
-        check_places([target], [rda])
+    check_schema_place(target, data, rda, force=force)
     described = describe_file(
         data, schema=rda, separator=separator, encoding=encoding, n_samples=N_SAMPLES if show_values else 0
     )
-    comments = {
-        name: [f"{guess.fact} {guess.value}: {guess.reason}" for guess in described.reasons(name)]
-        for name in described.schema.names
-    }
-    write_schema(described.schema, target, comments=comments)
+    write_description(described, target)
     show(described, title=data.name)
     typer.echo(f"Schema written to {target}. Check what is marked as guessed, then plan the protection.")
 

@@ -20,8 +20,7 @@ def game(
     as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
 ) -> None:
     """Find and verify the equilibria of a game, and say whether it is coprivate."""
-    from reticent.coprivacy.result import GameResult
-    from reticent.jobs.play_game import run_game
+    from reticent.jobs.play_game import GameResult, run_game
 
     with progress_bar("game") as progress:
         found = run_game(file, progress=progress)

@@ -1,6 +1,5 @@
 """`reticent link ORIGINAL MASKED`: attack a masked file. `reticent models DATA`: every risk model side by side."""
 
-import json
 from pathlib import Path
 
 import typer
@@ -31,21 +30,13 @@ def link(
     json_out: Path | None = typer.Option(None, "--json", help="Write the numbers to this file (confidential)."),
 ) -> None:
     """Link a masked file back to the original: by distance, by agreement, by intervals."""
-    from reticent.base.randomness import as_secret
-    from reticent.io.atomic import write_text
-    from reticent.io.places import check_places
-    from reticent.io.read import load_microdata
-    from reticent.jobs.link_files import link_files
-    from reticent.report.page import number
+    from reticent.base.words import number
+    from reticent.jobs.answers import check_answer, write_answer
+    from reticent.jobs.link_files import link_paths
 
-    check_places(
-        () if json_out is None else (json_out,), (path for path in (original, masked, schema, masked_schema) if path)
-    )
+    check_answer(json_out, (original, masked, schema, masked_schema))
     with progress_bar("link") as progress:
-        progress(0.0, "reading")
-        true = load_microdata(original, schema).data
-        seen = load_microdata(masked, masked_schema or schema).data
-        result = link_files(true, seen, _names(variables), secret=as_secret(None), progress=progress)
+        result = link_paths((original, schema), (masked, masked_schema or schema), _names(variables), progress=progress)
     console = Console()
     table = Table(title="Attacks on the masked file", title_justify="left")
     table.add_column("attack")
@@ -60,8 +51,7 @@ def link(
         shares = (f"{row[name]:.2%}" for name in ("lowest", "mean", "highest"))
         grown.add_row(number(row["known"]), number(row["sets"]), *shares)
     console.print(grown)
-    if json_out:
-        write_text(json_out, json.dumps(result.summary(), indent=2) + "\n")
+    write_answer(result.summary(), json_out)
 
 
 def models(
@@ -71,15 +61,11 @@ def models(
     fraction: float | None = typer.Option(None, "--fraction", "-f", help="Sampling fraction, if there are no weights."),
 ) -> None:
     """Estimate population risk by every model: individual, log-linear, population uniques, each with its check."""
-    from reticent.base.randomness import as_secret
-    from reticent.io.read import load_microdata
-    from reticent.microdata.risk.file_models import risk_models
-    from reticent.report.page import number
+    from reticent.base.words import number
+    from reticent.jobs.measure import model_file
 
     with progress_bar("models") as progress:
-        progress(0.0, "reading")
-        loaded = load_microdata(data, schema).data
-        result = risk_models(loaded, _names(keys), secret=as_secret(None), fraction=fraction, progress=progress)
+        result = model_file(data, schema, _names(keys), fraction=fraction, progress=progress)
     console = Console()
     table = Table(title="Risk models", title_justify="left")
     table.add_column("model")

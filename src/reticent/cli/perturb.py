@@ -1,6 +1,5 @@
 """`reticent round FILE.jj` and `reticent adjust FILE.jj`: change the numbers of a table instead of hiding them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -88,14 +87,14 @@ def _secret(text: str | None) -> int | Path | None:
 
 def _check_place(json_out: Path | None, file: Path, secret: str | None) -> None:
     """The result goes neither over the table nor over the key file."""
-    from reticent.io.places import check_places
+    from reticent.jobs.answers import check_answer
 
-    check_places(() if json_out is None else (json_out,), (file,) if secret is None else (file, Path(secret)))
+    check_answer(json_out, (file, None if secret is None else Path(secret)))
 
 
 def _show(found: dict[str, Any], json_out: Path | None) -> None:
-    from reticent.io.atomic import write_text
-    from reticent.report.page import number
+    from reticent.base.words import number
+    from reticent.jobs.answers import write_answer
 
     console = Console()
     for name, value in found.items():
@@ -107,5 +106,5 @@ def _show(found: dict[str, Any], json_out: Path | None) -> None:
     else:
         console.print(f"[green]{attacked} cells attacked with all relations, none exposed.[/]")
     if json_out:
-        write_text(json_out, json.dumps(found) + "\n")
+        write_answer(found, json_out)
         console.print(f"[dim]written[/dim]  {json_out.name}")

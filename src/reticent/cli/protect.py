@@ -10,7 +10,7 @@ from rich.table import Table
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
-    from reticent.data.verdict import FileVerdict
+    from reticent.jobs.protect_file import FileResult, FileVerdict
 
 
 def register(app: typer.Typer) -> None:
@@ -20,27 +20,21 @@ def register(app: typer.Typer) -> None:
 
 def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file.")) -> None:
     """Protect a microdata file as a plan says, attack the result, write what the plan asks for."""
-    from reticent.io.plan import load_plan
-    from reticent.jobs.protect_file import run_file_plan
-    from reticent.microdata.mask import METHODS
+    from reticent.jobs.protect_file import read_file_plan, run_plan, written_names
 
     with progress_bar("protect") as progress:
-        run = run_file_plan(plan, progress=progress)
+        planned = read_file_plan(plan)
+        run = run_plan(planned, progress=progress)
     console = Console()
     show_file_result(console, run.result)
-    output = load_plan(plan, METHODS).plan.output
-    for what, name in (("publishable", output.path), ("publishable", output.public_report),
-                       ("confidential", output.report), ("confidential", output.summary)):  # fmt: skip
-        if name:
-            console.print(f"[dim]{what:>12}[/dim]  {name}")
+    for what, name in written_names(planned):
+        console.print(f"[dim]{what:>12}[/dim]  {name}")
 
 
-def show_file_result(console: Console, result: "object") -> None:
+def show_file_result(console: Console, result: "FileResult") -> None:
     """Risk before and after, and what each step changed, as two small tables."""
-    from reticent.microdata.result import FileResult
-    from reticent.report.page import number
+    from reticent.base.words import number
 
-    assert isinstance(result, FileResult)
     table = Table(title="Attack on the file", title_justify="left")
     table.add_column("measure")
     table.add_column("before", justify="right")

@@ -1,6 +1,5 @@
 """`reticent risk DATA`: how identifiable is a file, in short."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from rich.table import Table
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
-    from reticent.microdata.measure import FileRisk
+    from reticent.jobs.measure import FileRisk
 
 
 def register(app: typer.Typer) -> None:
@@ -30,27 +29,25 @@ def risk(
     json_out: Path | None = typer.Option(None, "--json", help="Write the numbers to this file (confidential)."),
 ) -> None:
     """Measure the disclosure risk of a file: combinations of keys, readings of missing values, record risk."""
-    from reticent.data.plan import RiskSection
-    from reticent.io.atomic import write_text
-    from reticent.io.places import check_places
+    from reticent.jobs.answers import check_answer, write_answer
     from reticent.jobs.measure import measure_file
 
-    check_places(() if json_out is None else (json_out,), (data,) if schema is None else (data, schema))
+    check_answer(json_out, (data, schema))
     names = tuple(name.strip() for name in keys.split(",")) if keys else ()
     with progress_bar("risk") as progress:
-        settings = RiskSection(dimension=dimension, threshold=threshold, keys=names)
-        measured, notes = measure_file(data, schema, settings, progress=progress)
+        measured, notes = measure_file(
+            data, schema, keys=names, dimension=dimension, threshold=threshold, progress=progress
+        )
     console = Console()
     for note in notes:
         console.print(f"[yellow]note:[/yellow] {note}")
     show_risk(console, measured)
-    if json_out:
-        write_text(json_out, json.dumps(measured.summary(), indent=2) + "\n")
+    write_answer(measured.summary(), json_out)
 
 
 def show_risk(console: Console, measured: "FileRisk") -> None:
     """The short form: the worst combinations, then the file as a whole."""
-    from reticent.report.page import number
+    from reticent.base.words import number
 
     if measured.combinations is None:
         console.print(

@@ -63,7 +63,7 @@ def _codes(cell: str) -> list[str]:
 
 def show_table_result(console: Console, result: "ProtectedTable") -> None:
     """How many cells have which status, and what the attacker found."""
-    from reticent.report.page import number
+    from reticent.base.words import number
 
     counts = result.counts()
     parts = result.system.parts
@@ -120,6 +120,6 @@ def relations_shown(words: list[str]) -> str:
 
 def shown_end(value: float | None) -> str:
     """The end of an interval for people."""
-    from reticent.report.page import number
+    from reticent.base.words import number
 
     return "no limit" if value is None or math.isinf(value) else number(value)

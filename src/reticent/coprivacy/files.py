@@ -11,11 +11,11 @@ from reticent.coprivacy.game import Game, combined, game_from
 from reticent.coprivacy.models.search import MASKINGS, Community, search_game
 from reticent.coprivacy.models.social import disclosure_game
 from reticent.coprivacy.models.worked import announcement_game, expiry_game
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 
 
 @dataclass(frozen=True)
-class SocialNetwork:
+class SocialNetwork(Parameters):
     """Users who hide or publish attributes; the utility is what others show over 1 + what one shows."""
 
     users: int = field(default=2, metadata={"min": 2, "max": 12, "help": "number of users"})
@@ -27,7 +27,7 @@ class SocialNetwork:
 
 
 @dataclass(frozen=True)
-class Vehicular:
+class Vehicular(Parameters):
     """Vehicles that endorse an announcement or stay silent."""
 
     vehicles: int = field(default=5, metadata={"min": 2, "max": 12, "help": "number of vehicles"})
@@ -41,7 +41,7 @@ class Vehicular:
 
 
 @dataclass(frozen=True)
-class Expiry:
+class Expiry(Parameters):
     """A receiver of content with an expiry date and the source that may audit."""
 
     detection: float | str = field(default="9/10", metadata={"help": "probability that an audit detects a spreader"})
@@ -57,7 +57,7 @@ class Expiry:
 
 
 @dataclass(frozen=True)
-class PeerSearch:
+class PeerSearch(Parameters):
     """One query of the first peer, which it submits or asks another peer to submit; payoffs are changes of entropy."""
 
     seen: tuple[tuple[int, ...], ...] = field(metadata={"help": "how often each peer submitted each keyword so far"})
@@ -217,7 +217,7 @@ def _question(table: Mapping[str, Any], game: Game, owner: str) -> Question | No
 
 
 @dataclass(frozen=True)
-class _QuestionOptions:
+class _QuestionOptions(Parameters):
     asker: str
     asks: dict[str, str]
     helps: dict[str, str]
@@ -231,7 +231,7 @@ def _discounts(table: Mapping[str, Any], owner: str) -> tuple[str | float, ...]:
 
 
 @dataclass(frozen=True)
-class _RepeatedOptions:
+class _RepeatedOptions(Parameters):
     discounts: tuple[str | float, ...]
 
 
@@ -245,7 +245,7 @@ class SearchFile:
 
 
 @dataclass(frozen=True)
-class _SearchOptions:
+class _SearchOptions(Parameters):
     peers: int
     keywords: int
     queries: int

@@ -14,6 +14,7 @@ from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Parameters
 from reticent.data.schema import Schema
 
 
@@ -66,7 +67,7 @@ class MaskingMethod(Protocol):
         ...
 
 
-class Method:
+class Method(Parameters):
     """What masking methods derive from: `mask` does the work; nothing is needed or promised unless a method says so.
 
     A method never sees the secret. `apply` gives `mask` the draws of this step, keyed by method and parameters, and

@@ -1,63 +1,159 @@
-"""Frozen dataclasses from plain mappings (TOML, JSON) and back: unknown names and wrong types are errors.
+"""Parameters as frozen dataclasses: one declaration serves the Python call, the plan file and the command line.
 
-This is what makes one declaration serve the Python call, the plan file and the command line.
+A class derived from `Parameters` checks itself when it is made: names, types, choices, ranges, finite numbers, lists that
+are no texts. A plan goes through `build`, which makes the same class with the same sentences. What a field allows stands in
+its type and its metadata: `min` and `max` (these are allowed), `above` and `below` (these are not), `choices`, `infinite`
+(also ∞), `help`. In a list they hold for each item.
 """
 
 import dataclasses
-import types
+import functools
 import typing
-from collections.abc import Mapping
+from abc import ABCMeta
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import ParameterError, PlanError
+from reticent.data.conversion import check_allowed, convert, kind_of
 
 T = TypeVar("T")
+Examples = tuple[Mapping[str, Any], ...]
+
+
+class _CheckedNames(ABCMeta):
+    """Refuses unknown, doubled and missing parameters of a Python call in a sentence, where Python has a TypeError."""
+
+    if not typing.TYPE_CHECKING:  # type checkers look at the dataclass itself
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            if not dataclasses.is_dataclass(cls):
+                return super().__call__(*args, **kwargs)
+            owner, fields = owner_of(cls), _fields(cls)
+            by_place = [name for name, field in fields.items() if not field.kw_only][: len(args)]
+            if len(by_place) < len(args):
+                raise ParameterError(f"{owner}: takes at most {len(by_place)} options without a name, got {len(args)}.")
+            for name in kwargs:
+                if name not in fields:
+                    raise ParameterError(_unknown(owner, name, fields))
+                if name in by_place:
+                    raise ParameterError(f"{owner}: option {name!r} is given twice.")
+            _require(cls, {*by_place, *kwargs}, owner)
+            return super().__call__(*args, **kwargs)
+
+
+class Parameters(metaclass=_CheckedNames):
+    """Base of every dataclass of parameters: whatever is made of it is within what its fields allow.
+
+    Text becomes the enumeration's member, a whole number a float, a list a tuple, a numpy number a number, a table of
+    options the dataclass it describes. A class's own `__post_init__` runs after these checks, and for what a single field
+    cannot say.
+    """
+
+    called: ClassVar[str] = ""
+    """How messages name it; without it they use `name` (the plan name), or the name of the class."""
+    examples: ClassVar[Examples] = ({},)
+    """Options to try it with, as a plan has them: what the conformance batteries run and the manual shows."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = cls.__dict__.get("__post_init__")
+        if own is not None:
+            setattr(cls, "__post_init__", _after_checks(own))  # noqa: B010
+
+    def __post_init__(self) -> None:
+        _take_fields(self)
+
+
+def _after_checks(own: Callable[[Any], None]) -> Callable[[Any], None]:
+    @functools.wraps(own)
+    def checked(self: Any) -> None:
+        _take_fields(self)
+        own(self)
+
+    return checked
+
+
+def _take_fields(made: Any) -> None:
+    hints, owner = _hints(type(made)), owner_of(type(made))
+    for name, field in _fields(type(made)).items():
+        value = getattr(made, name)
+        taken = _taken(value, hints[name], field, f"{owner}: {name}")
+        if taken is not value:
+            object.__setattr__(made, name, taken)
+
+
+def _taken(value: Any, hint: Any, field: "dataclasses.Field[Any]", where: str) -> Any:
+    """A value as its field wants it, or an error that starts with `where`."""
+    taken = convert(value, hint, where, field.metadata, build_nested)
+    check_allowed(taken, field.metadata, where)
+    return taken
+
+
+def build_nested(cls: type[Any], values: Mapping[str, Any], where: str) -> Any:
+    """A table of options inside of another one."""
+    try:
+        return build(cls, values, owner=where)
+    except PlanError as err:
+        raise ParameterError(str(err)) from err
+
+
+def owner_of(cls: type[Any]) -> str:
+    """How messages name a class of parameters."""
+    return str(getattr(cls, "called", "") or getattr(cls, "name", "") or cls.__name__)
+
+
+_HINTS: dict[type[Any], dict[str, Any]] = {}
+
+
+def _hints(cls: type[Any]) -> dict[str, Any]:
+    """Resolving the text of annotations takes long, so it is done once for each class."""
+    if cls not in _HINTS:
+        _HINTS[cls] = typing.get_type_hints(cls)
+    return _HINTS[cls]
+
+
+def _fields(cls: type[Any]) -> "dict[str, dataclasses.Field[Any]]":
+    return {field.name: field for field in dataclasses.fields(cls) if field.init}
+
+
+def _unknown(owner: str, name: str, known: Mapping[str, Any]) -> str:
+    listed = f" Known options: {', '.join(known)}." if known else " It has no options."
+    return f"{owner}: unknown option {name!r}.{did_you_mean(name, known) or listed}"
+
+
+def _require(cls: type[Any], given: typing.Collection[str], owner: str) -> None:
+    for name, field in _fields(cls).items():
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if required and name not in given:
+            raise ParameterError(f"{owner}: option {name!r} is missing.")
 
 
 def build(cls: type[T], values: Mapping[str, Any], *, owner: str) -> T:
     """Make a `cls` of a mapping; field names may be written with hyphens."""
     if not isinstance(values, Mapping):
-        raise PlanError(f"{owner} must be a table of options, got {_kind(values)}.")
-    fields = {field.name: field for field in dataclasses.fields(cls) if field.init}  # type: ignore[arg-type]
-    hints = typing.get_type_hints(cls)
+        raise PlanError(f"{owner} must be a table of options, got {kind_of(values)}.")
+    try:
+        return cls(**_given(cls, values, owner))
+    except ParameterError as err:
+        text = str(err)
+        raise PlanError(text if text.startswith(owner) else f"{owner}: {text}") from err
+
+
+def _given(cls: type[Any], values: Mapping[str, Any], owner: str) -> dict[str, Any]:
+    """The options of a mapping as the fields want them, checked with the names of the mapping."""
+    fields, hints = _fields(cls), _hints(cls)
     given: dict[str, Any] = {}
     for raw, value in values.items():
-        name = raw.replace("-", "_")
+        name = raw.replace("-", "_") if isinstance(raw, str) else raw
         if name not in fields:
-            known = did_you_mean(raw, fields) or f" Known options: {', '.join(fields)}."
-            raise PlanError(f"{owner}: unknown option {raw!r}.{known}")
-        given[name] = _convert(value, hints[name], f"{owner}: {raw}")
-    for name, field in fields.items():
-        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if required and name not in given:
-            raise PlanError(f"{owner}: option {name!r} is missing.")
-    try:
-        made = cls(**given)
-    except ParameterError as err:
-        raise PlanError(f"{owner}: {err}") from err
-    check_fields(made, owner=owner)
-    return made
-
-
-def check_fields(made: Any, *, owner: str) -> None:
-    """Check the `min`, `max` and `choices` that the fields' metadata declare."""
-    for field in dataclasses.fields(made):
-        value, meta = getattr(made, field.name), field.metadata
-        if value is None or not meta:
-            continue
-        if "choices" in meta and value not in meta["choices"]:
-            allowed = [str(choice) for choice in meta["choices"]]
-            raise ParameterError(
-                f"{owner}: {field.name} must be one of {', '.join(allowed)}, got {value!r}.{did_you_mean(value, allowed)}"
-            )
-        if isinstance(value, int | float) and not meta.get("min", value) <= value <= meta.get("max", value):
-            low, high = meta.get("min"), meta.get("max")
-            allowed_range = (
-                f"at least {low}" if high is None else f"at most {high}" if low is None else f"{low} to {high}"
-            )
-            raise ParameterError(f"{owner}: {field.name} must be {allowed_range}, got {value!r}.")
+            raise ParameterError(_unknown(owner, raw, fields))
+        if name in given:
+            raise ParameterError(f"{owner}: option {name!r} is given twice.")
+        given[name] = _taken(value, hints[name], fields[name], f"{owner}: {raw}")
+    _require(cls, given, owner)
+    return given
 
 
 def to_plain(made: Any) -> dict[str, Any]:
@@ -81,95 +177,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list | frozenset):
         return [_plain(item) for item in value]
     return value
-
-
-def _convert(value: Any, hint: Any, where: str) -> Any:
-    origin, args = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (typing.Union, types.UnionType):
-        return _convert_union(value, args, where)
-    if origin is typing.Literal:
-        if value not in args:
-            allowed = [str(arg) for arg in args]
-            raise PlanError(
-                f"{where} must be one of {', '.join(allowed)}, got {value!r}.{did_you_mean(value, allowed)}"
-            )
-        return value
-    if origin is tuple:
-        return _convert_tuple(value, args, where)
-    if origin in (dict, Mapping) or (isinstance(origin, type) and issubclass(origin, Mapping)):
-        if not isinstance(value, Mapping):
-            raise PlanError(f"{where} must be a table of names and values, got {_kind(value)}.")
-        return {_convert(key, args[0], where): _convert(item, args[1], f"{where}.{key}") for key, item in value.items()}
-    return _convert_plain(value, hint, where)
-
-
-def _convert_tuple(value: Any, args: tuple[Any, ...], where: str) -> tuple[Any, ...]:
-    if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise PlanError(f"{where} must be a list, got {_kind(value)}.")
-    if len(args) == 2 and args[1] is Ellipsis:
-        return tuple(_convert(item, args[0], where) for item in value)
-    if len(value) != len(args):
-        raise PlanError(f"{where} must be a list of {len(args)} items, got {len(value)}.")
-    return tuple(_convert(item, arg, where) for item, arg in zip(value, args, strict=True))
-
-
-def _convert_union(value: Any, args: tuple[Any, ...], where: str) -> Any:
-    if value is None and type(None) in args:
-        return None
-    choices = [arg for arg in args if arg is not type(None)]
-    first: PlanError | None = None
-    for choice in choices:
-        try:
-            return _convert(value, choice, where)
-        except PlanError as err:
-            first = first or err
-    if len(choices) == 1 and first is not None:
-        raise first
-    names = ", ".join(_name(choice) for choice in choices)
-    raise PlanError(f"{where} must be one of these kinds: {names}; got {_kind(value)}.")
-
-
-def _convert_plain(value: Any, hint: Any, where: str) -> Any:
-    if hint is Any:
-        return value
-    if dataclasses.is_dataclass(hint):
-        if isinstance(value, hint):  # type: ignore[arg-type]
-            return value
-        if not isinstance(value, Mapping):
-            raise PlanError(f"{where} must be a table of options, got {_kind(value)}.")
-        return build(typing.cast(type[Any], hint), value, owner=where)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        allowed = [str(member.value) for member in hint]
-        if value not in allowed and not isinstance(value, hint):
-            raise PlanError(
-                f"{where} must be one of {', '.join(allowed)}, got {value!r}.{did_you_mean(value, allowed)}"
-            )
-        return hint(value)
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, bool) and hint is not bool:
-        raise PlanError(f"{where} must be {_name(hint)}, got a truth value.")
-    if not isinstance(value, hint):
-        raise PlanError(f"{where} must be {_name(hint)}, got {_kind(value)}.")
-    return value
-
-
-_NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
-
-
-def _name(hint: Any) -> str:
-    if typing.get_origin(hint) is tuple:
-        return "a list"
-    return _NAMES.get(hint, getattr(hint, "__name__", str(hint)))
-
-
-def _kind(value: Any) -> str:
-    names = {
-        str: "a text",
-        bool: "a truth value",
-        int: "a whole number",
-        float: "a number",
-        list: "a list",
-        dict: "a table",
-    }
-    return names.get(type(value), "something else")

@@ -4,24 +4,25 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import tomli_w
 
-from reticent.base.checks import check_between, check_choice, did_you_mean
+from reticent.base.checks import did_you_mean
 from reticent.base.errors import ParameterError, PlanError
 from reticent.data.method import MaskingMethod, Registry
-from reticent.data.parameters import build, check_fields, to_plain
+from reticent.data.parameters import Parameters, build, to_plain
 from reticent.data.verdict import ATTACKS, DEFAULT_MOST
 
 
 @dataclass(frozen=True)
-class DataSection:
+class DataSection(Parameters):
     """`[data]`: which file, described by which schema (TOML, or an ARGUS `.rda`), with which secret.
 
     `test_secret` allows a secret that can be guessed, for results that are never released.
     """
 
+    called: ClassVar[str] = "[data]"
     path: str
     schema: str | None = None
     secret: str | int | None = None
@@ -33,9 +34,10 @@ class DataSection:
 
 
 @dataclass(frozen=True)
-class OutputSection:
+class OutputSection(Parameters):
     """`[output]`: where results go. `path` and `public_report` are publishable, `report` and `summary` confidential."""
 
+    called: ClassVar[str] = "[output]"
     path: str | None = None
     public_report: str | None = None
     report: str | None = None
@@ -52,13 +54,14 @@ class FileOutputSection(OutputSection):
 
 
 @dataclass(frozen=True)
-class RiskSection:
+class RiskSection(Parameters):
     """`[risk]`: how risk is measured before and after, which attacks must be withstood, and up to which risk.
 
     `most` limits the largest risk of any record (recount) and household (households), and the share of records rightly
     and uniquely linked (linkage). Without weights it must be stated.
     """
 
+    called: ClassVar[str] = "[risk]"
     dimension: int = field(default=3, metadata={"min": 1, "help": "largest size of a key combination"})
     threshold: int = field(default=1, metadata={"min": 1, "help": "a combination is unsafe at or below this count"})
     keys: tuple[str, ...] = field(default=(), metadata={"help": "keys of the recount (none: those of the schema)"})
@@ -78,25 +81,17 @@ class RiskSection:
     )
     attacks: tuple[str, ...] = field(
         default=(),
-        metadata={"help": "what must be withstood (none: recount, linkage, and households if there are any)"},
+        metadata={
+            "choices": ATTACKS,
+            "help": "what must be withstood (none: recount, linkage, and households if there are any)",
+        },
     )
     accept_risk: str | None = field(
         default=None, metadata={"help": "reason for writing the file although an attack was not withstood"}
     )
 
     def __post_init__(self) -> None:
-        for name in ("keys", "known", "attacks"):
-            value = getattr(self, name)
-            if isinstance(value, str) or not isinstance(value, tuple | list):
-                raise ParameterError(f"[risk]: {name} must be a list, got {type(value).__name__}.")
-            object.__setattr__(self, name, tuple(value))
-        check_fields(self, owner="[risk]")
-        for name, top in (("most", 1.0), ("interval_most", 1.0), ("interval_percent", 100.0)):
-            if getattr(self, name) is not None:
-                check_between(getattr(self, name), 0.0, top, name=name, owner="[risk]")
-        for attack in self.attacks:
-            check_choice(attack, ATTACKS, name="attacks", owner="[risk]")
-        if self.accept_risk is not None and not (isinstance(self.accept_risk, str) and self.accept_risk.strip()):
+        if self.accept_risk is not None and not self.accept_risk.strip():
             raise ParameterError("[risk]: accept_risk must give the reason, in words; leave it out to accept nothing.")
 
     def limit(self, *, weighted: bool) -> float:

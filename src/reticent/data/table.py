@@ -11,9 +11,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_integer, check_unique, did_you_mean
+from reticent.base.checks import check_unique, did_you_mean
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import TOTAL, Hierarchy
+from reticent.data.parameters import Parameters
 from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
 
 Floats = NDArray[np.float64]
@@ -24,7 +25,7 @@ OUTSIDE = -2
 
 
 @dataclass(frozen=True)
-class DimensionSpec:
+class DimensionSpec(Parameters):
     """What a table is crossed by: a variable, and how its codes add up.
 
     Without `trees` and `digits` the variable's own hierarchy counts, else its codes stand flat below the total.
@@ -43,7 +44,7 @@ class DimensionSpec:
 
 
 @dataclass(frozen=True)
-class TableSpec:
+class TableSpec(Parameters):
     """A table to be made from microdata: dimensions, what is summed, and what the rules look at.
 
     `response` is summed (absent: respondents are counted). The rules judge the `shadow` variable (default: the
@@ -67,7 +68,6 @@ class TableSpec:
     by_record: bool = False
 
     def __post_init__(self) -> None:
-        check_integer(self.top, minimum=1, maximum=50, name="top", owner="TableSpec")
         if not self.dimensions:
             raise ParameterError("TableSpec: dimensions must name at least one variable.")
         check_unique((d.variable for d in self.dimensions), name="dimensions", owner="TableSpec")

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import tomli_w
 
 from reticent.base.checks import check_choice, check_unique
 from reticent.base.errors import PlanError
 from reticent.data.hierarchy import TOTAL
-from reticent.data.parameters import build, to_plain
+from reticent.data.parameters import Parameters, build, to_plain
 from reticent.data.plan import DataSection, OutputSection, check_sections, read_toml
 from reticent.data.response_relations import COUNT
 
@@ -22,7 +22,7 @@ Insiders = Literal["exact", "protect"]
 
 
 @dataclass(frozen=True)
-class DimensionOptions:
+class DimensionOptions(Parameters):
     """A dimension in full: `hierarchy` names one file, `hierarchies` several trees over the same codes."""
 
     variable: str
@@ -39,7 +39,7 @@ class DimensionOptions:
 
 
 @dataclass(frozen=True)
-class BoundsOptions:
+class BoundsOptions(Parameters):
     """What the attacker knows of each hidden cell: a number, "1.5 max", "1.5 min", "50 %" around the value, "none"."""
 
     lower: float | str | None = None
@@ -47,7 +47,7 @@ class BoundsOptions:
 
 
 @dataclass(frozen=True)
-class FinishedOptions:
+class FinishedOptions(Parameters):
     """Columns of a finished table: what each cell's value, count, largest contributions and status are called.
 
     `path` is the file of this table where several are linked; without it the table is that of `[data]`.
@@ -71,7 +71,7 @@ class FinishedOptions:
 
 
 @dataclass(frozen=True)
-class RedesignOptions:
+class RedesignOptions(Parameters):
     """Merge categories at the least loss until at most `at_most` cells are unsafe, before anything is protected."""
 
     at_most: int = field(default=0, metadata={"min": 0, "help": "so many unsafe cells may stay"})
@@ -80,7 +80,7 @@ class RedesignOptions:
 
 
 @dataclass(frozen=True)
-class TableSection:
+class TableSection(Parameters):
     """`[table]`: dimensions, response, rules. Several `[[table]]` are linked tables, protected as one system."""
 
     dimensions: tuple[str | DimensionOptions, ...]
@@ -135,7 +135,7 @@ class TableSection:
 
 
 @dataclass(frozen=True)
-class ProtectSection:
+class ProtectSection(Parameters):
     """`[protect]`: the method with its own options, what hiding costs, how long it may take.
 
     Without a `method` a table is protected by `heuristic`, and an audit attacks the pattern that is declared.
@@ -144,6 +144,7 @@ class ProtectSection:
     a cell, or a `coalition` of so many of them, are kept from. How closely they come is reported in any case.
     """
 
+    called: ClassVar[str] = "[protect]"
     method: str | None = field(default=None, metadata={"help": "how to protect; none: heuristic"})
     cost: str = "value"
     time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds"})

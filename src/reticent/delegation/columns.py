@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
+from reticent.data.parameters import Parameters
 from reticent.delegation.expression import Row, row
 
 Whole = NDArray[np.int64]
@@ -18,7 +19,7 @@ LARGEST = 2**40
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(Parameters):
     """A column to be encrypted: the least and the largest value it may have, and its decimals."""
 
     low: float = field(metadata={"help": "no value is smaller"})

@@ -49,6 +49,14 @@ from reticent.delegation.scheme import (
 CHECKS = ("residues", "parity", "both")
 
 
+class WrongResultError(DataError):
+    """A response to this request was decrypted and refused: its keys must not be used again.
+
+    BFV does not withstand a handler who sends changed ciphertexts and learns each verdict: every verdict tells something about
+    the noise, and so about the key. One refusal per key tells next to nothing.
+    """
+
+
 @dataclass(frozen=True)
 class Job:
     """What is delegated: columns with their bounds, expressions by name, and the largest result that is allowed."""
@@ -120,6 +128,8 @@ class Keys:
     def from_bytes(cls, raw: bytes) -> "Keys":
         """Keys from the owner's file."""
         message = read_message(raw, "keys")
+        if message.header.get("spent"):
+            raise DataError("delegate: these keys are spent, because a result under them was refused; make new keys.")
         moduli = message.header.get("moduli")
         fingerprint = message.header.get("fingerprint")
         if not isinstance(moduli, list) or len(moduli) != len(message.payloads) or not isinstance(fingerprint, str):
@@ -128,6 +138,11 @@ class Keys:
         if not all(context.is_private() for context in contexts):
             raise DataError("delegate: the key file has no secret key; give the owner's own file.")
         return cls(tuple(int(modulus) for modulus in moduli), contexts, fingerprint)
+
+
+def spent_keys() -> bytes:
+    """What stands in the place of keys after a refused result: no key, and a sentence about why."""
+    return Message("keys", {"spent": True}, ()).to_bytes()
 
 
 def make_keys(job: Job, rows: int) -> Keys:
@@ -229,7 +244,10 @@ def open_response(
     job: Job, keys: Keys, receipt: Receipt, raw: bytes, values: Mapping[str, Any], *,
     check: str = "residues", draw: Callable[[int], tuple[int, ...]] | None = None, progress: Progress = silent,
 ) -> Verified:  # fmt: skip
-    """Decrypt a response and verify every total; anything wrong is refused, and the receipt must not be used again."""
+    """Decrypt a response and verify every total; anything wrong is refused, and the receipt must not be used again.
+
+    After a `WrongResultError` the keys must not be used again either.
+    """
     check_choice(check, CHECKS, name="check", owner="delegate")
     job.refuse_check(check)
     data = whole_values(values, job.columns)
@@ -237,10 +255,22 @@ def open_response(
     _check_keys(job, keys, rows)
     message = read_message(raw, "response")
     _check_answer(job, keys, receipt, message)
+    try:
+        return _verified(job, keys, message, data, check=check, draw=draw or fresh_primes, progress=progress)
+    except DataError as err:
+        raise WrongResultError(f"{err} These keys are spent; make new ones.") from err
+
+
+def _verified(
+    job: Job, keys: Keys, message: Message, data: Mapping[str, Whole], *,
+    check: str, draw: Callable[[int], tuple[int, ...]], progress: Progress,
+) -> Verified:  # fmt: skip
+    """The results of a response, decrypted; every total must agree with the plain data."""
+    rows = len(next(iter(data.values())))
     parts, zeros = job.parts(), job.zeros()
     slots = _slots(keys, message, len(parts) + len(zeros))
     bound = job.largest(rows)
-    primes = (draw or fresh_primes)(primes_needed(bound)) if check != "parity" else ()
+    primes = draw(primes_needed(bound)) if check != "parity" else ()
     totals: dict[Row, Fraction] = {}
     for number, part in enumerate(parts):
         progress(number / max(1, len(parts)), "verifying")

@@ -17,6 +17,7 @@ class PlanFile:
     """A plan as read, and what was repaired in the files it names."""
 
     plan: Plan
+    name: str
     notes: tuple[str, ...] = ()
 
 
@@ -27,7 +28,7 @@ def load_plan(path: Path, registry: Registry) -> PlanFile:
     if isinstance(table.get("step"), list):
         steps = enumerate(table["step"], start=1)
         table["step"] = [_with_rules(step, f"{path.name}: step {n}", path.parent, notes) for n, step in steps]
-    return PlanFile(plan_from_table(table, registry, owner=path.name, folder=path.parent), tuple(notes))
+    return PlanFile(plan_from_table(table, registry, owner=path.name, folder=path.parent), path.name, tuple(notes))
 
 
 def _with_rules(step: Mapping[str, Any], where: str, folder: Path, notes: Notes) -> Mapping[str, Any]:

@@ -8,27 +8,27 @@
 Paths are relative to the file's own folder.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 from reticent.data.plan import check_sections, read_toml
 from reticent.io.database import is_url
 from reticent.io.read import read_microdata
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.language import Query, ask_for
-from reticent.queries.policy import Policy, read_policy
+from reticent.queries.policy import MOST_TEXT, Policy, read_policy
 from reticent.queries.refusals import Answer, Refusal
+
+__all__ = ["MOST_TEXT", "Answer", "Refusal", "answer_query", "open_database", "read_database_file", "read_version"]
 
 SECTIONS = ("data", "earlier", "ledger", "policy")
 
 
 @dataclass(frozen=True)
-class QueryData:
+class QueryData(Parameters):
     """`[data]`: the current version of the records."""
 
     path: str
@@ -42,7 +42,7 @@ class QueryData:
 
 
 @dataclass(frozen=True)
-class EarlierData:
+class EarlierData(Parameters):
     """`[[earlier]]`: a version of the records that was asked about before."""
 
     path: str
@@ -53,7 +53,7 @@ class EarlierData:
 
 
 @dataclass(frozen=True)
-class LedgerPlace:
+class LedgerPlace(Parameters):
     """`[ledger]`: where everything released is remembered."""
 
     path: str
@@ -133,8 +133,3 @@ def answer_query(path: Path | str, question: str | Query | ask_for, *, user: str
         return database.ask(question, user=user)
     finally:
         database.close()
-
-
-def result_to_json(result: Answer | Refusal) -> Mapping[str, Any]:
-    """`answered`, then `value`, `low` and `high`, or `rows`; `code` and `message`."""
-    return result.as_json()

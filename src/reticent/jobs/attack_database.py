@@ -4,9 +4,11 @@ from pathlib import Path
 
 from reticent.base.progress import Progress, silent
 from reticent.jobs.answer_query import read_database_file, read_version
-from reticent.queries.attacks.catalogue import AttackReport, run_catalogue
+from reticent.queries.attacks.catalogue import AttackReport, Finding, run_catalogue
 from reticent.queries.attacks.coverage import MODES
 from reticent.queries.attacks.scenario import establishments, scenario_from
+
+__all__ = ["AttackReport", "Finding", "attack_database", "attack_example"]
 
 
 def attack_database(path: Path | str, *, response: str | None = None, progress: Progress = silent) -> AttackReport:

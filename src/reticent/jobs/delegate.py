@@ -8,11 +8,22 @@ from typing import Any
 
 from reticent.base.errors import DataError, PlanError
 from reticent.base.progress import Progress, silent
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 from reticent.data.plan import check_sections, read_toml
 from reticent.delegation.columns import Column, whole_values
 from reticent.delegation.handler import evaluate_request
-from reticent.delegation.owner import CHECKS, Job, Keys, Receipt, Verified, make_keys, make_request, open_response
+from reticent.delegation.owner import (
+    CHECKS,
+    Job,
+    Keys,
+    Receipt,
+    Verified,
+    WrongResultError,
+    make_keys,
+    make_request,
+    open_response,
+    spent_keys,
+)
 from reticent.io.atomic import atomic_write, write_text
 from reticent.io.places import check_places, inputs_of
 from reticent.io.read import load_microdata
@@ -22,7 +33,7 @@ SECTIONS = ("data", "columns", "expressions", "delegation", "files", "output")
 
 
 @dataclass(frozen=True)
-class DelegationData:
+class DelegationData(Parameters):
     """Where the columns come from."""
 
     path: str
@@ -30,7 +41,7 @@ class DelegationData:
 
 
 @dataclass(frozen=True)
-class DelegationOptions:
+class DelegationOptions(Parameters):
     """The largest result, and how results are verified."""
 
     bound: int | None = field(
@@ -40,7 +51,7 @@ class DelegationOptions:
 
 
 @dataclass(frozen=True)
-class DelegationFiles:
+class DelegationFiles(Parameters):
     """Names of the files; keys and receipt stay with the owner."""
 
     keys: str = "owner.keys"
@@ -50,7 +61,7 @@ class DelegationFiles:
 
 
 @dataclass(frozen=True)
-class DelegationOutput:
+class DelegationOutput(Parameters):
     """Where results go (they are the owner's)."""
 
     report: str | None = None
@@ -58,7 +69,7 @@ class DelegationOutput:
 
 
 @dataclass(frozen=True)
-class DelegationPlan:
+class DelegationPlan(Parameters):
     """A delegation as its plan file has it."""
 
     data: DelegationData
@@ -112,14 +123,18 @@ def write_keys(plan: DelegationPlan) -> Path:
     """Make the owner's keys, for as many rows as the data have."""
     values = _values(plan)
     target = plan.file("keys")
-    if target.exists():
+    if target.exists() and _read(target) != spent_keys():
         raise PlanError(f"{target.name}: keys are there already; remove them if nothing encrypted with them is needed.")
     data = whole_values(values, plan.columns)
     keys = make_keys(plan.job, len(next(iter(data.values()))))
-    with atomic_write(target, binary=True) as file:
-        file.write(keys.to_bytes())
-    target.chmod(0o600)
+    _write_keys(target, keys.to_bytes())
     return target
+
+
+def _write_keys(target: Path, raw: bytes) -> None:
+    with atomic_write(target, binary=True) as file:
+        file.write(raw)
+    target.chmod(0o600)
 
 
 def write_request(plan: DelegationPlan, *, progress: Progress = silent) -> Path:
@@ -142,13 +157,17 @@ def write_response(request: Path, output: Path, *, progress: Progress = silent) 
 
 
 def verify_response(plan: DelegationPlan, *, progress: Progress = silent) -> Verified:
-    """Take a response once: decrypt, verify, write the results. Whatever the verdict, the receipt is used up."""
+    """Take a response once: decrypt, verify, write the results. The receipt is used up, and by a wrong result the keys are."""
     keys, values = _keys(plan), _values(plan)
     receipt = Receipt.from_text(_read(plan.file("receipt")).decode("utf-8", errors="replace"))
     raw = _read(plan.file("response"))
     if not receipt.used:  # on disk before the verdict: a response is judged once, with primes that are used once
         write_text(plan.file("receipt"), replace(receipt, used=True).to_text())
-    found = open_response(plan.job, keys, receipt, raw, values, check=plan.delegation.check, progress=progress)
+    try:
+        found = open_response(plan.job, keys, receipt, raw, values, check=plan.delegation.check, progress=progress)
+    except WrongResultError:
+        _write_keys(plan.file("keys"), spent_keys())
+        raise
     if plan.output.summary:
         write_text(plan.folder / plan.output.summary, json.dumps(found.summary(), indent=2) + "\n")
     if plan.output.report:

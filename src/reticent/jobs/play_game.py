@@ -11,15 +11,17 @@ from reticent.base.progress import Progress, part, silent
 from reticent.coprivacy.files import GameFile, SearchFile, game_file, search_file
 from reticent.coprivacy.models.search import SearchResult, simulate
 from reticent.coprivacy.result import GameResult, analyse
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 from reticent.data.plan import read_toml
 from reticent.io.atomic import write_text
 from reticent.io.places import check_places
 from reticent.report.game_report import game_report, search_report
 
+__all__ = ["GameOutput", "GameResult", "analyse_game", "run_game", "simulate_search"]
+
 
 @dataclass(frozen=True)
-class GameOutput:
+class GameOutput(Parameters):
     """Where to write the report (HTML) and the summary (JSON)."""
 
     report: str | None = None

@@ -14,8 +14,20 @@ from reticent.base.randomness import Secret, release_secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.plan import Plan, RiskSection
+from reticent.data.verdict import FileVerdict
+from reticent.io.places import check_places, inputs_of
+from reticent.io.plan import PlanFile, load_plan
+from reticent.io.read import load_microdata
+from reticent.io.write import write_masked, write_texts, writer_for
+from reticent.microdata.mask import METHODS
 from reticent.microdata.protect import protect_data
 from reticent.microdata.result import FileResult, ProtectedFile
+from reticent.report.file_report import confidential_report, public_report
+
+__all__ = [
+    "FileResult", "FileVerdict", "protect_file", "read_file_plan", "run_file_plan", "run_plan", "write_outputs",
+    "written_names",
+]  # fmt: skip
 
 KEPT_NOWHERE = (
     "The secret that was drawn is kept nowhere, because [output] names neither report nor summary; "
@@ -56,18 +68,24 @@ def protect_file(
 
 def run_file_plan(path: Path, *, progress: Progress = silent) -> ProtectedFile:
     """Read a plan, protect the file it names, and write what it asks for (all or nothing of each file)."""
-    from reticent.io.plan import load_plan
-    from reticent.io.read import load_microdata
-    from reticent.microdata.mask import METHODS
+    return run_plan(read_file_plan(Path(path)), progress=progress)
 
-    file = load_plan(Path(path), METHODS)
+
+def read_file_plan(path: Path) -> PlanFile:
+    """Read a plan; what could keep its results from being written is found here, before any work."""
+    file = load_plan(path, METHODS)
+    _check_outputs(file.plan, path)
+    return file
+
+
+def run_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
+    """Protect the file that a plan names, and write what it asks for (all or nothing of each file)."""
     plan = file.plan
-    _check_outputs(plan, Path(path))
     source = plan.data
     secret: Secret | None = None
     if source.secret is not None:
         given = plan.find(source.secret) if isinstance(source.secret, str) else source.secret
-        secret = release_secret(given, test=source.test_secret, owner=f"{Path(path).name}: [data]")
+        secret = release_secret(given, test=source.test_secret, owner=f"{file.name}: [data]")
     kept = secret is not None or plan.output.report or plan.output.summary
     loaded = load_microdata(
         source.path, source.schema, folder=plan.folder, format=source.format, query=source.query,
@@ -92,9 +110,6 @@ def run_file_plan(path: Path, *, progress: Progress = silent) -> ProtectedFile:
 
 def write_outputs(plan: Plan, run: ProtectedFile) -> None:
     """Write the publishable file and the reports that the plan names, all or none."""
-    from reticent.io.write import write_masked, write_texts
-    from reticent.report.file_report import confidential_report, public_report
-
     output = plan.output
     texts: dict[Path, str] = {}
     if output.public_report:
@@ -112,9 +127,6 @@ def write_outputs(plan: Plan, run: ProtectedFile) -> None:
 
 def _check_outputs(plan: Plan, path: Path) -> None:
     """What could keep a result from being written is found before the work starts."""
-    from reticent.io.places import check_places, inputs_of
-    from reticent.io.write import writer_for
-
     output = plan.output
     names = [output.path, output.public_report, output.report, output.summary, output.schema]
     if not any(names[:4]):
@@ -122,3 +134,11 @@ def _check_outputs(plan: Plan, path: Path) -> None:
     if output.path:
         writer_for(output.path)
     check_places([plan.find(name) for name in names if name], [path, *inputs_of(plan, plan.folder)])
+
+
+def written_names(file: PlanFile) -> list[tuple[str, str]]:
+    """What a plan writes: whether a file may leave, and its name as the plan has it."""
+    output = file.plan.output
+    names = (("publishable", output.path), ("publishable", output.public_report),
+             ("confidential", output.report), ("confidential", output.summary))  # fmt: skip
+    return [(what, name) for what, name in names if name]

@@ -7,7 +7,7 @@ from pathlib import Path
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, release_secret, secret_note
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 from reticent.data.plan import check_sections, read_toml
 from reticent.io.atomic import write_text
 from reticent.io.places import check_places, inputs_of
@@ -21,7 +21,7 @@ SECTIONS = ("data", "taxonomy", "scrub", "protect", "output")
 
 
 @dataclass(frozen=True)
-class LogData:
+class LogData(Parameters):
     """`[data]`: the log and its columns, and the secret that its draws come from."""
 
     path: str
@@ -35,7 +35,7 @@ class LogData:
 
 
 @dataclass(frozen=True)
-class LogTaxonomy:
+class LogTaxonomy(Parameters):
     """`[taxonomy]`: the tree of categories; format is reticent, iab or wordnet."""
 
     path: str
@@ -43,7 +43,7 @@ class LogTaxonomy:
 
 
 @dataclass(frozen=True)
-class LogScrub:
+class LogScrub(Parameters):
     """`[scrub]`: direct identifiers in the queries."""
 
     on: bool = True
@@ -52,7 +52,7 @@ class LogScrub:
 
 
 @dataclass(frozen=True)
-class LogOutput:
+class LogOutput(Parameters):
     """`[output]`: the published log; report and summary are confidential."""
 
     path: str
@@ -61,7 +61,7 @@ class LogOutput:
 
 
 @dataclass(frozen=True)
-class LogPlan:
+class LogPlan(Parameters):
     """A plan for a query log."""
 
     data: LogData
@@ -119,4 +119,4 @@ def _scrubber(plan: LogPlan) -> Scrubber | None:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):
         raise DataError(f"{path.name}: the list of names cannot be read.") from None
-    return Scrubber(plan.scrub.region, frozenset(line.strip().lower() for line in lines if line.strip()))
+    return Scrubber(plan.scrub.region, frozenset(line.strip() for line in lines if line.strip()))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields, to_plain
+from reticent.data.parameters import Parameters, to_plain
 from reticent.data.plan import RiskSection
 from reticent.microdata.attacks import attack_file
 from reticent.microdata.edits import EditRule, check_input, read_rules
@@ -60,7 +60,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class ExploreSettings:
+class ExploreSettings(Parameters):
     """`[explore]`: how candidates are measured and how one is chosen.
 
     Risk is what `protect` judges by `most`: the largest of the attacks asked for (risk of any record, share of records
@@ -68,10 +68,15 @@ class ExploreSettings:
     least score = risk_share·risk + (1 − risk_share)·loss. A candidate whose risk cannot be judged has failed.
     """
 
+    called: ClassVar[str] = "[explore]"
     known: tuple[str, ...] = field(default=(), metadata={"help": "what the attacker links by (none: keys and numbers)"})
     keys: tuple[str, ...] = field(default=(), metadata={"help": "keys of the recount (none: those of the schema)"})
     attacks: tuple[str, ...] = field(
-        default=(), metadata={"help": "what counts as risk (none: recount, linkage, households if there are any)"}
+        default=(),
+        metadata={
+            "choices": LIMITED,
+            "help": "what counts as risk (none: recount, linkage, households if there are any)",
+        },
     )
     compared: tuple[str, ...] = field(default=(), metadata={"help": "variables whose loss counts (none: all)"})
     draws: int = field(default=3, metadata={"min": 1, "help": "draws each candidate is measured on"})
@@ -81,12 +86,6 @@ class ExploreSettings:
     risk_share: float = field(default=0.5, metadata={"min": 0.0, "max": 1.0, "help": "share of risk in the score"})
     loss: str = field(default="score", metadata={"help": "combined `score`, or the name of a loss measure"})
     processes: int = field(default=1, metadata={"min": 1, "max": MOST_PROCESSES, "help": "worker processes"})
-
-    def __post_init__(self) -> None:
-        check_fields(self, owner="[explore]")
-        other = [name for name in self.attacks if name not in LIMITED]
-        if other:
-            raise ParameterError(f"[explore]: attacks must be of {', '.join(LIMITED)}, got {other[0]!r}.")
 
     @property
     def risk(self) -> RiskSection:

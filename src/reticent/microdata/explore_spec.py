@@ -8,7 +8,7 @@ from typing import Any
 
 from reticent.base.errors import PlanError
 from reticent.data.method import MaskingMethod, Registry
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 from reticent.data.plan import (
     DataSection,
     check_sections,
@@ -22,7 +22,7 @@ MOST_CANDIDATES = 2000
 
 
 @dataclass(frozen=True)
-class ExploreOutput:
+class ExploreOutput(Parameters):
     """`[output]`: the chosen plan, the table (CSV), the confidential report (HTML), the state to resume from."""
 
     plan: str | None = None

@@ -4,18 +4,18 @@ The policy is read from the `[policy]` section of a database file. Thresholds an
 message repeats them; names of variables and cutpoints are public.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_choice, check_unique
+from reticent.base.checks import check_unique
 from reticent.base.errors import ParameterError, PlanError
-from reticent.data.parameters import build, check_fields
+from reticent.data.parameters import Parameters, build
 from reticent.data.schema import Kind, Schema
+from reticent.queries.modes import check_mode
 from reticent.queries.terms import MAX_PREDICTORS, MOST_FACTORS, TRANSFORMS
 
 MAX_TEXT = 20_000
@@ -25,16 +25,15 @@ OWNER = "policy"
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(Parameters):
     """What everybody knows of a response: its smallest and largest value, and whether it is a whole number."""
 
+    called: ClassVar[str] = f"{OWNER}: bounds"
     low: float | None = None
     high: float | None = None
     integer: bool = False
 
     def __post_init__(self) -> None:
-        if any(end is not None and not math.isfinite(end) for end in (self.low, self.high)):
-            raise ParameterError(f"{OWNER}: bounds must be finite numbers; leave an end out that nobody knows.")
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise ParameterError(f"{OWNER}: bounds need low < high.")
 
@@ -52,9 +51,10 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Parameters):
     """What a single query and a single user may ask for."""
 
+    called: ClassVar[str] = f"{OWNER}: limits"
     text: int = field(default=MAX_TEXT, metadata={"min": 20, "max": MOST_TEXT, "help": "longest query text"})
     nesting: int = field(default=MAX_NESTING, metadata={"min": 2, "max": 40, "help": "deepest nesting of brackets"})
     constants: int = field(default=500, metadata={"min": 1, "help": "most constants in one query"})
@@ -76,14 +76,12 @@ class Limits:
         default=100, metadata={"min": 1, "help": "most columns of a regression, one for each code and product"}
     )
 
-    def __post_init__(self) -> None:
-        check_fields(self, owner=f"{OWNER}: limits")
-
 
 @dataclass(frozen=True)
-class SimulatableOptions:
+class SimulatableOptions(Parameters):
     """`[policy.options.simulatable]`: which responses count as tied by an equation; values may not decide it."""
 
+    called: ClassVar[str] = f"{OWNER}: options simulatable"
     ties: str = field(
         default="all",
         metadata={
@@ -94,7 +92,7 @@ class SimulatableOptions:
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(Parameters):
     """All rules of a database.
 
     A set of records is unsafe with fewer than `minimum` respondents (entities), or if its `dominance` (n, k): the n
@@ -105,6 +103,7 @@ class Policy:
     that the data are made up, without which the mode `open` is refused.
     """
 
+    called: ClassVar[str] = OWNER
     mode: str = "exact"
     history: str = field(default="all", metadata={"choices": ("all", "user")})
     minimum: int = field(default=3, metadata={"min": 1, "help": "fewest respondents"})
@@ -118,7 +117,7 @@ class Policy:
     )
     leverage: float = field(default=0.5, metadata={"min": 0, "max": 1, "help": "largest leverage in a regression"})
     r_squared: float = field(default=0.99, metadata={"min": 0, "max": 1, "help": "largest R² of a regression"})
-    transforms: tuple[str, ...] = TRANSFORMS
+    transforms: tuple[str, ...] = field(default=TRANSFORMS, metadata={"choices": TRANSFORMS})
     responses: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
     cutpoints: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
@@ -131,34 +130,22 @@ class Policy:
     test: bool = False
 
     def __post_init__(self) -> None:
-        self._check_lists()
-        check_fields(self, owner=OWNER)
+        for name in ("filters", "responses", "known"):
+            check_unique(getattr(self, name), name=name, owner=OWNER)
         if self.dominance and (len(self.dominance) != 2 or self.dominance[0] < 1 or self.dominance[0] % 1):
             raise ParameterError(f"{OWNER}: dominance must be two numbers [n, k]: the n largest above k percent.")
         if self.dominance and not 0 < self.dominance[1] <= 100:
             raise ParameterError(f"{OWNER}: k of the dominance rule must be above 0 and at most 100.")
-        for name in self.transforms:
-            check_choice(name, TRANSFORMS, name="transforms", owner=OWNER)
         for name, points in self.cutpoints.items():
-            if list(points) != sorted(set(points)) or not points or not all(map(math.isfinite, points)):
+            if list(points) != sorted(set(points)) or not points:
                 raise ParameterError(f"{OWNER}: cutpoints of {name!r} must be increasing numbers.")
+        check_mode(self)
 
     @property
     def ties_without_values(self) -> tuple[tuple[str, ...], ...]:
         """The ties of the mode `simulatable`: found ones would depend on values, so none means all responses."""
         options = build(SimulatableOptions, self.options.get("simulatable", {}), owner=f"{OWNER}: options simulatable")
         return self.tied if options.ties == "declared" else (*self.tied, self.responses)
-
-    def _check_lists(self) -> None:
-        """A text where a list of names is meant would be taken for its letters."""
-        for name in ("filters", "responses", "known", "transforms", "families", "tied"):
-            if isinstance(getattr(self, name), str) or any(isinstance(part, bytes) for part in getattr(self, name)):
-                raise ParameterError(f"{OWNER}: {name} must be a list of names.")
-        for name in ("families", "tied"):
-            if any(isinstance(part, str) for part in getattr(self, name)):
-                raise ParameterError(f"{OWNER}: {name} must be a list of lists of names.")
-        for name in ("filters", "responses", "known"):
-            check_unique(getattr(self, name), name=name, owner=OWNER)
 
     def check(self, schema: Schema) -> None:
         """Refuse a policy that does not fit the schema."""
@@ -184,33 +171,4 @@ class Policy:
 
 def read_policy(table: Mapping[str, Any], *, owner: str) -> Policy:
     """Build a policy from the `[policy]` table of a database file."""
-    plain = dict(_table(table, owner))
-    parts: dict[str, Any] = {}
-    bounds = _table(plain.pop("bounds", {}), f"{owner}: bounds")
-    parts["bounds"] = {name: build(Bounds, value, owner=f"{owner}: bounds {name}") for name, value in bounds.items()}
-    parts["limits"] = build(Limits, plain.pop("limits", {}), owner=f"{owner}: limits")
-    cutpoints = _table(plain.pop("cutpoints", {}), f"{owner}: cutpoints")
-    try:
-        parts["cutpoints"] = {name: tuple(map(_number, points)) for name, points in cutpoints.items()}
-    except (TypeError, ValueError, OverflowError) as err:
-        raise PlanError(f"{owner}: cutpoints must be lists of numbers.") from err
-    options = _table(plain.pop("options", {}), f"{owner}: options")
-    for name, own in options.items():
-        _table(own, f"{owner}: options {name}")
-    try:
-        made = build(Policy, plain, owner=owner)
-        return Policy(**{**made.__dict__, **parts, "options": options})
-    except ParameterError as err:
-        raise PlanError(f"{owner}: {err}") from err
-
-
-def _table(value: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise PlanError(f"{where} must be a table of names and values.")
-    return value
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError
-    return float(value)
+    return build(Policy, table, owner=owner)

@@ -1,10 +1,11 @@
 """A query log protected: scrub, classify, guard, cluster, aggregate; then measured and recounted by other code."""
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Parameters
 from reticent.querylogs.aggregate import Centroids, aggregate
 from reticent.querylogs.classify import classify
 from reticent.querylogs.guard import RARE, guard_rare
@@ -31,9 +32,10 @@ LEAST_LEVELS = REPORTED_LEVELS = 3
 
 
 @dataclass(frozen=True)
-class LogOptions:
+class LogOptions(Parameters):
     """How a log is protected."""
 
+    called: ClassVar[str] = "query log"
     k: int = field(default=3, metadata={"min": 2, "help": "users who become one pseudo-user, at least"})
     guard: int = field(
         default=3, metadata={"min": 1, "help": "a query made by fewer users is rare; 1 keeps everything"}
@@ -55,9 +57,6 @@ class LogOptions:
         default="one", metadata={"choices": OUTPUTS, "help": "one pseudo-user per cluster, or one per user"}
     )
     block: int = field(default=BLOCK, metadata={"min": 100, "help": "users compared with one another at once"})
-
-    def __post_init__(self) -> None:
-        check_fields(self, owner="query log")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +143,7 @@ def protect_log(
     used = min(options.levels or max(classified.used_levels(kept.queries), LEAST_LEVELS), classified.n_levels)
     levels = [classified.counts(kept.users, kept.queries, kept.n_users, level) for level in range(used)]
     clusters = partition(levels, options.k, block=options.block, progress=part(progress, 0.2, 0.8))
-    step = _stream_name(options)
+    step = _stream_name(options, kept)
     centroids = aggregate(kept, clusters, secret.stream(step + "aggregate"))
     _recount(kept, clusters, centroids, options)
     progress(0.8, "measuring")
@@ -163,9 +162,12 @@ def protect_log(
     )  # fmt: skip
 
 
-def _stream_name(options: LogOptions) -> str:
-    """Draws are keyed by every parameter: two releases with other parameters share none."""
-    return f"querylog {options!r} "
+def _stream_name(options: LogOptions, log: QueryLog) -> str:
+    """Draws are keyed by every parameter and by the log: releases that differ in either share none."""
+    digest = hashlib.blake2b(repr(log.texts).encode("utf-8", "surrogatepass"), digest_size=16)
+    for column in log.pairs():
+        digest.update(np.ascontiguousarray(column, dtype=np.int64).tobytes())
+    return f"querylog {options!r} {digest.hexdigest()} "
 
 
 def _scrubbed(log: QueryLog, scrubber: Scrubber | None) -> tuple[QueryLog, Counter[str]]:

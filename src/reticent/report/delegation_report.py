@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
+from reticent.base.words import number
 from reticent.delegation.owner import Verified
-from reticent.report.page import Facts, Rows, Section, Text, Verdict, number, render_page
+from reticent.report.page import Facts, Rows, Section, Text, Verdict, render_page
 
 _CHECKS = {
     "residues": "Every total was compared with the plain data modulo fresh secret primes.",

@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reticent.report.page import Facts, Picture, Rows, Section, Text, Verdict, number, render_page
+from reticent.base.words import number
+from reticent.report.page import Facts, Picture, Rows, Section, Text, Verdict, render_page
 from reticent.report.plots import ACCENT, GOOD, INK, MUTE, data_uri, new_figure, styled
 
 SHOWN = (

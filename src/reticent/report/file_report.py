@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from reticent.base.words import number
 from reticent.data.published import MaskedFile
 from reticent.data.schema import Kind, Role
 from reticent.data.verdict import State
 from reticent.microdata.loss.rows import correlation_rows, distribution_rows, table_rows
 from reticent.microdata.result import FileResult, ProtectedFile
-from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, number, render_page
+from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, render_page
 from reticent.report.plots import before_after_bars, distribution_panels, heat_map, histogram_pair
 
 SHOWN = 15

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from reticent.base.words import number
+
 
 @dataclass(frozen=True)
 class Text:
@@ -82,25 +84,7 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-THIN = "\u00a0"
 """Between thousands: a space at which no line breaks."""
-
-
-def number(value: object) -> str:
-    """A number for people: thousands apart, up to six significant digits."""
-    if isinstance(value, bool) or value is None:
-        return "" if value is None else ("yes" if value else "no")
-    if isinstance(value, int):
-        return f"{value:,}".replace(",", THIN)
-    if isinstance(value, float):
-        if value != value:
-            return "–"
-        if abs(value) < 1e-9:  # the noise of floating point is no number
-            return "0"
-        if value == int(value) and abs(value) < 1e15:
-            return f"{int(value):,}".replace(",", THIN)
-        return f"{value:,.6g}".replace(",", THIN) if abs(value) < 1e6 else f"{value:,.2f}".replace(",", THIN)
-    return str(value)
 
 
 def _cell(value: object) -> tuple[str, str]:

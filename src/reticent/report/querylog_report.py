@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from reticent.base.words import number
 from reticent.querylogs.protect import LogResult
-from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, number, render_page
+from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, render_page
 from reticent.report.plots import ACCENT, BAD, GOOD, MUTE, data_uri, new_figure, styled
 
 

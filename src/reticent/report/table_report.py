@@ -5,11 +5,12 @@
 
 import numpy as np
 
+from reticent.base.words import number
 from reticent.data.cells import CellStatus
 from reticent.data.parameters import to_plain
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
 from reticent.data.table import Dimension, Table
-from reticent.report.page import Block, Facts, Grid, Picture, Rows, Section, Text, Verdict, number, render_page
+from reticent.report.page import Block, Facts, Grid, Picture, Rows, Section, Text, Verdict, render_page
 from reticent.report.table_plots import heat_plot, interval_plot, level_plot
 from reticent.tables.granularity import table_granularity
 from reticent.tables.group_disclosure import group_disclosures
@@ -160,7 +161,7 @@ def _attack(result: ProtectedTable) -> tuple[Block, ...]:
             f"{number(audit.programs)} linear programs over all relations of the table, with every published value and "
             f"{known} known, give the smallest and the largest value that {cells_words} can have."
         ),
-        Picture(picture, "Exposed cells stand first and are red."),
+        Picture(picture, "Exposed cells come first, in red."),
         Rows(("cell", "status", "value", "attack low", "attack high", "required low", "required high"), tuple(rows),
              classes=tuple(classes)),
         *_revealed(result),

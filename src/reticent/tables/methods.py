@@ -17,6 +17,7 @@ from reticent.base.randomness import Secret
 from reticent.data.cells import CellStatus
 from reticent.data.method import Registry
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Parameters
 from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.tables.attack import Audit, audit
@@ -29,7 +30,7 @@ from reticent.tables.perturb.keyed import CellKey
 from reticent.tables.perturb.movements import adjustment_candidates
 from reticent.tables.perturb.random_rounding import RandomRounding, Words, places, response_cells
 from reticent.tables.perturb.record_keys import RecordKeys, contributing_keys
-from reticent.tables.perturb.rounding import Rounded, check_base, round_controlled, rounding_bounds
+from reticent.tables.perturb.rounding import Rounded, round_controlled, rounding_bounds
 from reticent.tables.perturb.small_counts import round_small_counts, small_count_bounds
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
@@ -85,7 +86,7 @@ class KeyedMethod(Protocol):
         ...
 
 
-class CellDraws:
+class CellDraws(Parameters):
     """Base of additive methods that draw: a draw belongs to the cell's records, wherever the cell appears."""
 
     name: ClassVar[str]
@@ -141,7 +142,7 @@ class OnTable:
 
 
 @dataclass(frozen=True)
-class PrimaryOnly:
+class PrimaryOnly(Parameters):
     """Hide the unsafe cells (and those given as hidden) and nothing else: seldom safe, and the attack says so.
 
     Where no cell is exposed, it holds against the arithmetic attacker as other patterns do; not for the transparent one.
@@ -173,15 +174,12 @@ class Round(CellDraws):
         Rate(0, 156, 24),
         "of the possible multiples the nearest are preferred",
     )
-    base: float = field(default=5.0, metadata={"min": 0, "help": "all published values are multiples of it"})
+    base: float = field(default=5.0, metadata={"above": 0, "help": "all published values are multiples of it"})
     steps: int = field(default=0, metadata={"min": 0, "max": 20, "help": "how many multiples further a cell may go"})
     protect_levels: bool = field(default=False, metadata={"help": "unsafe cells keep their protection interval"})
     rapid_fallback: bool = field(
         default=False, metadata={"help": "round inner cells and add up where nothing better is found in time"}
     )
-
-    def __post_init__(self) -> None:
-        check_base(self.base)
 
     def protect_cells(
         self, problem: SuppressionProblem, cells: Words, secret: Secret, time_limit: float, progress: Progress
@@ -214,7 +212,7 @@ def rounded(problem: SuppressionProblem, found: Rounded, base: float) -> Outcome
 
 
 @dataclass(frozen=True)
-class SmallCounts:
+class SmallCounts(Parameters):
     """Small-count rounding: inner counts behind small published ones become 0 or `base`, and everything is added up.
 
     The arithmetic attacker, who knows base and threshold, determines no unsafe count exactly; levels are not kept. It

@@ -8,26 +8,24 @@ import numpy as np
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
+from reticent.data.parameters import Parameters
 from reticent.tables.methods import attainable_levels, rounded
 from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.rounding import check_base, round_controlled
+from reticent.tables.perturb.rounding import round_controlled
 from reticent.tables.problem import SuppressionProblem
 
 
 @dataclass(frozen=True)
-class NearestRounding:
+class NearestRounding(Parameters):
     """Controlled rounding with the least sum of distances, as RND asks; it draws nothing.
 
     Protection levels are kept where that can be; where it cannot, the attack says which cells are too close.
     """
 
     name: ClassVar[str] = "round"
-    base: float
+    base: float = field(metadata={"above": 0})
     steps: int = field(default=0, metadata={"min": 0, "max": 20})
     unit_cost: bool = True
-
-    def __post_init__(self) -> None:
-        check_base(self.base)
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
         """Round, and state what anybody who knows base and steps can conclude."""

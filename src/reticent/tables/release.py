@@ -22,7 +22,7 @@ def release_table(
 ) -> PublishedTable:
     """The publishable form of one table of a system; combinations without records are listed as empty.
 
-    The problem says what may be hidden: what the public is told of hidden cells must hold for all of them.
+    The problem says what may be hidden: what is published about hidden cells must hold for all of them.
     """
     table, members = system.parts[number], system.members[number]
     values = (system.table.values if outcome.values is None else outcome.values)[members]

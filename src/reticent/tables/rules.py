@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_between, check_integer, did_you_mean
+from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError, ParameterError, PlanError
-from reticent.data.parameters import build
+from reticent.data.parameters import Examples, Parameters, build
 from reticent.data.table import Measure, Respondents, Table
 
 Floats = NDArray[np.float64]
@@ -110,12 +110,16 @@ def weighted_top(top: Floats, weights: Floats | None, n: int) -> Floats:
     return np.asarray((top * np.clip(n - before, 0.0, weights)).sum(axis=1))
 
 
-class Rule:
+class Rule(Parameters):
     """Base of all rules. `rank` is the order of evaluation: the first rule that a cell breaks gives its reason."""
 
     name: ClassVar[str]
     rank: ClassVar[int] = 9
     unit: Unit = "respondent"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.called = f"rule {cls.name}"
 
     def unsafe(self, cells: RuleCells) -> Mask:
         """Which cells break the rule."""
@@ -150,10 +154,6 @@ class Threshold(Rule):
     weighted: bool = False
     unit: Unit = "respondent"
 
-    def __post_init__(self) -> None:
-        check_integer(self.minimum, minimum=1, name="minimum", owner="rule threshold")
-        check_between(self.protection, 0, float("inf"), name="protection", owner="rule threshold")
-
     def unsafe(self, cells: RuleCells) -> Mask:
         """0 < count < minimum, unless all respondents have waived protection."""
         counts = cells.known_counts(self.name)
@@ -173,14 +173,8 @@ class Dominance(Rule):
     name: ClassVar[str] = "dominance"
     rank: ClassVar[int] = 1
     n: int = field(default=1, metadata={"min": 1, "max": 50, "help": "how many respondents"})
-    k: float = field(default=75.0, metadata={"min": 0, "max": 100, "help": "their largest safe share in per cent"})
+    k: float = field(default=75.0, metadata={"above": 0, "max": 100, "help": "their largest safe share in per cent"})
     unit: Unit = "respondent"
-
-    def __post_init__(self) -> None:
-        check_integer(self.n, minimum=1, maximum=50, name="n", owner="rule dominance")
-        check_between(self.k, 0, 100, name="k", owner="rule dominance")
-        if self.k == 0:
-            raise ParameterError("rule dominance: k must be above 0, got 0.")
 
     def unsafe(self, cells: RuleCells) -> Mask:
         """100 · Σ of the n largest > k · total."""
@@ -209,19 +203,16 @@ class PQ(Rule):
     """Unsafe when a coalition that knows every contribution to within q % could estimate the largest to within p %."""
 
     name: ClassVar[str] = "pq"
+    examples: ClassVar[Examples] = ({}, {"p": 5e-324})
     rank: ClassVar[int] = 2
-    p: float = field(default=15.0, metadata={"min": 0, "max": 100, "help": "required uncertainty, per cent"})
-    q: float = field(default=100.0, metadata={"min": 0, "max": 100, "help": "prior uncertainty, per cent"})
+    p: float = field(default=15.0, metadata={"above": 0, "max": 100, "help": "required uncertainty, per cent"})
+    q: float = field(default=100.0, metadata={"above": 0, "max": 100, "help": "prior uncertainty, per cent"})
     coalition: int = field(default=1, metadata={"min": 0, "max": 49, "help": "respondents who pool what they know"})
     unit: Unit = "respondent"
 
     def __post_init__(self) -> None:
-        owner = f"rule {self.name}"
-        check_between(self.p, 0, 100, name="p", owner=owner)
-        check_between(self.q, 0, 100, name="q", owner=owner)
-        check_integer(self.coalition, minimum=0, maximum=49, name="coalition", owner=owner)
-        if not 0 < self.p <= self.q:
-            raise ParameterError(f"{owner}: p must be above 0 and at most q, got p = {self.p:g} and q = {self.q:g}.")
+        if self.p > self.q:
+            raise ParameterError(f"{self.called}: p must be at most q, got p = {self.p:g} and q = {self.q:g}.")
 
     def unsafe(self, cells: RuleCells) -> Mask:
         """S = p · x1 + q · (Σ of the c + 1 largest − total) > 0; x1 is the largest contribution without a waiver."""

@@ -200,7 +200,7 @@ def test_an_open_table_is_not_published(folder: Path) -> None:
         ("P(15,1)", "PP(15,1)", "line 7: 'PP' is not known here"),
         ("FREQ(3,20)", "FREQ(3)", "line 7: FREQ needs 2 numbers, got 1"),
         ("P(15,1)", "P(x,1)", "line 7: 'x,1' must be numbers"),
-        ("P(15,1)", "P(150,1)", "line 7: rule p-percent: p must be between 0 and 100"),
+        ("P(15,1)", "P(150,1)", "line 7: rule p-percent: p must be above 0 and at most 100"),
         ('|"Value"|', '|"Valeu"|', "line 6: the metadata have no variable 'Valeu'. Did you mean 'Value'?"),
         ("data.rda", "dota.rda", "line 5: dota.rda: there is no such file"),
         ("(1,1,", "(3,1,", "line 9: there is no table 3; 1 are specified"),

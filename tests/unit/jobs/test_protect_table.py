@@ -138,7 +138,7 @@ def test_a_plan_survives_its_toml(folder: Path) -> None:
     [
         ('rule = "p-percent"', 'rule = "p-prcent"', "there is no rule 'p-prcent'. Did you mean 'p-percent'?"),
         ("minimum = 3", "minimun = 3", "unknown option 'minimun'. Did you mean 'minimum'?"),
-        ("p = 15", "p = 150", "p must be between 0 and 100, got 150.0"),
+        ("p = 15", "p = 150", "p must be above 0 and at most 100, got 150.0"),
         ('method = "primary-only"', 'method = "primary-olny"', "no method 'primary-olny'. Did you mean 'primary-only'?"),
         ('method = "primary-only"', 'method = "round"\nbsae = 5', "unknown option 'bsae'. Did you mean 'base'?"),
         ('cost = "value"', 'cost = "valeu"', "got 'valeu'. Did you mean 'value'?"),

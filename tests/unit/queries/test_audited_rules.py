@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from reticent.base.errors import DataError, ParameterError, PlanError
+from reticent.base.errors import DataError, PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.queries.database import ProtectedDatabase
@@ -158,7 +158,7 @@ def test_ties_are_a_matter_of_the_policy_in_the_simulatable_mode(tmp_path: Path)
             assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="u"), Answer)
             reply = db.ask("SELECT SUM(bonus) FROM data WHERE dept = 'a'", user="u")
             assert isinstance(reply, Answer) == answered, "the total of one and all but one of the other"
-    with pytest.raises(ParameterError, match="ties must be one of all, declared"):
+    with pytest.raises(PlanError, match="ties must be one of all, declared"):
         make(tmp_path / "bad", other, mode="simulatable", options={"simulatable": {"ties": "found"}})
     with pytest.raises(PlanError, match="two or more of the responses"):
         make(tmp_path / "1", other, tied=(("pay",),))

@@ -33,7 +33,7 @@ SCRUBBER = Scrubber(names=frozenset({"anna", "peter", "mary"}))
     ("4111.1111.1111.1111", "<card>"),
     ("dob 1/2/80", "dob <date>"),
     ("1600 n. main st. map", "<street>. map"),
-    ("tel5551234567", "tel<number>"),
+    ("tel5551234567", "<code>"),
     ("peter's address", "<name>'s address"),
     ("mary-jane watson", "<name> watson"),
     ("peter_smith", "<name>"),
@@ -108,3 +108,45 @@ def test_our_own_form(tmp_path: Path) -> None:
     (tmp_path / "short.csv").write_text("synset,lemmas,hypernyms\n1,thing\n")
     with pytest.raises(DataError, match="fewer than three fields"):
         read_taxonomy(tmp_path / "short.csv", "wordnet")
+
+
+NAMES = frozenset({"john", "paul", "maria", "josé", "小明", "mary", "jane", "мария"})
+LEFT = {
+    "jdoe at gmail dot com": "<email>",
+    "jdoe (at) mail [dot] org": "<email>",
+    "jdoe @ gmail . com": "<email>",
+    "jdoe at yahoo.com": "<email>",
+    "ｊｄｏｅ＠ｇｍａｉｌ．ｃｏｍ": "<email>",
+    "de89\u200b370400440532013000": "<account>",
+    "48.8584, 2.2945": "<position>",
+    "48.8584 2.2945 map": "<position> map",
+    "40°26'46\"N 79°58'56\"W": "<position> <position>",
+    "facebook.com/john.smith": "<profile>",
+    "QQ123456C": "<code>",
+    "12345678Z": "<code>",
+    "550e8400-e29b-41d4-a716-446655440000": "<code>",
+    "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa": "<code>",
+    "john paul jones lyrics": "<name> lyrics",
+    "john o'neil": "<name>",
+    "mary-jane van der berg address": "<name> address",
+    "smith, john": "<name>",
+    "john f. kennedy": "<name>",
+    "jose\u0301 garcia": "<name>",
+    "JOSE GARCIA": "<name>",
+    "Jose de la cruz phone": "<name> phone",
+    "王小明的电话": "<name>的电话",
+    "Мария Иванова": "<name>",
+}
+UNCHANGED = (
+    "jobs at google.com", "eat at joes", "iphone 12 pro", "windows 2000", "1984 book", "covid 19", "2020 election",
+    "ps5 vs xbox360", "cheap flights 747",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_other_ways_of_writing_an_identifier_are_found(text: str) -> None:
+    assert Scrubber("US", NAMES).scrub([text])[0] == [LEFT[text]]
+
+
+def test_what_is_no_identifier_stays() -> None:
+    assert tuple(Scrubber("US", NAMES).scrub(UNCHANGED)[0]) == UNCHANGED

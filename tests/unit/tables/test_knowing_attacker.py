@@ -67,5 +67,5 @@ def test_knowledge_costs_cells() -> None:
 
 
 def test_nobody_knows_within_nothing() -> None:
-    with pytest.raises(ParameterError, match="known_within must be more than 0 per cent, got 0"):
+    with pytest.raises(ParameterError, match="known_within must be above 0, got 0"):
         Hypercube(known_within=0)

@@ -85,9 +85,9 @@ def test_text_has_the_kinds_only_where_there_are_several() -> None:
 @pytest.mark.parametrize(
     "options, words",
     [
-        ({"largest": 0}, "largest must be a whole number from 1 to 100"),
+        ({"largest": 0}, "largest must be between 1 and 100"),
         ({"variance": 0.0}, "variance must be between"),
-        ({"skip": -1}, "skip must be a whole number"),
+        ({"skip": -1}, "skip must be between 0 and 100"),
         ({"stay": 1.5}, "stay must be between 0 and 1"),
         ({"largest": 3, "monotone": (True,)}, "monotone must be one truth value, or 3"),
     ],

@@ -53,7 +53,7 @@ def safety_rule(batch: Batch, command: Command) -> None:
     """<SAFETYRULE>: the rules of the last table."""
     if not batch.jobs:
         raise PlanError("<SAFETYRULE> needs a <SPECIFYTABLE> before it.")
-    rules_of_calls(command.calls, holdings=False)  # so that a wrong parameter is told with this line
+    rules_of_calls(command.calls, holdings=False)  # so that the error about a wrong parameter names this line
     batch.jobs[-1].calls = command.calls
 
 
@@ -164,7 +164,7 @@ def read_a_priori(batch: Batch, command: Command) -> None:
     entries = read_hst(path, n_codes, separator=command.files[1], notes=batch.notes, ignore_errors=ignore)
     job.groups.append(EntryGroup(tuple(entries), ignore, expand))
     forget(batch.jobs, job)
-    judged(job)  # so that a wrong line is told with this command
+    judged(job)  # so that the error about a wrong line names this command
     batch.say(f"APRIORI: {len(entries)} lines of {path.name} for table {int(command.numbers[0])}.")
 
 

@@ -14,6 +14,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
 from reticent.microdata.search.evaluate import Evaluator, Node
 from reticent.microdata.search.ladders import Ladder, ladder_from_hierarchy, level_losses
@@ -34,6 +35,10 @@ class Generalize(Method):
     """
 
     name: ClassVar[str] = "generalize"
+    examples: ClassVar[Examples] = (
+        {"keys": ["region", "sex"], "k": 2},
+        {"keys": ["occupation", "sex"], "sensitive": ["education"], "l": 2, "suppression": 0.1},
+    )
     coarsens: ClassVar[bool] = True
     searches: ClassVar[bool] = True
 
@@ -50,7 +55,9 @@ class Generalize(Method):
     loss: Literal["entropy", "granularity", "precision", "discernibility"] = field(
         default="entropy", metadata={"help": "what is minimized"}
     )
-    importance: Mapping[str, float] = field(default_factory=dict, metadata={"help": "weight of each key in the loss"})
+    importance: Mapping[str, float] = field(
+        default_factory=dict, metadata={"above": 0, "help": "weight of each key in the loss"}
+    )
     valuation: Mapping[str, tuple[float, ...]] = field(
         default_factory=dict, metadata={"help": "cost of each level of a key, lowest first, instead of the loss"}
     )
@@ -61,8 +68,6 @@ class Generalize(Method):
         check_unique(self.keys, name="keys", owner=OWNER)
         if (self.l is not None or self.t is not None) and not self.sensitive:
             raise ParameterError(f"{OWNER}: l and t need sensitive variables; name them in sensitive.")
-        if any(not weight > 0 for weight in self.importance.values()):
-            raise ParameterError(f"{OWNER}: every importance must be above 0.")
 
     def _keys(self, schema: Schema) -> tuple[str, ...]:
         return self.keys or tuple(key for key in schema.keys if key not in self.sensitive)

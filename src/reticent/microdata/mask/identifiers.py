@@ -11,6 +11,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Examples
 from reticent.data.schema import Role, Schema
 
 
@@ -19,6 +20,7 @@ class RemoveIdentifiers(Method):
     """Drop all direct identifiers, or the variables named."""
 
     name: ClassVar[str] = "remove-identifiers"
+    examples: ClassVar[Examples] = ({}, {"variables": ["person", "household"]})
 
     variables: tuple[str, ...] = field(default=(), metadata={"help": "what to drop; empty: all direct identifiers"})
 
@@ -61,6 +63,7 @@ class NewIdentifiers(Method):
     """
 
     name: ClassVar[str] = "new-identifiers"
+    examples: ClassVar[Examples] = ({"variable": "person"}, {"variable": "household", "within": "region"})
 
     variable: str = field(metadata={"help": "identifier to replace, such as the household id"})
     within: str | None = field(default=None, metadata={"help": "start again at 1 within each value of this variable"})

@@ -14,7 +14,7 @@ from reticent.base.progress import Progress, part
 from reticent.data.draws import StepDraws, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import DEFAULT_PRIORITY, Kind, Schema
 from reticent.kernels.draws import uniform_matrix
 from reticent.microdata.perturb.binding import single_records
@@ -55,6 +55,11 @@ class LocalSuppression(Method):
     """
 
     name: ClassVar[str] = "local-suppression"
+    examples: ClassVar[Examples] = (
+        {"k": 3, "keys": ["sex", "marital", "education"]},
+        {"risk_threshold": 0.2, "keys": ["sex", "marital"]},
+        {"combinations": {"dimension": 2, "keys": ["sex", "marital", "birthplace"]}},
+    )
     blanks_only: ClassVar[bool] = True
     k: int | None = field(default=None, metadata={"min": 2, "help": "records that each combination must fit"})
     keys: tuple[str, ...] = field(default=(), metadata={"help": "key variables (default: the keys of the schema)"})
@@ -90,7 +95,6 @@ class LocalSuppression(Method):
     )
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         given = [n for n in ("k", "combinations", "risk_threshold") if getattr(self, n) is not None]
         if len(given) != 1:
             raise ParameterError(

@@ -15,7 +15,7 @@ from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
 from reticent.microdata.mask.swap import exchange
 from reticent.microdata.perturb.binding import (
@@ -43,6 +43,7 @@ class Massc(Method):
     """
 
     name: ClassVar[str] = "massc"
+    examples: ClassVar[Examples] = ({"keys": ["sex", "education"], "calibrate": ["sex"]},)
     keys: tuple[str, ...] = field(metadata={"help": "key variables, most important first"})
     limits: tuple[int, ...] = field(default=(1, 5), metadata={"help": "largest count of each risk stratum"})
     substitute: tuple[float, ...] = field(
@@ -52,7 +53,6 @@ class Massc(Method):
     calibrate: tuple[str, ...] = field(default=(), metadata={"help": "variables whose totals are kept"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         size = len(self.limits) + 1
         if any(low >= high for low, high in pairwise((0, *self.limits))):
             raise ParameterError(f"{self.name}: limits must be whole numbers from 1 on that increase.")

@@ -13,7 +13,7 @@ from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
 from reticent.microdata.grouping import (
     PARTITIONS,
@@ -64,6 +64,13 @@ class Microaggregate(Method):
     """
 
     name: ClassVar[str] = "microaggregate"
+    examples: ClassVar[Examples] = (
+        {"variables": ["age", "income"]},
+        {"variables": ["income"], "partition": "best", "proposals": 200, "k": 1},
+        {"variables": ["income"], "partition": "v-mdav", "gain": 0.5},
+        {"variables": ["income"], "partition": "variable", "sort_by": "income", "random_sizes": True},
+        {"variables": ["marital", "education"], "aggregation": "mode"},
+    )
     variables: tuple[str, ...] = field(metadata={"help": "variables to mask together"})
     k: int = field(default=3, metadata={"min": 1, "help": "smallest group"})
     partition: str = field(default="mdav", metadata={"choices": PARTITIONS, "help": "how records are grouped"})
@@ -98,7 +105,6 @@ class Microaggregate(Method):
     )
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         if self.partition == "variable" and self.sort_by is None:
             raise ParameterError("microaggregate: partition = 'variable' needs sort_by, the variable to sort by.")
         if self.sort_by is not None and self.partition != "variable":

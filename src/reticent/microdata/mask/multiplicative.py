@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_between
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples, Parameters
 from reticent.data.schema import Schema
 from reticent.microdata.perturb import lognormal
 from reticent.microdata.perturb.binding import check_variables, strata_of, units, with_all_numbers
@@ -27,7 +26,7 @@ SCHEMES = ("auto", "plain", "z-score")
 
 
 @dataclass(frozen=True)
-class Zone:
+class Zone(Parameters):
     """Records whose variables are all at most `up_to` (and in no earlier zone) get noise of strength `k`."""
 
     k: float = field(metadata={"min": 0.0, "help": "variance inflation of this zone"})
@@ -45,6 +44,10 @@ class MultiplicativeNoise(Method):
     """
 
     name: ClassVar[str] = "multiplicative-noise"
+    examples: ClassVar[Examples] = (
+        {"variables": ["income"], "k": 0.1},
+        {"variables": ["income"], "zones": [{"k": 0.2, "up_to": 1500}, {"k": 0.05}]},
+    )
     variables: tuple[str, ...] = field(metadata={"help": "numeric variables to mask together"})
     k: float = field(default=0.15, metadata={"min": 0.0, "help": "variance inflation before rescaling"})
     scheme: str = field(default="auto", metadata={"choices": SCHEMES, "help": "plain, z-score, or whichever applies"})
@@ -56,7 +59,6 @@ class MultiplicativeNoise(Method):
     nearest_psd: bool = field(default=False, metadata={"help": "replace an impossible covariance by the nearest"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         for chain in self.chains:
             if len(chain) < 2 or len(set(chain)) != len(chain) or not set(chain) <= set(self.variables):
                 raise ParameterError(
@@ -168,8 +170,6 @@ class MultiplicativeNoise(Method):
 
 
 def _check_zones(zones: tuple[Zone, ...], *, owner: str) -> None:
-    for zone in zones:
-        check_between(zone.k, 0.0, float("inf"), name="k of a zone", owner=owner)
     limits = [float("inf") if zone.up_to is None else zone.up_to for zone in zones]
     if any(low >= high for low, high in pairwise(limits)):
         raise ParameterError(f"{owner}: the limits of zones must increase, and only the last may be without up_to.")

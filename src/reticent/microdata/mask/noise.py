@@ -12,7 +12,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Schema
 from reticent.microdata.perturb import additive
 from reticent.microdata.perturb.binding import check_variables, keyed_normals, strata_of, units, with_all_numbers
@@ -34,6 +34,11 @@ class Noise(Method):
     """
 
     name: ClassVar[str] = "noise"
+    examples: ClassVar[Examples] = (
+        {"variables": ["income"], "k": 0.2},
+        {"variables": ["income"], "exact": True},
+        {"variables": ["age", "income"], "kind": "correlated", "strata": ["sex"]},
+    )
     variables: tuple[str, ...] = field(metadata={"help": "numeric variables to mask together"})
     k: float = field(default=0.1, metadata={"min": 0.0, "help": "variance of the noise over variance of the data"})
     kind: str = field(default="linear", metadata={"choices": KINDS, "help": "how noise enters"})
@@ -45,7 +50,6 @@ class Noise(Method):
     nearest_psd: bool = field(default=False, metadata={"help": "replace an impossible covariance by the nearest"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         if self.exact and (self.kind != "linear" or self.keep_zeros or self.outliers is not None):
             raise ParameterError(
                 "noise: exact moments go with kind = 'linear' and without keep_zeros or outliers. Drop one of them."

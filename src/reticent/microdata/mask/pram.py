@@ -12,7 +12,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Schema
 from reticent.kernels.ranking import stable_order
 from reticent.kernels.transitions import draw_codes, round_flows
@@ -33,6 +33,10 @@ class Pram(Method):
     """
 
     name: ClassVar[str] = "pram"
+    examples: ClassVar[Examples] = (
+        {"variables": ["marital"]},
+        {"variables": ["education"], "keep": 0.6, "invariant": False, "strata": ["sex"]},
+    )
     variables: tuple[str, ...] = field(metadata={"help": "categorical variables, each changed on its own"})
     keep: float = field(default=0.8, metadata={"min": 0.0, "max": 1.0, "help": "smallest probability of no change"})
     invariant: bool = field(default=True, metadata={"help": "expected marginals stay as they are"})
@@ -45,7 +49,6 @@ class Pram(Method):
     codes: tuple[str, ...] = field(default=(), metadata={"help": "the codes of the own matrix in its order"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         if (self.matrix or self.codes or self.forbidden or self.exempt) and len(self.variables) != 1:
             raise ParameterError(f"{self.name}: matrix, codes, forbidden and exempt speak of one variable; give one.")
         if bool(self.matrix) != bool(self.codes):

@@ -12,7 +12,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
 from reticent.kernels.swaps import TIE_DRAW, rank_partners
 from reticent.microdata.perturb.binding import (
@@ -38,14 +38,15 @@ class RankSwap(Method):
     """
 
     name: ClassVar[str] = "rank-swap"
+    examples: ClassVar[Examples] = (
+        {"variables": ["income"]},
+        {"variables": ["education"], "window": 20, "strata": ["sex"]},
+    )
     variables: tuple[str, ...] = field(metadata={"help": "numeric or ordinal variables, each swapped on its own"})
     window: float = field(
         default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "largest difference of ranks, percent of records"}
     )
     strata: tuple[str, ...] = field(default=(), metadata={"help": "swap within groups of these variables"})
-
-    def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
 
     def check(self, schema: Schema) -> None:
         """The variables have an order, the strata are known."""

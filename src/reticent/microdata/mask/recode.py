@@ -12,6 +12,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Examples
 from reticent.data.recoding import parse_rules
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.microdata.mask.bands import band_labels, merged
@@ -29,6 +30,13 @@ class Recode(Method):
     """
 
     name: ClassVar[str] = "recode"
+    examples: ClassVar[Examples] = (
+        {"variable": "age", "bands": [16, 35, 65]},
+        {"variable": "region", "level": 1},
+        {"variable": "occupation", "truncate": 1},
+        {"variable": "education", "rules": ["low: 0-1", "high: 2-"]},
+        {"variable": "sex", "map": {"f": "person", "m": "person"}},
+    )
     coarsens: ClassVar[bool] = True
 
     variable: str = field(metadata={"help": "variable to recode"})

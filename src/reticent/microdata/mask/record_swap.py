@@ -12,7 +12,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Role, Schema
 from reticent.microdata.mask.swap import exchange
 from reticent.microdata.perturb.binding import (
@@ -40,6 +40,7 @@ class RecordSwap(Method):
     """
 
     name: ClassVar[str] = "record-swap"
+    examples: ClassVar[Examples] = ({"areas": ["region"], "profiles": [["sex"]], "keys": ["marital", "education"]},)
     areas: tuple[str, ...] = field(metadata={"help": "geographic variables, coarse to fine"})
     profiles: tuple[tuple[str, ...], ...] = field(metadata={"help": "lists of variables partners must agree on"})
     keys: tuple[str, ...] = field(default=(), metadata={"help": "combination that makes a person at risk"})
@@ -48,7 +49,6 @@ class RecordSwap(Method):
     carry_along: tuple[str, ...] = field(default=(), metadata={"help": "variables that move with the area"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         if not self.profiles or not all(self.profiles):
             raise ParameterError(f"{self.name}: profiles must hold at least one list of variables.")
         moving = {*self.areas, *self.carry_along}

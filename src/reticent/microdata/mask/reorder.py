@@ -9,6 +9,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Examples
 from reticent.microdata.perturb.binding import keyed_uniforms, smallest_ids
 
 
@@ -21,6 +22,7 @@ class Reorder(Method):
     """
 
     name: ClassVar[str] = "reorder"
+    examples: ClassVar[Examples] = ({}, {"mix_households": True})
 
     mix_households: bool = field(default=False, metadata={"help": "also separate the members of a household"})
 

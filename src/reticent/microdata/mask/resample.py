@@ -11,7 +11,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Schema
 from reticent.microdata.perturb.binding import (
     check_variables,
@@ -33,12 +33,10 @@ class Resample(Method):
     """
 
     name: ClassVar[str] = "resample"
+    examples: ClassVar[Examples] = ({"variables": ["income"]},)
     variables: tuple[str, ...] = field(metadata={"help": "numeric variables, each on its own"})
     t: int = field(default=3, metadata={"min": 1, "help": "number of bootstrap samples"})
     strata: tuple[str, ...] = field(default=(), metadata={"help": "within groups of these variables"})
-
-    def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
 
     def check(self, schema: Schema) -> None:
         """The variables are numeric, the strata known."""

@@ -13,7 +13,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, step_input
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Schema
 from reticent.microdata.perturb.binding import check_variables, units, with_all_numbers
 from reticent.microdata.perturb.covariance import moments
@@ -32,19 +32,21 @@ class RoundValues(Method):
     """
 
     name: ClassVar[str] = "round"
+    examples: ClassVar[Examples] = (
+        {"variables": ["income"], "base": 100},
+        {"variables": ["income"], "base": 100, "how": "random"},
+        {"variables": ["age"], "points": [0, 30, 60]},
+    )
     coarsens: ClassVar[bool] = True
     variables: tuple[str, ...] = field(metadata={"help": "numeric variables"})
-    base: float | None = field(default=None, metadata={"min": 0.0, "help": "round to multiples of this"})
+    base: float | None = field(default=None, metadata={"above": 0, "help": "round to multiples of this"})
     points: tuple[float, ...] = field(default=(), metadata={"help": "rounding set of single values"})
     vectors: tuple[tuple[float, ...], ...] = field(default=(), metadata={"help": "rounding set of vectors"})
     how: str = field(default="nearest", metadata={"choices": HOW, "help": "which neighbour is taken"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         if sum((self.base is not None, bool(self.points), bool(self.vectors))) != 1:
             raise ParameterError(f"{self.name}: give exactly one of base, points and vectors.")
-        if self.base is not None and self.base <= 0:
-            raise ParameterError(f"{self.name}: base must be above 0, got {self.base!r}.")
         if self.vectors and self.how != "nearest":
             raise ParameterError(f"{self.name}: vectors are rounded to the nearest only.")
         if any(len(vector) != len(self.variables) for vector in self.vectors):

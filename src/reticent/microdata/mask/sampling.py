@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.checks import check_unique
-from reticent.base.errors import DataError, ParameterError
+from reticent.base.errors import DataError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.microdata.perturb.binding import keyed_uniforms, single_records, whole_households
 
@@ -28,16 +29,15 @@ class Sample(Method):
     """
 
     name: ClassVar[str] = "sample"
+    examples: ClassVar[Examples] = ({"fraction": 0.5}, {"fraction": 0.5, "households": True})
 
-    fraction: float = field(metadata={"min": 0.0, "max": 1.0, "help": "share of units to keep"})
+    fraction: float = field(metadata={"above": 0, "max": 1, "help": "share of units to keep"})
     strata: tuple[str, ...] = field(default=(), metadata={"help": "variables that form the strata"})
     households: bool = field(default=False, metadata={"help": "draw whole households"})
     weight: str | None = field(default=None, metadata={"help": "name of a new weight variable, if there is none"})
 
     def __post_init__(self) -> None:
         check_unique(self.strata, name="strata", owner="sample")
-        if not 0 < self.fraction <= 1:
-            raise ParameterError(f"sample: fraction must be above 0 and at most 1, got {self.fraction!r}.")
 
     def check(self, schema: Schema) -> None:
         """Strata exist; households need an id; a new weight must not stand beside an old one."""

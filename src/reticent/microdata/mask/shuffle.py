@@ -13,7 +13,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
 from reticent.kernels.ranking import centered_ranks, stable_order
 from reticent.microdata.perturb.binding import check_variables, differing, keyed_normals, slices, strata_of, units
@@ -34,12 +34,12 @@ class Shuffle(Method):
     """
 
     name: ClassVar[str] = "shuffle"
+    examples: ClassVar[Examples] = ({"variables": ["income"], "predictors": ["age", "sex"]},)
     variables: tuple[str, ...] = field(metadata={"help": "numeric variables to shuffle together"})
     predictors: tuple[str, ...] = field(default=(), metadata={"help": "variables that stay and explain"})
     strata: tuple[str, ...] = field(default=(), metadata={"help": "shuffle within groups of these variables"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         if set(self.variables) & set(self.predictors):
             raise ParameterError(f"{self.name}: a variable cannot be shuffled and be a predictor at the same time.")
 

@@ -12,7 +12,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
 from reticent.kernels.swaps import pair_up
 from reticent.microdata.perturb.binding import check_variables, joint_excess, keyed_uniforms, recoded, strata_of, units
@@ -34,6 +34,7 @@ class Swap(Method):
     """
 
     name: ClassVar[str] = "swap"
+    examples: ClassVar[Examples] = ({"variables": ["marital"], "within": ["sex"], "rate": 20},)
     variables: tuple[str, ...] = field(metadata={"help": "exchanged together"})
     rate: float = field(default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "percent of records to change"})
     within: tuple[str, ...] = field(default=(), metadata={"help": "partners agree on these"})
@@ -41,7 +42,6 @@ class Swap(Method):
     threshold: int = field(default=1, metadata={"min": 1, "help": "a record is rare at or below this count"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         if set(self.variables) & set(self.within):
             raise ParameterError(f"{self.name}: a variable cannot be swapped and kept within at the same time.")
 

@@ -15,7 +15,7 @@ from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
 from reticent.kernels import draws as kernel
 from reticent.microdata.edits import EditRule, read_rules, violations
@@ -54,6 +54,10 @@ class Synthesize(Method):
     """
 
     name: ClassVar[str] = "synthesize"
+    examples: ClassVar[Examples] = (
+        {"variables": ["income"], "k": 2},
+        {"variables": ["marital"], "model": "parametric", "predictors": ["sex", "age"]},
+    )
     variables: tuple[str, ...] = field(metadata={"help": "variables to replace, in this order"})
     model: str = field(default="tree", metadata={"choices": ("tree", "parametric"), "help": "how values are drawn"})
     minimum_leaf: int | None = field(
@@ -71,7 +75,6 @@ class Synthesize(Method):
     copy: int = field(default=1, metadata={"min": 1, "help": "number of this copy; copies differ in their draws"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         if self.minimum_leaf is not None and self.minimum_leaf < self.k:
             raise ParameterError(f"{self.name}: minimum_leaf must be at least k = {self.k}, got {self.minimum_leaf}.")
         if set(self.variables) & set(self.predictors):

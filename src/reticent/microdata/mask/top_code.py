@@ -14,7 +14,7 @@ from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Role, Schema
 from reticent.microdata.mask.tails import check_tail, tail_of
 
@@ -66,7 +66,6 @@ class LimitCode(Method):
     label: str | None = field(default=None, metadata={"help": "a text such as '90+'; the variable becomes a code"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         given = [way for way in ("value", "quantile", "deviations") if getattr(self, way) is not None]
         if len(given) != 1:
             came = " and ".join(given) or "none"
@@ -170,6 +169,11 @@ class TopCode(LimitCode):
     """Replace values above a limit by the limit, by their mean, by a number or by a text."""
 
     name: ClassVar[str] = "top-code"
+    examples: ClassVar[Examples] = (
+        {"variable": "income", "quantile": 0.98},
+        {"variable": "income", "value": 4000},
+        {"variable": "age", "deviations": 2},
+    )
     sign: ClassVar[float] = 1.0
 
 
@@ -178,6 +182,11 @@ class BottomCode(LimitCode):
     """Replace values below a limit by the limit, by their mean, by a number or by a text."""
 
     name: ClassVar[str] = "bottom-code"
+    examples: ClassVar[Examples] = (
+        {"variable": "income", "quantile": 0.02},
+        {"variable": "age", "value": 18},
+        {"variable": "income", "deviations": 2},
+    )
     sign: ClassVar[float] = -1.0
 
 
@@ -192,6 +201,7 @@ class MultivariateTopCode(Method):
     """
 
     name: ClassVar[str] = "multivariate-top-code"
+    examples: ClassVar[Examples] = ({"variables": ["age", "income"]},)
 
     variables: tuple[str, ...] = field(metadata={"help": "numeric variables, at least two"})
     share: float = field(default=0.025, metadata={"min": 0.0, "max": 0.5, "help": "share of normal data outside"})
@@ -199,7 +209,6 @@ class MultivariateTopCode(Method):
     k: int = field(default=3, metadata={"min": 2, "help": "with 'classical': fewest respondents outside"})
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         if len(self.variables) < 2:
             raise ParameterError("multivariate-top-code: give at least two variables; for one use top-code.")
 

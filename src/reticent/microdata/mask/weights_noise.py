@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.base.errors import DataError, ParameterError
+from reticent.base.errors import DataError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Examples
 from reticent.data.schema import Schema
 from reticent.microdata.perturb.binding import keyed_uniforms, single_records, whole_households
 
@@ -23,14 +24,11 @@ class NoiseOnWeights(Method):
     """
 
     name: ClassVar[str] = "noise-on-weights"
+    examples: ClassVar[Examples] = ({}, {"percent": 10, "keep_total": False})
 
-    percent: float = field(default=5.0, metadata={"min": 0.0, "max": 99.0, "help": "largest change, in percent"})
+    percent: float = field(default=5.0, metadata={"above": 0, "below": 100, "help": "largest change, in percent"})
     keep_total: bool = field(default=True, metadata={"help": "rescale so that the weights keep their sum"})
     decimals: int | None = field(default=None, metadata={"min": 0, "help": "round to this many decimals"})
-
-    def __post_init__(self) -> None:
-        if not 0 < self.percent < 100:
-            raise ParameterError(f"noise-on-weights: percent must be above 0 and below 100, got {self.percent!r}.")
 
     def check(self, schema: Schema) -> None:
         """There is a weight."""

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_choice, check_integer, check_unique
+from reticent.base.checks import check_choice, check_unique
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Parameters
 from reticent.data.schema import Schema
 from reticent.kernels.subsets import assess, refine
 from reticent.kernels.wildcards import compatible_sums
@@ -27,22 +28,20 @@ UNITS = ("records", "population")
 
 
 @dataclass(frozen=True)
-class Combination:
+class Combination(Parameters):
     """Some keys crossed, and the count at or below which a cell is unsafe."""
 
     variables: tuple[str, ...]
-    threshold: float = 1
+    threshold: float = field(default=1, metadata={"above": 0})
 
     def __post_init__(self) -> None:
         if not self.variables:
             raise ParameterError("Combination: variables must name at least one key, got none.")
         check_unique(self.variables, name="variables", owner="Combination")
-        if not self.threshold > 0:
-            raise ParameterError(f"Combination: threshold must be above 0, got {self.threshold!r}.")
 
 
 @dataclass(frozen=True)
-class KeyCombinations:
+class KeyCombinations(Parameters):
     """Which combinations are meant: all up to a dimension, by identification level, or given ones; each with a threshold.
 
     `thresholds` (one for each size, from single variables on) goes before `threshold`. With `levels`, the combinations
@@ -51,18 +50,14 @@ class KeyCombinations:
     """
 
     dimension: int | None = field(default=None, metadata={"min": 1, "help": "all combinations of up to so many keys"})
-    threshold: float = field(default=1, metadata={"min": 0, "help": "a cell is unsafe at or below this count"})
-    thresholds: tuple[float, ...] = field(default=(), metadata={"help": "a threshold for each size"})
+    threshold: float = field(default=1, metadata={"above": 0, "help": "a cell is unsafe at or below this count"})
+    thresholds: tuple[float, ...] = field(default=(), metadata={"above": 0, "help": "a threshold for each size"})
     levels: bool = field(default=False, metadata={"help": "most × more × identifying, by identification level"})
     given: tuple[Combination, ...] = field(default=(), metadata={"help": "combinations with their own thresholds"})
     keys: tuple[str, ...] = field(default=(), metadata={"help": "keys to combine (default: the keys of the schema)"})
     except_for: tuple[tuple[str, ...], ...] = field(default=(), metadata={"help": "combinations to leave out"})
 
     def __post_init__(self) -> None:
-        if self.dimension is not None:
-            check_integer(self.dimension, minimum=1, name="dimension", owner="KeyCombinations")
-        if not self.threshold > 0 or any(not t > 0 for t in self.thresholds):
-            raise ParameterError("KeyCombinations: every threshold must be above 0.")
         if self.thresholds and self.dimension is not None and len(self.thresholds) != self.dimension:
             raise ParameterError(
                 f"KeyCombinations: thresholds must have one entry for each size up to {self.dimension}, "

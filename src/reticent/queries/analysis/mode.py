@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import PlanError
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 from reticent.queries.analysis.blur import blur_factors, blurred, respondent_ids
 from reticent.queries.analysis.dominance import Shares
 from reticent.queries.analysis.drop_q import kept_rows
@@ -41,9 +41,10 @@ LIMITED = "A few records are left out, values are slightly changed, and those th
 
 
 @dataclass(frozen=True)
-class AnalysisOptions:
+class AnalysisOptions(Parameters):
     """`[policy.options.analysis]`; every number here is confidential."""
 
+    called: ClassVar[str] = "policy: options analysis"
     gamma: int = field(default=20, metadata={"min": 3, "help": "fewest records of a piece of a universe"})
     joint_gamma: int = field(default=10, metadata={"min": 3, "help": "fewest records of a non-empty intersection"})
     drop: int = field(default=5, metadata={"min": 2, "max": 50, "help": "most records dropped in a stratum"})

@@ -7,11 +7,12 @@ database that is opened again takes filters and cutpoints from here, refuses oth
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.data.parameters import Parameters
 from reticent.ledger.chain import LedgerError
 from reticent.queries.camouflage.hulls import Hull
 from reticent.queries.fixed import Whole
@@ -21,9 +22,10 @@ FORMAT = 1
 
 
 @dataclass(frozen=True)
-class CamouflageOptions:
+class CamouflageOptions(Parameters):
     """`[policy.options.camouflage]`: how wide cells are, and against whom they stand. All of it may be public."""
 
+    called: ClassVar[str] = "policy: options camouflage"
     percent: float = field(
         default=20.0,
         metadata={"min": 0.1, "max": 99, "help": "half-width of a cell in percent of its band's smaller end"},

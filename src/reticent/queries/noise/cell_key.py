@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import InfeasibleError, ParameterError, PlanError
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 from reticent.queries.canonical import RecordSet
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
@@ -35,11 +35,12 @@ NOISY = "Counts and sums carry noise and do not add up."
 
 
 @dataclass(frozen=True)
-class CellKeyOptions:
+class CellKeyOptions(Parameters):
     """`[policy.options.cell-key]`: the design of the noise. Without `sums` only counts are answered."""
 
+    called: ClassVar[str] = "policy: options cell-key"
     largest: int = field(default=5, metadata={"min": 1, "max": 100, "help": "D, the largest change of a count"})
-    variance: float = field(default=3.0, metadata={"min": 0, "help": "V, the variance of the change"})
+    variance: float = field(default=3.0, metadata={"min": 1e-9, "max": 1e4, "help": "V, the variance of the change"})
     skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never answered"})
     stay: float = field(default=0.0, metadata={"min": 0, "max": 1, "help": "least probability of no change"})
     monotone: bool = False

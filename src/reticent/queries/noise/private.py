@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import PlanError
 from reticent.base.optional import need
-from reticent.data.parameters import build
+from reticent.data.parameters import Parameters, build
 from reticent.queries.canonical import RecordSet
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
@@ -25,9 +25,10 @@ SPENT = Refusal(Code.BUDGET, "The privacy budget of this database is spent.", "A
 
 
 @dataclass(frozen=True)
-class PrivateOptions:
+class PrivateOptions(Parameters):
     """`[policy.options.private]`: the budget and what a value costs."""
 
+    called: ClassVar[str] = "policy: options private"
     total: float = field(default=5.0, metadata={"min": 1e-6, "help": "epsilon of the whole database, for ever"})
     epsilon: float = field(default=0.1, metadata={"min": 1e-6, "help": "epsilon of one value"})
     contributions: int = field(default=1, metadata={"min": 1, "help": "most records of a respondent in a cell"})

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
 from reticent.tables.attack.certify import certify
@@ -54,10 +55,23 @@ def insiders(
         learned = algebra.learned(known, settle=settle)
         if learned is None:
             learned = public.learned(known)
-        exposed = tuple(c for c in learned if c not in set(known.tolist()))
+        exposed = _by_the_table(problem, known, [c for c in learned if c not in set(known.tolist())])
         if exposed:
             found.append(Insider(int(respondent), tuple(known.tolist()), exposed))
     return found
+
+
+def _by_the_table(problem: SuppressionProblem, known: Ints, learned: list[int]) -> tuple[int, ...]:
+    """What a respondent learns from the table: not what it knows if nothing is published.
+
+    Who is all of a total knows that nobody else is in its parts. Such parts are as small as they may be.
+    """
+    least = problem.values <= problem.lower_bound + problem.tolerance
+    if not any(least[cell] for cell in learned):
+        return tuple(learned)
+    everything = np.asarray(problem.status != CellStatus.EMPTY)
+    anyway = set(_Public(problem, everything).learned(known))
+    return tuple(cell for cell in learned if not (least[cell] and cell in anyway))
 
 
 def single_respondents(problem: SuppressionProblem) -> Ints:

@@ -15,7 +15,7 @@ from reticent.solve.model import LinearModel, Solution, Status
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-_PATIENCE = 20.0  # seconds for one integer programme
+_PATIENCE = 20.0  # seconds for one integer program
 _HURRY = 0.5  # seconds for one that need not be solved to the end
 _TARGET_SIZE = 1e6  # the largest number the solver should see: its tolerance of 1e-7 is absolute
 
@@ -30,7 +30,7 @@ class MovementProgram:
     """Movements z of some cells with M z = 0, −room_down ≤ z ≤ room_up, kept warm for many objectives.
 
     Movements that are `whole` (the attacker knows that their values are whole numbers) count only as such: a linear
-    optimum where they are not is replaced by that of an integer programme.
+    optimum where they are not is replaced by that of an integer program.
     """
 
     def __init__(self, relations: Relations, room_down: Floats, room_up: Floats, *, whole: Mask | None = None) -> None:

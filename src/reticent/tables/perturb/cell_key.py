@@ -6,12 +6,13 @@ Sources: Fraser and Wooton (2005); Thompson, Broadfoot and Elazar (2013); the ma
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
+from reticent.data.parameters import Examples, Parameters
 from reticent.tables.perturb.ptable import PerturbationTable
 from reticent.tables.perturb.record_keys import turned
 
@@ -53,7 +54,7 @@ def perturb_counts(
 
 
 @dataclass(frozen=True)
-class MagnitudeNoise:
+class MagnitudeNoise(Parameters):
     """How large the noise of a magnitude is, as in tau-ARGUS.
 
     The noise of a cell is a multiple of `magnifier`: its `contributions` largest contributions, their mean, their range
@@ -63,14 +64,15 @@ class MagnitudeNoise:
     follows from the second table by that table and without scaling. Unsafe cells move by at least `extra` (μ_c).
     """
 
+    examples: ClassVar[Examples] = ({}, {"contributions": 20, "shares": [0.5] * 19})
     magnifier: Literal["top", "mean", "range", "sum"] = "top"
     contributions: int = field(default=1, metadata={"min": 1, "max": 20})
     scaling: Literal["flex", "simple"] = "simple"
-    small: float = field(default=0.1, metadata={"min": 0, "help": "σ1, the multiple for small contributions"})
+    small: float = field(default=0.1, metadata={"above": 0, "help": "σ1, the multiple for small contributions"})
     large: float = field(default=0.05, metadata={"min": 0, "help": "σ0, the multiple for the largest contributions"})
     turning: float = field(default=1000.0, metadata={"min": 0, "help": "z_f, where the multiple begins to fall"})
     power: float = field(default=3.0, metadata={"min": 1, "help": "q, how fast it falls"})
-    shares: tuple[float, ...] = ()
+    shares: tuple[float, ...] = field(default=(), metadata={"min": 0, "max": 1})
     parity: bool = False
     separation: bool = False
     extra: float = field(default=0.0, metadata={"min": 0, "help": "μ_c, least noise of unsafe cells"})
@@ -78,11 +80,11 @@ class MagnitudeNoise:
     same_key: bool = field(default=False, metadata={"help": "the largest contribution takes the cell key unturned"})
 
     def __post_init__(self) -> None:
-        if self.small <= 0 or (self.scaling == "flex" and not (self.large > 0 and self.turning > 0)):
-            raise ParameterError(f"{OWNER}: small (and for scaling flex also large and turning) must be above 0.")
+        if self.scaling == "flex" and not (self.large > 0 and self.turning > 0):
+            raise ParameterError(f"{OWNER}: for scaling flex, large and turning must be above 0.")
         if self.magnifier != "top" and self.contributions != 1:
             raise ParameterError(f"{OWNER}: contributions other than 1 need magnifier top, not {self.magnifier!r}.")
-        if len(self.shares) != self.contributions - 1 or any(not 0 <= share <= 1 for share in self.shares):
+        if len(self.shares) != self.contributions - 1:
             raise ParameterError(
                 f"{OWNER}: shares must be {self.contributions - 1} numbers from 0 to 1, one for each contribution after "
                 f"the largest; got {len(self.shares)}."

@@ -13,6 +13,7 @@ from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Parameters
 from reticent.data.table import Measure, Table
 from reticent.kernels.draws import uniforms
 from reticent.tables.guarantee import Guarantee, Rate
@@ -40,7 +41,7 @@ STORED_KEYS = (
 
 
 @dataclass(frozen=True)
-class CellKey:
+class CellKey(Parameters):
     """Cell keys: every cell gets noise that depends on its set of records and the secret; totals need not add up.
 
     The p-table is designed from `largest` (D), `variance` (V), `skip`, `stay` and `monotone`, or read from the file
@@ -62,7 +63,7 @@ class CellKey:
     )
     lists_empty: ClassVar[bool] = True
     largest: int = field(default=5, metadata={"min": 1, "max": 100, "help": "largest change of a count"})
-    variance: float = field(default=3.0, metadata={"min": 0, "help": "variance of the change"})
+    variance: float = field(default=3.0, metadata={"min": 1e-9, "max": 1e4, "help": "variance of the change"})
     skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never published"})
     stay: float = field(default=0.0, metadata={"min": 0, "max": 1, "help": "least probability of no change"})
     monotone: bool = field(default=False, metadata={"help": "probabilities rise up to no change"})

@@ -8,14 +8,15 @@ Giessing (2016); Giessing and Höhne (2011); errata 21.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from reticent.base.checks import check_between, check_integer
 from reticent.base.errors import InfeasibleError, ParameterError, SolverError
+from reticent.data.parameters import Parameters
 from reticent.solve.highs import solve
 from reticent.solve.model import LinearModel, Status
 from reticent.tables.perturb.ptable import PerturbationTable, Row
@@ -27,7 +28,7 @@ ITERATIONS = 400
 
 
 @dataclass(frozen=True)
-class Design:
+class Design(Parameters):
     """What a perturbation table must satisfy.
 
     No change is beyond `largest` (D); the variance is `variance` (V), or at most that with `at_most`. Results 1 to
@@ -36,20 +37,16 @@ class Design:
     `parts` is the number of steps within 1: 1 for counts, more for magnitudes.
     """
 
-    largest: int = 5
-    variance: float = 3.0
-    skip: int = 0
-    stay: float = 0.0
+    called: ClassVar[str] = OWNER
+    largest: int = field(default=5, metadata={"min": 1, "max": 100})
+    variance: float = field(default=3.0, metadata={"min": 1e-9, "max": 1e4})
+    skip: int = field(default=0, metadata={"min": 0, "max": 100})
+    stay: float = field(default=0.0, metadata={"min": 0, "max": 1})
     monotone: bool | tuple[bool, ...] = False
     at_most: bool = False
-    parts: int = 1
+    parts: int = field(default=1, metadata={"min": 1, "max": 100})
 
     def __post_init__(self) -> None:
-        check_integer(self.largest, minimum=1, maximum=100, name="largest", owner=OWNER)
-        check_integer(self.skip, minimum=0, maximum=100, name="skip", owner=OWNER)
-        check_integer(self.parts, minimum=1, maximum=100, name="parts", owner=OWNER)
-        check_between(self.variance, 1e-9, 1e4, name="variance", owner=OWNER)
-        check_between(self.stay, 0.0, 1.0, name="stay", owner=OWNER)
         if not isinstance(self.monotone, bool) and len(self.monotone) != self.n_rows:
             raise ParameterError(f"{OWNER}: monotone must be one truth value, or {self.n_rows}: one for each row.")
 

@@ -11,11 +11,12 @@ from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Parameters
 from reticent.data.table import Table
 from reticent.tables.guarantee import Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.record_keys import BITS, RecordKeys, contributing_keys
-from reticent.tables.perturb.rounding import check_base, round_randomly, rounding_bounds
+from reticent.tables.perturb.rounding import round_randomly, rounding_bounds
 from reticent.tables.problem import SuppressionProblem
 
 Words = NDArray[np.uint64]
@@ -23,7 +24,7 @@ OWNER = "random-rounding"
 
 
 @dataclass(frozen=True)
-class RandomRounding:
+class RandomRounding(Parameters):
     """Random rounding: up with probability remainder/base, so without bias; totals need not add up.
 
     The draw belongs to the secret, the response and the cell. A cell of records is known by its set of records (their
@@ -41,11 +42,8 @@ class RandomRounding:
         "cells of the same records are changed alike, so values that differ tell of somebody elsewhere",
     )
     lists_empty: ClassVar[bool] = True
-    base: float = field(default=5.0, metadata={"min": 0, "help": "all published values are multiples of it"})
+    base: float = field(default=5.0, metadata={"above": 0, "help": "all published values are multiples of it"})
     record_key: str = field(default="", metadata={"help": "variable with the record keys; absent: drawn"})
-
-    def __post_init__(self) -> None:
-        check_base(self.base)
 
     @property
     def draws(self) -> bool:

@@ -59,13 +59,16 @@ def insider_rows(problem: SuppressionProblem, who: NDArray[np.int64]) -> sparse.
     relations = problem.relations
     hidden_singles = problem.forced & (who >= 0)
     entry_row = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))
+    least = problem.values <= problem.lower_bound + problem.tolerance
     all_cells: dict[bytes, NDArray[np.int64]] = {}
     for row in np.unique(entry_row[hidden_singles[relations.cells]]).tolist():
-        cells = relations.row(row)[0]
+        cells, coefs = relations.row(row)
         forced, owner = problem.forced[cells], who[cells]
         for respondent in np.unique(owner[forced & (owner >= 0)]).tolist():
             # with two others hidden anyway, each of them guards the other
             others = forced & (owner != respondent)
+            if others.sum() == 1 and least[cells[others]].all() and (owner[coefs < 0] == respondent).all():
+                continue  # who is all of a total knows anyway that nobody else is in its parts
             if others.sum() == 1 and problem.guarded[cells[others]].all():
                 helpers = cells[problem.candidates[cells] & (owner != respondent)].astype(np.int64)
                 all_cells.setdefault(helpers.tobytes(), helpers)

@@ -1,4 +1,4 @@
-"""The search for a cheap safe pattern: relax and cut, round by a small integer programme, complete, clean, improve.
+"""The search for a cheap safe pattern: relax and cut, round by a small integer program, complete, clean, improve.
 
 Every pattern is judged by the attacker (`certify`); what it finds comes back as cuts, so nothing is learned twice.
 """
@@ -195,7 +195,7 @@ class Engine:
     def complete(self, pattern: Mask, *, give_up: float = math.inf, cut_rounds: int = 12) -> Mask:
         """Hide further cells until the pattern is safe (it ends: the pattern grows) or dearer than `give_up`.
 
-        First by the cuts of the attacker and small integer programmes; when these no longer get on, by routing.
+        First by the cuts of the attacker and small integer programs; when these no longer get on, by routing.
         """
         pattern = pattern | self.problem.forced
         if self.best is None and self.crowded:

@@ -1,4 +1,4 @@
-"""The default: relaxation with cuts, a small integer programme near it, completion, reverse delete, neighbourhoods."""
+"""The default: relaxation with cuts, a small integer program near it, completion, reverse delete, neighbourhoods."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,7 +13,7 @@ from reticent.tables.suppression.rerouting import reroute
 
 _LEAST = 0.8  # seconds for each of the first two steps
 _SURE = 0.9  # share of a cell in the relaxation from which on it is hidden at once
-_PROVABLE = 20_000  # cells up to which the whole integer programme is worth a try
+_PROVABLE = 20_000  # cells up to which the whole integer program is worth a try
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,6 @@ class Heuristic(SuppressionMethod):
 
 
 def _search_crowded(engine: Engine, *, until: float) -> None:
-    """Too many primaries for rounds of integer programmes: from what the relaxation is sure of, by joint movements."""
+    """Too many primaries for rounds of integer programs: from what the relaxation is sure of, by joint movements."""
     engine.complete(engine.master.x > _SURE)
     reroute(engine, until=until)

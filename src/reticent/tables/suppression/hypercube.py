@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import NotProtectedError, ParameterError
+from reticent.base.errors import NotProtectedError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.data.cells import CellStatus
@@ -37,12 +37,9 @@ class Hypercube(SuppressionMethod):
 
     name: ClassVar[str] = "hypercube"
     known_within: float | None = field(
-        default=None, metadata={"help": "per cent within which the attacker knows every cell; without: he does not"}
+        default=None,
+        metadata={"above": 0, "help": "per cent within which the attacker knows every cell; without: he does not"},
     )
-
-    def __post_init__(self) -> None:
-        if self.known_within is not None and not self.known_within > 0:
-            raise ParameterError(f"hypercube: known_within must be more than 0 per cent, got {self.known_within:g}.")
 
     def protect(
         self,

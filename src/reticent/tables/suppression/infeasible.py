@@ -24,7 +24,7 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
         if not inside:
             return _too_close_inside(problem, everything)
         return InfeasibleError(
-            "Suppression: some primary cells can always be worked out by a respondent who is alone in another cell "
+            "Suppression: some primary cells can always be worked out by a respondent alone in another cell "
             "(cells {cells}). Unfreeze cells near them, say hide_empty = false if it is true, or say singletons = false.",
             cells=tuple(sorted(set(inside))),
         )

@@ -26,7 +26,7 @@ from reticent.tables.suppression.demands import demands_of
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _NO_PATTERN = "Suppression: no pattern protects all primaries; too many cells may not be hidden."
-_BATCH = 400  # columns of an integer programme below which independent parts are put together
+_BATCH = 400  # columns of an integer program below which independent parts are put together
 
 
 class Master:

@@ -11,6 +11,7 @@ from reticent.base.errors import InfeasibleError, NotProtectedError, ParameterEr
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.cells import CellStatus
+from reticent.data.parameters import Parameters
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.inside import Breaches, partners_of
 from reticent.tables.attack.insiders import insiders, single_respondents
@@ -54,7 +55,7 @@ class Suppression(Outcome):
 
 
 @dataclass(frozen=True)
-class SuppressionMethod:
+class SuppressionMethod(Parameters):
     """What the methods share: costs, and a protected result or an error.
 
     A method says how to search (`_search`); this class checks what it is given, completes what a method left
@@ -102,8 +103,9 @@ class SuppressionMethod:
         first = found = self._with_sums(problem, groups, time_limit, progress, secret, earlier)
         while new := [group for group in published_sums(problem, found.hidden) if group not in groups]:
             groups += new
-            # in large tables what is hidden stays hidden: to search again would take as long as before
-            large = problem.n_cells > _LARGE
+            # in large tables, and when the time is up, what is hidden stays hidden: to search again would take as long as
+            # before, and a pattern that only grows comes to an end
+            large = problem.n_cells > _LARGE or clock.now() >= end
             kept = problem.with_status(found.hidden & problem.candidates, CellStatus.SECONDARY) if large else problem
             left = max(_LEAST_SECONDS, end - clock.now())
             found = self._with_sums(kept, groups, left, progress, secret, earlier)
