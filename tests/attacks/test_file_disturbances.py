@@ -13,15 +13,16 @@ from scipy.optimize import linear_sum_assignment
 
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Schema, Variable
-from reticent.jobs.protect_file import FileRun, run_steps
 from reticent.microdata.mask import Noise, Pram
+from reticent.microdata.protect import protect_data
+from reticent.microdata.result import ProtectedFile
 
 SECRET = bytes.fromhex("8f3a1c77e2b94d0561fa3e9d2c7b8805d4e1f6a3907b5c2d18e4f9a0b6c3d752")
 SLACK = 0.04
 """The attacks here know the disturbances from outside, ours from the run: they need not agree to the record."""
 
 
-def _share(run: FileRun) -> float:
+def _share(run: ProtectedFile) -> float:
     assert run.attacks.linkage is not None
     return run.attacks.linkage.share
 
@@ -42,7 +43,7 @@ def _evidence(shown: np.ndarray, true: np.ndarray) -> np.ndarray:
     return costs
 
 
-def _codes(run: FileRun, data: Microdata, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def _codes(run: ProtectedFile, data: Microdata, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     return (np.array(one.frame.table.select(names).rows()) for one in (run.after, data))  # type: ignore[return-value]
 
 
@@ -57,7 +58,7 @@ def test_codes_weigh_by_how_often_they_are_kept(seed: int) -> None:
         columns[name] = rng.choice(card, 400, p=share / share.sum()).astype(str)
     data = Microdata.of(pl.DataFrame(columns), Schema(tuple(Variable(x, role="key") for x in names)))
     steps = [Pram((name,), keep=keep) for name, keep in zip(names, keeps, strict=True)]
-    run = run_steps(data, steps, most=0.25, secret=SECRET)
+    run = protect_data(data, steps, most=0.25, secret=SECRET)
     found = _rightly(_evidence(*_codes(run, data, names)))
     assert found > 0.25  # unweighted distances link about 0.13
     assert _share(run) >= found - SLACK
@@ -73,7 +74,7 @@ def test_households_are_linked_by_weighted_codes() -> None:
     schema = Schema((Variable("home", role="household-id"), *(Variable(name, role="key") for name in names)))
     data = Microdata.of(frame, schema)
     steps = [Pram((name,), keep=keep) for name, keep in zip(names, keeps, strict=True)]
-    run = run_steps(data, steps, most=0.5, secret=SECRET)
+    run = protect_data(data, steps, most=0.5, secret=SECRET)
     costs = _evidence(*_codes(run, data, names))
     whole = np.array(
         [[_paired(costs[3 * a : 3 * a + 3, 3 * b : 3 * b + 3]) for b in range(homes)] for a in range(homes)]
@@ -103,7 +104,7 @@ def test_missing_values_do_not_hide_how_disturbances_go_together(seed: int) -> N
     values = rng.normal(0, 10_000, (600, 1)) + rng.normal(0, 300, (600, 6)) + 30_000
     values[0] = np.nan
     data, names = _numbers(values, np.tile(["f", "m"], 300))
-    run = run_steps(data, [Noise(names, k=1.0, kind="correlated")], most=0.05, secret=SECRET)
+    run = protect_data(data, [Noise(names, k=1.0, kind="correlated")], most=0.05, secret=SECRET)
     shown, true = run.after.numbers(names)[1:], values[1:]
     # the plan says k = 1: noise has the covariance of the data
     turn = np.linalg.cholesky(np.linalg.inv(np.cov(true.T)))
@@ -119,7 +120,7 @@ def test_noise_within_strata_is_measured_by_stratum() -> None:
     scale = (10.0 ** rng.integers(0, 5, (4, 8)))[np.arange(600) % 4]
     values = (rng.normal(0, 1, (600, 8)) + 5) * scale
     data, names = _numbers(values, codes)
-    run = run_steps(data, [Noise(names, k=2.0, kind="uncorrelated", strata=("s",))], most=0.1, secret=SECRET)
+    run = protect_data(data, [Noise(names, k=2.0, kind="uncorrelated", strata=("s",))], most=0.1, secret=SECRET)
     shown = run.after.numbers(names)
     units = np.array([values[codes == code].std(axis=0) for code in "abcd"])[np.arange(600) % 4]
     costs = (((shown / units)[:, None, :] - (values / units)[None, :, :]) ** 2).sum(axis=2)

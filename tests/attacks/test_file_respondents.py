@@ -11,8 +11,9 @@ import pytest
 from reticent.base.errors import NotProtectedError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Schema, Variable
-from reticent.jobs.protect_file import protect_file, run_steps
+from reticent.jobs.protect_file import protect_file
 from reticent.microdata.mask import Noise, Pram, Recode
+from reticent.microdata.protect import protect_data
 
 SECRET = bytes.fromhex("8f3a1c77e2b94d0561fa3e9d2c7b8805d4e1f6a3907b5c2d18e4f9a0b6c3d752")
 PEOPLE, VISITS = 60, 20
@@ -45,7 +46,7 @@ def _people_found(published: pl.DataFrame, true: pl.DataFrame) -> float:
 @pytest.mark.parametrize("seed", range(3))
 def test_visits_of_one_patient_are_no_crowd(seed: int) -> None:
     data = _visits(seed)
-    run = run_steps(data, [], most=0.06, secret=SECRET)
+    run = protect_data(data, [], most=0.06, secret=SECRET)
     assert _people_found(run.after.frame.table, data.frame.table) > 0.9
     assert run.verdict["linkage"].state == "not held"
     assert run.verdict["recount"].state == "not held"
@@ -55,7 +56,7 @@ def test_visits_of_one_patient_are_no_crowd(seed: int) -> None:
 
 def test_the_risk_of_a_record_counts_people() -> None:
     data = _visits(0)
-    run = run_steps(data, [], most=0.06, secret=SECRET)
+    run = protect_data(data, [], most=0.06, secret=SECRET)
     towns = data.frame.table.group_by("town").agg(pl.col("person").n_unique().alias("people"))
     expected = data.frame.table.join(towns, on="town", maintain_order="left")["people"].to_numpy()
     assert run.attacks.recount is not None
@@ -63,13 +64,13 @@ def test_the_risk_of_a_record_counts_people() -> None:
 
 
 def test_a_changed_record_does_not_hide_the_others_of_its_respondent() -> None:
-    run = run_steps(_visits(1), [Pram(("town",), keep=0.8)], most=0.06, secret=SECRET)
+    run = protect_data(_visits(1), [Pram(("town",), keep=0.8)], most=0.06, secret=SECRET)
     assert run.verdict["recount"].state == "not held"
     assert run.verdict["linkage"].state == "not held"
 
 
 def test_groups_of_many_people_are_held() -> None:
     steps = [Recode("town", map={str(code): "all" for code in range(30)}), Noise(("income",), k=50.0)]
-    run = run_steps(_visits(2), steps, most=0.06, secret=SECRET)
+    run = protect_data(_visits(2), steps, most=0.06, secret=SECRET)
     assert run.verdict["recount"].state == "held"
     assert run.verdict["linkage"].state == "held"

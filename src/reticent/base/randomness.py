@@ -40,15 +40,24 @@ MOST_BITS = 4096
 class Secret:
     """Thirty-two bytes that no repr shows; the source of every random draw of a run.
 
-    `weakness` says in words why the bytes it was made of can be guessed (None: they cannot); see `release_secret`.
+    `weakness` says in words why the bytes it was made of can be guessed (None: they cannot); see `release_secret`. It is
+    found from the bytes themselves and cannot be set.
     """
 
-    __slots__ = ("_given", "_key", "weakness")
+    __slots__ = ("_given", "_key", "_weakness")
 
-    def __init__(self, key: bytes, *, weakness: str | None = None, derived: bool = False) -> None:
+    def __init__(self, key: bytes) -> None:
+        self._make(key, weakness_of(key))
+
+    def _make(self, key: bytes, weakness: str | None) -> None:
         self._given = key
         self._key = hashlib.blake2b(key, digest_size=SECRET_BYTES, person=b"reticent").digest()
-        self.weakness = weakness if derived else weakness or weakness_of(key)
+        self._weakness = weakness
+
+    @property
+    def weakness(self) -> str | None:
+        """Why the secret can be guessed, in words; None if it cannot."""
+        return self._weakness
 
     def __repr__(self) -> str:
         return "<Secret>"
@@ -59,7 +68,7 @@ class Secret:
 
     def child(self, name: str) -> "Secret":
         """The secret of one step or one part of the work; it is as weak as this one."""
-        return Secret(self.digest("child:" + name), weakness=self.weakness, derived=True)
+        return _with_weakness(self.digest("child:" + name), self.weakness)
 
     def stream(self, name: str) -> np.random.Generator:
         """Independent draws for one named purpose (counter-based, the same on every machine)."""
@@ -74,6 +83,13 @@ class Secret:
     def to_hex(self) -> str:
         """What a key file holds for this secret; for the confidential record of a run only."""
         return self._given.hex()
+
+
+def _with_weakness(key: bytes, weakness: str | None) -> Secret:
+    """A secret whose weakness is that of what its bytes were made of."""
+    secret = Secret.__new__(Secret)
+    secret._make(key, weakness)
+    return secret
 
 
 Source = Secret | int | bytes | Path | str | None
@@ -96,7 +112,7 @@ def as_secret(source: Source) -> Secret:
         raise ParameterError("secret: must be a key file, bytes or a whole number, got a truth value.")
     if isinstance(source, int | np.integer):
         number = int(source)
-        return Secret(b"integer:%d" % number, weakness=weakness_of_number(number), derived=True)
+        return _with_weakness(b"integer:%d" % number, weakness_of_number(number))
     if isinstance(source, str | Path):
         return Secret(_read_key_file(Path(source)))
     raise ParameterError("secret: must be a key file, bytes or a whole number.")

@@ -124,6 +124,22 @@ class Hierarchy:
         labels = tuple(self.labels[i] for i in keep) if self.labels else ()
         return Hierarchy(tuple(self.codes[i] for i in keep), parents, labels)
 
+    def only(self, codes: Iterable[str]) -> "Hierarchy | None":
+        """The tree of some codes and of all above them; None if it has none of them."""
+        kept: set[int] = set()
+        for code in codes:
+            position = self.index.get(code, -1)
+            while position >= 0 and position not in kept:
+                kept.add(position)
+                position = self.parents[position]
+        if not kept:
+            return None
+        keep = sorted(kept)
+        new = {old: i for i, old in enumerate(keep)}
+        parents = tuple(-1 if self.parents[i] < 0 else new[self.parents[i]] for i in keep)
+        labels = tuple(self.labels[i] for i in keep) if self.labels else ()
+        return Hierarchy(tuple(self.codes[i] for i in keep), parents, labels)
+
     @classmethod
     def flat(cls, codes: Iterable[str], *, total: str = TOTAL) -> "Hierarchy":
         """A total with all codes below it."""

@@ -14,6 +14,9 @@ from reticent.data.method import MaskingMethod, Registry
 from reticent.data.parameters import Parameters, build, to_plain
 from reticent.data.verdict import ATTACKS, DEFAULT_MOST
 
+LEAST_REASON = 3
+"""Letters that a reason for accepting a risk must have: a dot or an invisible character is none."""
+
 
 @dataclass(frozen=True)
 class DataSection(Parameters):
@@ -91,7 +94,8 @@ class RiskSection(Parameters):
     )
 
     def __post_init__(self) -> None:
-        if self.accept_risk is not None and not self.accept_risk.strip():
+        reason = self.accept_risk
+        if reason is not None and sum(map(str.isalpha, reason)) < LEAST_REASON:
             raise ParameterError("[risk]: accept_risk must give the reason, in words; leave it out to accept nothing.")
 
     def limit(self, *, weighted: bool) -> float:

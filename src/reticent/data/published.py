@@ -1,12 +1,16 @@
 """Publishable types: what may leave, with no way back to the confidential data.
 
 Writers, public reports and servers take only these. A `MaskedFile` can be made only by `release_file`, which drops
-direct identifiers and everything the schema knows that users of the file may not (levels, priorities, guesses).
+direct identifiers and everything the schema knows that users of the file may not (levels, priorities, guesses, codes that
+no published record has: where a code list or tree follows from the data, such a code is one that was blanked).
 """
 
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from reticent.base.errors import NotProtectedError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import DEFAULT_PRIORITY, Role, Schema, Variable
 from reticent.frames.frame import Frame
@@ -14,10 +18,11 @@ from reticent.frames.frame import Frame
 
 @dataclass(frozen=True)
 class MaskedFile:
-    """A protected file that may be published."""
+    """A protected file that may be published; `held_back` says why one may not be, and no writer takes it then."""
 
     frame: Frame = field(repr=False)
     schema: Schema
+    held_back: str = field(default="", repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<MaskedFile {self.n_records} records × {len(self.schema.variables)} variables>"
@@ -27,20 +32,43 @@ class MaskedFile:
         """Number of records."""
         return self.frame.n_records
 
+    def require_cleared(self) -> None:
+        """Refuse a file whose verdict does not let it go."""
+        if self.held_back:
+            raise NotProtectedError(self.held_back, exposed=1)
+
     def to_native(self) -> Any:
         """The file as the kind of dataframe that the data came in."""
         return self.frame.native()
 
 
-def release_file(data: Microdata) -> MaskedFile:
+def release_file(data: Microdata, *, held_back: str = "") -> MaskedFile:
     """Make masked data publishable: identifiers and respondent ids go, and so does what only the protector may know."""
     secret_names = data.schema.with_role(Role.IDENTIFIER, Role.ENTITY)
     kept = data.without(secret_names)
     variables = kept.schema.variables
     if kept.schema.household_id is None:  # nothing says any more who lives together
         variables = tuple(_without_household(variable) for variable in variables)
-    public = Schema(tuple(replace(v, level=0, priority=DEFAULT_PRIORITY, guessed=()) for v in variables))
-    return MaskedFile(kept.frame, public)
+    shown = (_with_shown_codes(kept, variable) for variable in variables)
+    public = Schema(tuple(replace(v, level=0, priority=DEFAULT_PRIORITY, guessed=()) for v in shown))
+    return MaskedFile(kept.frame, public, held_back)
+
+
+def _with_shown_codes(data: Microdata, variable: Variable) -> Variable:
+    """The variable with the part of its code list and of its tree that the published records use."""
+    if not variable.codes and variable.hierarchy is None:
+        return variable
+    encoded = data.encoded(variable.name)
+    used = np.unique(encoded.codes)
+    present = {encoded.categories[int(code)] for code in used if code >= 0}
+    listed = present | set(variable.missing)
+    places = [at for at, code in enumerate(variable.codes) if code in listed]
+    return replace(
+        variable,
+        codes=tuple(variable.codes[at] for at in places),
+        labels=tuple(variable.labels[at] for at in places) if variable.labels else (),
+        hierarchy=None if variable.hierarchy is None else variable.hierarchy.only(present),
+    )
 
 
 def _without_household(variable: Variable) -> Variable:

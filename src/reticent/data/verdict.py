@@ -105,9 +105,14 @@ class FileVerdict:
         rest = f"; not judged: {', '.join(self._left_open)}" if self._left_open else ""
         return f"{self.state} (asked for: {asked}{failing}{rest})"
 
+    @property
+    def lets_go(self) -> bool:
+        """Whether the file may leave: held, or the risk is accepted."""
+        return self.held or bool(self.accepted)
+
     def require(self) -> None:
         """Refuse a file that may not leave."""
-        if self.held or self.accepted:
+        if self.lets_go:
             return
         found = " ".join(f"{one.attack} is {one.state}: {one.text}." for one in self.blocking)
         raise NotProtectedError(

@@ -62,6 +62,7 @@ def write_masked(
     """
     if not isinstance(file, MaskedFile):
         raise TypeError(f"write_masked: only a MaskedFile can be written, got a {type(file).__name__}.")
+    file.require_cleared()
     path, kind = Path(path), writer_for(path, format)
     _refuse_identifiers(file)
     table = _filled(file.frame.table, file.schema)

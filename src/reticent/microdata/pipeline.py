@@ -17,7 +17,7 @@ from reticent.data.parameters import to_plain
 from reticent.microdata.edits import EditRule, check_step
 from reticent.microdata.mask.identifiers import NewIdentifiers
 from reticent.microdata.mask.reorder import Reorder
-from reticent.microdata.risk.known import known_variables
+from reticent.microdata.risk.known import known_variables, other_codes
 from reticent.microdata.trace import Trace
 
 
@@ -75,7 +75,7 @@ def apply_steps(
     check_needs(data, steps)
     records: list[StepRecord] = []
     notes: list[str] = []
-    trace = Trace.start(data, (*keys, *known_variables(data)))
+    trace = Trace.start(data, (*keys, *known_variables(data), *other_codes(data)))
     times_seen: dict[str, int] = {}
     for number, step in enumerate(steps):
         occurrence = times_seen.get(step.name, 0)

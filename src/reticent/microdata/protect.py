@@ -25,6 +25,11 @@ DRAWN = (
     "data needs it, or what was drawn can be averaged out: put it in a key file and name that in [data] secret."
 )
 
+HELD_BACK = (
+    "The verdict on this masked file does not let it go, so it is neither written nor reported; `file` of the result "
+    "says why."
+)
+
 
 def protect_data(
     data: Microdata,
@@ -66,7 +71,7 @@ def protect_data(
     progress(0.9, "loss")
     report = compare(data, masked.data)
     result = FileResult(
-        masked=release_file(released),
+        masked=release_file(released, held_back="" if verdict.lets_go else HELD_BACK),
         verdict=verdict,
         risk_before=before.summary(),
         risk_after=after.summary(),

@@ -126,7 +126,7 @@ def _combinations(run: ProtectedFile) -> tuple[Block, ...]:
     )  # fmt: skip
     return (
         Text(
-            "A combination is unsafe when it occurs, but in no more records than the threshold. The worst stand first."
+            "A combination is unsafe when it occurs, but in no more records than the threshold. The worst come first."
         ),
         Rows(("combination", "unsafe before", "records before", "unsafe after", "records after"), tuple(rows)),
         Picture(picture, "Which keys drive the risk, before and after."),
@@ -289,6 +289,7 @@ def _associations(run: ProtectedFile) -> tuple[Block, ...]:
 
 def public_report(file: MaskedFile) -> str:
     """What users of the file may know: its variables, codes and sizes as published. Built from the published file only."""
+    file.require_cleared()
     rows = []
     for variable in file.schema.variables:
         encoded = file.frame.encode(variable.name, missing=variable.missing)

@@ -1,8 +1,9 @@
 """Whether a number computed from the values beyond a limit may be published: enough respondents, and none that dominates.
 
 A mean of n values beyond a limit that the attacker knows is their sum. A respondent among them knows its own part, and that
-nobody else lies on the other side of the limit; what it cannot know of the largest one is what all the others lie beyond the
-limit together. That must be at least p percent of the largest (the p % rule, with the limit as the known lower bound).
+nobody else lies on the other side of the limit; what it cannot know of another one is what all the rest lie beyond the limit
+together. That must be at least p percent of the other's total (the p % rule, with the limit as the known lower bound). With
+several records of a respondent the largest total need not be the one that lies farthest beyond: every respondent is judged.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tail:
-    """The respondents beyond a limit; `room` is what hides the largest one from the second, as a share of it."""
+    """The respondents beyond a limit; `room` is what hides the least hidden one from any other, as a share of its total."""
 
     respondents: int
     room: float
@@ -30,10 +31,15 @@ def tail_of(values: Floats, limit: float, who: NDArray[np.int64] | None) -> Tail
     _, number = np.unique(np.arange(len(values)) if who is None else who, return_inverse=True)
     beyond = np.bincount(number, weights=np.abs(values - limit))
     total = np.abs(np.bincount(number, weights=values))
-    order = np.argsort(-beyond, kind="stable")
-    largest = order[0]
-    scale = max(float(total[largest]), float(beyond[largest]))
-    return Tail(len(beyond), float(beyond[order[2:]].sum()) / scale if scale > 0 else np.inf)
+    scale = np.maximum(total, beyond)
+    # whoever lies farthest beyond the limit knows most of the others; of that one itself, the next does
+    first = int(np.argmax(beyond))
+    knows = np.full(len(beyond), beyond[first])
+    knows[first] = np.delete(beyond, first).max(initial=0.0)
+    rest = np.maximum(beyond.sum() - beyond - knows, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(scale > 0, rest / scale, np.inf)
+    return Tail(len(beyond), float(room.min()))
 
 
 def check_tail(tail: Tail, *, k: int, p: float, owner: str, variable: str) -> None:

@@ -38,8 +38,8 @@ class LimitCode(Method):
     A limit that is computed from the file (`quantile`, `deviations`) is moved inward to the next value that stays in the
     file: the computed number itself would tell something about the values that are hidden. The mean of the values
     beyond the limit is published only if they belong to at least `k` respondents (entities where the schema has them)
-    and none of them dominates: not even the second largest, who knows its own, can place the largest within `p`
-    percent. This holds for the arithmetic attacker, and for the transparent one too, since nothing here is drawn: the
+    and none of them dominates: nobody in the tail, who knows the own values, can place the total of another within
+    `p` percent. This holds for the arithmetic attacker, and for the transparent one too, since nothing here is drawn: the
     published file tells of the values beyond the limit that they are beyond it, how many they are and, with `mean`,
     their sum. That somebody lies beyond the limit is always published.
     """
@@ -61,7 +61,7 @@ class LimitCode(Method):
     k: int = field(default=3, metadata={"min": 2, "help": "with 'mean': fewest respondents beyond the limit"})
     p: float = field(
         default=10.0,
-        metadata={"min": 0.0, "help": "with 'mean': percent within which the largest must not be placed by the second"},
+        metadata={"min": 0.0, "help": "with 'mean': percent within which nobody in the tail may place another"},
     )
     label: str | None = field(default=None, metadata={"help": "a text such as '90+'; the variable becomes a code"})
 

@@ -1,6 +1,6 @@
 """How moments of z-score multiplicative noise relate to the true ones: (26) of Oganian (SORT 2011), corrected.
 
-An analyst who is told k can undo the inflation of third and higher moments. In (24)-(26) and A the cross term is
+An analyst who knows k can undo the inflation of third and higher moments. In (24)-(26) and A the cross term is
 ((1+k) E[X_j X_l] / (E[X_j X_l] + k E[X_j] E[X_l]))^(p_j p_l) (errata 18 of the sources).
 """
 

@@ -2,7 +2,8 @@
 
 A code works like an identifier when half of the records have a value that at most three records have, or that one
 respondent or household alone has, whatever its role. Codes without a role count together, too: where their combination is
-alone in half of the records, all of them count as known.
+alone in half of the records, all of them count as known. Below these halves nobody is taken to know a code beside everything
+else, but what it singles out by itself counts (`other_codes`).
 """
 
 from collections.abc import Sequence
@@ -32,6 +33,25 @@ def singling_codes(data: Microdata) -> tuple[str, ...]:
     free = [v.name for v in codes if v.role is Role.OTHER]
     together = set(free) if _alone_together(data, free) else set()
     return tuple(v.name for v in codes if v.name in together or identifies(data, v.name))
+
+
+def other_codes(data: Microdata) -> tuple[str, ...]:
+    """Codes that do not count as known: neither keys nor codes that single out half of the records."""
+    known = {*data.schema.keys, *singling_codes(data)}
+    return tuple(v.name for v in _rest(data) if v.kind is not Kind.NUMERIC and v.name not in known)
+
+
+def without_role(data: Microdata, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the variables whose role nobody declared."""
+    return tuple(name for name in names if data.schema[name].role is Role.OTHER)
+
+
+def alone_in(data: Microdata, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Records whose values of these variables no other record has, or no other respondent."""
+    group = data.patterns(names).group
+    found = np.bincount(group)[group] == 1
+    entity = data.entity()
+    return np.asarray(found if entity is None else found | _one_unit(group, entity))
 
 
 def identifying_variables(data: Microdata) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
-from reticent.microdata.risk.known import identifying_variables, rare
+from reticent.microdata.risk.known import alone_in, identifying_variables, other_codes, rare, without_role
 from reticent.microdata.risk.linkage_attackers import Column, Part, attackers
 from reticent.microdata.risk.linkage_coordinates import Coordinates
 from reticent.microdata.risk.linkage_distance import uniquely_linked
@@ -70,6 +70,9 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
             told = _told(trace.original, _known_column(trace, masked, name, own))
             linked |= told
             found[f"the variable {name} as an identifier"] = float(told.mean())
+    for label, told in _singled_out(trace, masked, known, own):
+        linked |= told
+        found[label] = float(told.mean())
     took = time.perf_counter() - started
     return KnownLinkage(known, masked.n_records, trace.original.n_records, tuple(found.items()), linked, took)
 
@@ -96,6 +99,24 @@ def _told(original: Microdata, column: Column) -> NDArray[np.bool_]:
     values, group = np.unique(column.true, return_inverse=True)
     few = rare(original, group.ravel()) & ~np.isnan(values)[group.ravel()]
     return np.asarray((column.own >= 0) & few[column.own] & (column.gap == 0))
+
+
+def _singled_out(
+    trace: Trace, masked: Microdata, known: Sequence[str], own: Ints
+) -> list[tuple[str, NDArray[np.bool_]]]:
+    """What codes that nobody is taken to know single out: each alone, and those without a role together."""
+    names = [name for name in _published(trace, masked, other_codes(trace.original)) if name not in known]
+    sets: list[tuple[str, tuple[str, ...]]] = [(f"the code {name} alone", (name,)) for name in names]
+    free = without_role(trace.original, names)
+    if len(free) > 1:
+        sets.append(("codes without a role, together", free))
+    found = []
+    for label, chosen in sets:
+        shown = [_known_column(trace, masked, name, own).gap == 0 for name in chosen]
+        told = (own >= 0) & alone_in(trace.original, chosen)[own] & np.logical_and.reduce(shown)
+        if told.any():
+            found.append((label, told))
+    return found
 
 
 def known_columns(trace: Trace, masked: Microdata, names: Sequence[str]) -> list[Column]:
