@@ -9,8 +9,9 @@ import pytest
 
 from attacks.query_scenarios import SCENARIOS, SIZES
 from attacks.transcripts import stored, value_of
-from reticent import Microdata, Policy, ProtectedDatabase, Schema, Variable, ask_for
+from reticent import Policy, ProtectedDatabase, Schema, Variable, ask_for
 from reticent.base.errors import ParameterError, PlanError
+from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role
 from reticent.queries.refusals import RISK, Answer
 
