@@ -139,7 +139,7 @@ def _bounds(cell: Cell, shown: Shown, release: Release, known: Knowledge) -> tup
     if known.method in ("round", "random-rounding"):
         reach = (known.steps + 1) * known.base - release.unit
         return max(0.0, shown.value - reach), shown.value + reach
-    if known.method == "cell-key":
+    if known.method in ("cell-key", "invariant"):
         if known.largest == 0:
             return 0.0, math.inf
         # nobody is ever counted as somebody, and no more than `largest` are added or left out

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.cells import CellStatus
-from reticent.data.published_table import EMPTY, MAGNITUDE, PUBLISHED, PublishedTable
+from reticent.data.published_table import EMPTY, HIDDEN, MAGNITUDE, PUBLISHED, PublishedTable
+from reticent.data.table import Table
 from reticent.tables.apriori import Knowledge
 from reticent.tabulation.linked import System
 
@@ -51,6 +53,42 @@ def with_earlier(system: System, knowledge: Knowledge, earlier: Mapping[int, Pub
     return replace(knowledge, verdict=judged, lower_bound=lower, notes=tuple(notes))
 
 
+def noise_before(system: System, earlier: Mapping[int, PublishedTable]) -> NDArray[np.float64] | None:
+    """What earlier releases of noisy counts show of each cell (NaN: nothing); None if there are none, or they show the truth.
+
+    The same cell in two releases must have one value there.
+    """
+    found = np.full(system.table.n_cells, np.nan)
+    for number, release in earlier.items():
+        table, members = system.parts[number], system.members[number]
+        _check_dimensions(release, table)
+        for row, codes in enumerate(release.codes):
+            cell, value = table.find(codes), float(release.values[row])
+            if release.status[row] == HIDDEN:
+                return None
+            if cell is None or release.status[row] == EMPTY:
+                if value > 0:
+                    raise DataError(
+                        f"earlier: {' × '.join(codes)} has no records now; the release must be of the same data."
+                    )
+                continue
+            before = float(found[members[cell]])
+            if not np.isnan(before) and before != value:
+                raise DataError(
+                    f"earlier: {' × '.join(codes)} has other values in two earlier releases; leave one out."
+                )
+            found[members[cell]] = value
+    seen = ~np.isnan(found)
+    return None if np.array_equal(found[seen], system.table.values[seen]) else found
+
+
+def _check_dimensions(release: PublishedTable, table: Table) -> None:
+    if release.dimensions != table.names:
+        raise DataError(
+            f"earlier: the release has the dimensions {', '.join(release.dimensions)}, its table {', '.join(table.names)}."
+        )
+
+
 def check_earlier(earlier: Mapping[int, PublishedTable], n_tables: int) -> None:
     """Refuse numbers of tables that are not there, and releases of which nothing is left to protect."""
     if any(not 0 <= number < n_tables for number in earlier) or (earlier and len(earlier) == n_tables):
@@ -65,10 +103,7 @@ def _mark(
     That is so in all of them, unless the release hides a cell without anybody: then it did not tell empty cells apart.
     """
     table, members = system.parts[number], system.members[number]
-    if release.dimensions != table.names:
-        raise DataError(
-            f"earlier: the release has the dimensions {', '.join(release.dimensions)}, its table {', '.join(table.names)}."
-        )
+    _check_dimensions(release, table)
     step = 0.5000001 * 10.0**-release.decimals
     unseen: list[int] = []
     for row, codes in enumerate(release.codes):

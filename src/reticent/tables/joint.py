@@ -267,6 +267,9 @@ def stacked_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
         additive=all(one.additive for one in outcomes),
         keeps_distance=all(one.keeps_distance for one in outcomes),
         levels=all(one.levels for one in outcomes),
+        noise=any(one.noise for one in outcomes),
+        origins=None,
+        measure=None,
     )
 
 
@@ -283,7 +286,7 @@ def outcome_of(outcome: Outcome, joint: Joint, number: int) -> Outcome:
         cost = float(np.abs(outcome.values[span] - problem.values).sum())
     return Outcome(
         hidden, cost, None, outcome.status, part(outcome.values), part(outcome.low), part(outcome.high), outcome.facts,
-        outcome.additive, outcome.keeps_distance, outcome.levels,
+        outcome.additive, outcome.keeps_distance, outcome.levels, noise=outcome.noise,
     )  # fmt: skip
 
 

@@ -23,9 +23,11 @@ from reticent.data.table import Table
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.candidates import too_few_candidates
 from reticent.tables.attack.exchanged import audit_exchanged
+from reticent.tables.attack.noise import audit_noise
 from reticent.tables.guarantee import HIDDEN, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import LEAST_SPREAD, Adjusted, adjust, largest_total
+from reticent.tables.perturb.invariant_method import InvariantNoise
 from reticent.tables.perturb.keyed import CellKey
 from reticent.tables.perturb.movements import adjustment_candidates
 from reticent.tables.perturb.random_rounding import RandomRounding, Words, places, response_cells
@@ -61,9 +63,13 @@ ONE_RUN = (
 
 def caveat_of(method: TableMethod, *, counts: bool) -> str:
     """What the notes of a run must say of the method: what the audit of this run cannot judge."""
-    if counts and isinstance(method, CellKey):
-        return ""
-    return str(getattr(method, "caveat", ""))
+    own = getattr(method, "count_caveat", None) if counts else None
+    return str(getattr(method, "caveat", "") if own is None else own)
+
+
+def keeps_noise(method: TableMethod) -> bool:
+    """Whether the method takes noisy counts of earlier releases as they are: they agree with it, or totals follow them."""
+    return isinstance(method, CellKey | InvariantNoise)
 
 
 @runtime_checkable
@@ -323,13 +329,15 @@ def adjusted(problem: SuppressionProblem, found: Adjusted, fixed: Mask | None, l
 
 
 TABLE_METHODS = Registry(
-    "[protect]", (PrimaryOnly, Round, RandomRounding, SmallCounts, Adjust, CellKey, *SUPPRESSION_METHODS)
+    "[protect]",
+    (PrimaryOnly, Round, RandomRounding, SmallCounts, Adjust, CellKey, InvariantNoise, *SUPPRESSION_METHODS),
 )
 
 __all__ = [
     "TABLE_METHODS",
     "Adjust",
     "CellKey",
+    "InvariantNoise",
     "KeyedMethod",
     "Outcome",
     "PrimaryOnly",
@@ -349,12 +357,11 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress)
         return audit(reconciled(problem, outcome.hidden), outcome.hidden, mode=mode, progress=progress)
     if outcome.low is None or outcome.high is None:
         raise ParameterError("attack: a method that exchanges values must say what can be concluded from them.")
-    if not outcome.additive:
-        found = audit_exchanged(
-            problem, outcome.low, outcome.high, levels=outcome.levels, every=True, progress=progress
-        )
+    if outcome.additive:
+        _check_additive(problem, outcome.values)
+    if outcome.noise or not outcome.additive:
+        found = audit_noise(problem, outcome, progress=progress)
         return replace(found, exposed=found.exposed | _determined(problem, found))
-    _check_additive(problem, outcome.values)
     published = outcome.values if outcome.keeps_distance else None
     found = audit_exchanged(
         problem, outcome.low, outcome.high, published=published, levels=outcome.levels, progress=progress

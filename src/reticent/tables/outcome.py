@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.tables.perturb.movements import Candidates
+from reticent.tables.perturb.origins import Origins
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -22,7 +23,9 @@ class Outcome:
     combines all of them by the relations, also where the published values do not add up (`additive` is False). With
     `keeps_distance` the method promises that unsafe cells are published as far from the truth as their levels.
     With `candidates` the true value of an unsafe cell lies in one of two ranges, which are judged together.
-    Without `levels` unsafe cells need no protection interval: they must only not be known exactly.
+    Without `levels` unsafe cells need no protection interval: they must only not be known exactly. `noise` says that values
+    were drawn: then every cell is attacked, whether the values add up or not. Of noisy counts `origins` has which true
+    ones are possible, and `measure` what is published of the size of each change (NaN: nothing).
     """
 
     hidden: Mask
@@ -37,3 +40,6 @@ class Outcome:
     keeps_distance: bool = False
     levels: bool = True
     candidates: Candidates | None = None
+    noise: bool = False
+    origins: Origins | None = None
+    measure: Floats | None = None

@@ -26,6 +26,8 @@ _ARRAYS = (
     "status",
 )
 
+_OPTIONAL = ("counts", "respondent", "whole_cells", "published")
+
 
 class SumJudge(Protocol):
     """Who says which sums of cells would be unsafe if they were published, all respondents of them combined."""
@@ -46,6 +48,7 @@ class SuppressionProblem:
     `sums` of others, which are no cells of a table; the `judge` says which sums are unsafe (None: nobody can tell). No
     `coalition` of up to so many respondents alone in a cell may find another primary exactly, nor with `insider_levels` more
     closely than its levels. `partners` are the respondents of cells that have a few: if these join, they know the cell.
+    `published` has what an earlier release shows of each cell after noise (NaN: nothing).
     """
 
     values: Floats
@@ -66,10 +69,11 @@ class SuppressionProblem:
     insider_levels: bool = False
     coalition: int = 1
     partners: Mapping[int, frozenset[int]] = field(default_factory=dict, repr=False)
+    published: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         n = self.relations.n_cells
-        for name in _ARRAYS + tuple(k for k in ("counts", "respondent", "whole_cells") if getattr(self, k) is not None):
+        for name in _ARRAYS + tuple(k for k in _OPTIONAL if getattr(self, k) is not None):
             if len(getattr(self, name)) != n:
                 raise DataError(f"SuppressionProblem: {name} must have {n} entries, one per cell of the relations.")
         if not np.isfinite(self.values).all():

@@ -14,8 +14,9 @@ from reticent.tables.attack import Audit
 from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.insiders import insiders as find_insiders
+from reticent.tables.attack.noise import noise_note
 from reticent.tables.attack.sums import published_sums
-from reticent.tables.earlier import check_earlier, with_earlier
+from reticent.tables.earlier import check_earlier, noise_before, with_earlier
 from reticent.tables.inputs import build_problem, room_notes
 from reticent.tables.joint import (
     Joint,
@@ -26,11 +27,10 @@ from reticent.tables.joint import (
     with_differences,
     without_differences,
 )
-from reticent.tables.methods import CellDraws, KeyedMethod, attack, caveat_of
+from reticent.tables.methods import CellDraws, KeyedMethod, attack, caveat_of, keeps_noise
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.secrets import secret_for, secret_notes
 from reticent.tables.previous import hidden_before
-from reticent.tables.problem import SuppressionProblem
 from reticent.tables.release import as_published
 from reticent.tables.request import TableRequest, hides
 from reticent.tables.responses import JudgedRequest, ResponseTables, judged_responses
@@ -144,12 +144,14 @@ def judged_tables(request: TableRequest, one: ResponseTables) -> Judged:
 
     The method says whether empty cells can be told apart: those that exchange values publish every 0 alike.
     """
-    system, known = one.system, with_earlier(one.system, one.knowledge, one.earlier)
+    system = one.system
+    noisy = noise_before(system, one.earlier) if keeps_noise(request.method) and system.table.is_count else None
+    known = one.knowledge if noisy is not None else with_earlier(system, one.knowledge, one.earlier)
     problem = build_problem(
         system.table, system.relations, known, bounds=one.bounds, cost=request.cost, hide_empty=request.hide_empty,
         exchanged=not hides(request.method),
     )  # fmt: skip
-    return Judged(system, known, replace(problem, judge=judged_sums(system, known.verdict.rules)))
+    return Judged(system, known, replace(problem, judge=judged_sums(system, known.verdict.rules), published=noisy))
 
 
 def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progress) -> ProtectedTable:
@@ -229,17 +231,6 @@ def _notes(request: TableRequest, case: _Case, outcome: Outcome, found: Audit) -
         said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
     caveat = caveat_of(request.method, counts=all(one.system.table.is_count for one in case.parts))
     said += (caveat,) if caveat else ()
-    if not outcome.additive:
-        said += (noise_note(found, case.judged.problem),)
+    if outcome.noise or not outcome.additive:
+        said += (noise_note(found, case.judged.problem, outcome),)
     return tuple(dict.fromkeys(said))
-
-
-def noise_note(found: Audit, problem: SuppressionProblem) -> str:
-    """What the attacker makes of noisy values, in words."""
-    words = "The published values do not add up. "
-    if len(found.cells) < problem.n_cells:
-        return words + "The table is large: only its unsafe cells were attacked by the relations of all cells."
-    known = int((found.high - found.low <= problem.tolerance).sum())
-    return words + (
-        f"Who knows the noise rules and combines all cells determines {known} of {problem.n_cells} true values exactly."
-    )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from reticent.data.table import Measure, Table
 from reticent.kernels.draws import uniforms
 from reticent.tables.guarantee import Guarantee, Rate
 from reticent.tables.outcome import Outcome
+from reticent.tables.perturb.additivity import Way
 from reticent.tables.perturb.cell_key import (
     KeyedValues,
     MagnitudeCells,
@@ -25,6 +26,7 @@ from reticent.tables.perturb.cell_key import (
     perturb_counts,
     perturb_magnitudes,
 )
+from reticent.tables.perturb.noisy import ADJUSTED, CountNoise, noisy_outcome
 from reticent.tables.perturb.ptable import PerturbationTable, read_ptables
 from reticent.tables.perturb.ptable_design import Design, design_ptable
 from reticent.tables.perturb.record_keys import BITS, DRAWN_DIGITS, RecordKeys, contributing_keys
@@ -71,6 +73,9 @@ class CellKey(Parameters):
     small_ptable: str = field(default="", metadata={"help": "p-table file for values below separation"})
     record_key: str = field(default="", metadata={"help": "variable with the record keys; absent: drawn"})
     noise: MagnitudeNoise = field(default_factory=MagnitudeNoise)
+    tails: Literal["entropy", "normal"] = field(default="entropy", metadata={"help": "shape of designed rows"})
+    add_up: Way = field(default="no", metadata={"help": "counts are moved until totals add up, and how"})
+    measure: bool = field(default=False, metadata={"help": "publish how far each count may be off, itself perturbed"})
 
     def __post_init__(self) -> None:
         if not self.ptable:
@@ -82,7 +87,7 @@ class CellKey(Parameters):
 
     def _design(self, *, counts: bool) -> Design:
         if counts:
-            return Design(self.largest, self.variance, self.skip, self.stay, self.monotone)
+            return Design(self.largest, self.variance, self.skip, self.stay, self.monotone, tails=self.tails)
         return Design(self.largest, self.variance, 0, self.stay, self.monotone, parts=MAGNITUDE_PARTS)
 
     def with_files(self, find: Callable[[str], Path]) -> "CellKey":
@@ -95,6 +100,11 @@ class CellKey(Parameters):
     def caveat(self) -> str:
         """What the audit of sums does not judge."""
         return STORED_KEYS if self.record_key else ""
+
+    @property
+    def count_caveat(self) -> str:
+        """What the notes of a table of counts must say."""
+        return "" if self.add_up == "no" else ADJUSTED
 
     @property
     def draws(self) -> bool:
@@ -143,7 +153,11 @@ class KeyedTable:
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
         """Add the noise, and state what anybody who knows the p-table can conclude from each value alone."""
         progress(0.0, "adding the noise")
-        found = self._counts() if self.table.is_count else self._magnitudes(problem, secret)
+        if self.table.is_count and not self.table.weighted:
+            return noisy_outcome(problem, self._count_noise(), secret=secret, time_limit=time_limit)
+        if self.method.add_up != "no" or self.method.measure:
+            raise ParameterError(f"{OWNER}: add_up and measure are for counts without weights; leave them out.")
+        found = self._weighted() if self.table.is_count else self._magnitudes(problem, secret)
         true = problem.values
         untouched = problem.frozen
         values = np.where(untouched, true, found.values)
@@ -161,12 +175,10 @@ class KeyedTable:
                 "changed": int((change > 0).sum()),
                 "largest change": float(change.max(initial=0.0)),
                 "mean change": float(change.mean()) if len(change) else 0.0,
-                "additive": bool(
-                    (np.abs(problem.relations.residuals(values)) <= 1e-9 * np.abs(true).max(initial=1)).all()
-                ),
             },
             additive=False,
             levels=not self.table.is_count,  # a count above 0 shows that somebody is there, whatever the noise
+            noise=True,
         )
 
     @cached_property
@@ -174,13 +186,24 @@ class KeyedTable:
         assert self.table.cell_keys is not None
         return self.table.cell_keys
 
-    def _counts(self) -> KeyedValues:
+    def _ptable(self) -> PerturbationTable:
         made = self.method.tables(counts=True)
         if "all" not in made:
             raise DataError(f"{OWNER}: counts need a p-table of type all.")
-        weighted = self.table.weighted
-        counts = self.table.respondents.counts if weighted else np.rint(self.table.values).astype(np.int64)
-        return perturb_counts(counts, self._keys, made["all"], weights=self.table.values if weighted else None)
+        return made["all"]
+
+    def _count_noise(self) -> CountNoise:
+        table, method = self._ptable(), self.method
+        counts = np.rint(self.table.values).astype(np.int64)
+        values = perturb_counts(counts, self._keys, table).values
+        skip = method.skip if not method.ptable else table.skipped
+        return CountNoise(
+            table, values, self._keys, skip, method.add_up, method.measure, "perturbed by cell keys", OWNER
+        )  # fmt: skip
+
+    def _weighted(self) -> KeyedValues:
+        counts = self.table.respondents.counts
+        return perturb_counts(counts, self._keys, self._ptable(), weights=self.table.values)
 
     def _spread(self, secret: Secret) -> Floats | None:
         """A uniform number for each cell, by its key and the secret; none for stored keys, whose noise the p-table fixes."""

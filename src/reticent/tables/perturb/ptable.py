@@ -95,6 +95,13 @@ class PerturbationTable:
         """The largest distance of neighbouring changes that happen: noise spread over it leaves no gap between them."""
         return float(max(np.diff(row.changes[row.chances > 0]).max(initial=0.0) for row in self.rows))
 
+    @property
+    def skipped(self) -> int:
+        """Counts from 1 to this one are never a result, although smaller or larger ones are."""
+        results = {int(row.size + v) for row in self.rows for v in row.changes[row.chances > 0].tolist()}
+        above = sorted(results - {0})
+        return above[0] - 1 if above else 0
+
     def for_counts(self) -> "PerturbationTable":
         """The same, if it can serve counts: a row for every whole size, whole changes, and 0 stays 0."""
         whole = all(bool((row.changes == np.rint(row.changes)).all()) for row in self.rows)

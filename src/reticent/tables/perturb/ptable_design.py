@@ -8,8 +8,8 @@ Giessing (2016); Giessing and Höhne (2011); errata 21.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from reticent.data.parameters import Parameters
 from reticent.solve.highs import solve
 from reticent.solve.model import LinearModel, Status
 from reticent.tables.perturb.ptable import PerturbationTable, Row
+from reticent.tables.perturb.ptable_tails import level_tails, normal_reference
 
 Floats = NDArray[np.float64]
 OWNER = "p-table"
@@ -34,7 +35,8 @@ class Design(Parameters):
     No change is beyond `largest` (D); the variance is `variance` (V), or at most that with `at_most`. Results 1 to
     `skip` never occur. A value keeps its size with a probability of at least `stay`, where that is allowed at all.
     `monotone` (one for all rows, or one a row from size 1 on): probabilities do not fall from the left up to no change.
-    `parts` is the number of steps within 1: 1 for counts, more for magnitudes.
+    `parts` is the number of steps within 1: 1 for counts, more for magnitudes. With `tails` "normal" rows are not those of
+    largest entropy: `stay` is then the wanted probability of no change, and both tails are fitted to a normal distribution.
     """
 
     called: ClassVar[str] = OWNER
@@ -45,6 +47,7 @@ class Design(Parameters):
     monotone: bool | tuple[bool, ...] = False
     at_most: bool = False
     parts: int = field(default=1, metadata={"min": 1, "max": 100})
+    tails: Literal["entropy", "normal"] = "entropy"
 
     def __post_init__(self) -> None:
         if not isinstance(self.monotone, bool) and len(self.monotone) != self.n_rows:
@@ -70,15 +73,39 @@ def design_ptable(design: Design, *, sizes: Sequence[int] | None = None) -> Pert
     return PerturbationTable((nothing, *(_designed(design, size) for size in wanted)), "designed p-table")
 
 
-def _designed(design: Design, size: int) -> Row:
+def _changes(design: Design, size: int) -> Floats:
+    """The changes that a size may have."""
     least, most = max(0, size - design.largest) * design.parts, (size + design.largest) * design.parts
     results = np.arange(least, most + 1) / design.parts
-    changes = results[(results <= 0) | (results > design.skip)] - size
-    constraints = _constraints(design, size, changes)
-    _check_variance(design, size, constraints)
-    chances = maximum_entropy(constraints)
+    return np.asarray(results[(results <= 0) | (results > design.skip)] - size)
+
+
+def _designed(design: Design, size: int) -> Row:
+    changes = _changes(design, size)
+    chances = _normal_tails(design, size, changes) if design.tails == "normal" else _largest(design, size, changes)
     keep = chances > 0
     return Row.of(float(size), changes[keep], chances[keep])
+
+
+def _largest(design: Design, size: int, changes: Floats, reference: Floats | None = None) -> Floats:
+    """The row of largest entropy (relative to the reference), after a check that there is one."""
+    constraints = _constraints(design, size, changes)
+    _check_variance(design, size, constraints)
+    return maximum_entropy(constraints, reference)
+
+
+def _normal_tails(design: Design, size: int, changes: Floats) -> Floats:
+    """Level tails where the centre cannot be what is wanted, else normal ones around the wanted centre."""
+    free = replace(design, stay=0.0)
+    level = level_tails(changes, design.variance)
+    here = changes == 0
+    if level is not None and float(level[here].sum()) <= design.stay:
+        return level
+    wanted = design if bool(here.any()) else free
+    try:
+        return _largest(wanted, size, changes, normal_reference(changes, design.variance, design.stay))
+    except InfeasibleError:
+        return _largest(free, size, changes, normal_reference(changes, design.variance, design.stay))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,21 +140,44 @@ def _constraints(design: Design, size: int, changes: Floats) -> Constraints:
     return Constraints(np.stack([a for a, _ in rows]), np.array([b for _, b in rows]), len(equal), changes**2)
 
 
-def _check_variance(design: Design, size: int, constraints: Constraints) -> None:
-    """Refuse a row that cannot be, with the variances that could."""
+def _variances(constraints: Constraints) -> tuple[float, float] | None:
+    """The least and the largest variance that a row can have with its other demands; None if it cannot be at all."""
     rows = np.array([not np.array_equal(a, constraints.squares) for a in constraints.matrix])
     free = constraints.take(np.ones(len(constraints.squares), dtype=bool), rows)
     least, most = _extreme(free, maximise=False), _extreme(free, maximise=True)
-    if least is None or most is None:
+    return None if least is None or most is None else (least, most)
+
+
+def _together(design: Design) -> str:
+    """Which variances suit all rows of a design, in words."""
+    if design.parts != 1:
+        return ""
+    ranges = {
+        size: _variances(_constraints(design, size, _changes(design, size))) for size in range(1, design.n_rows + 1)
+    }
+    possible = {size: found for size, found in ranges.items() if found is not None}
+    low = max(possible, key=lambda size: possible[size][0])
+    high = min(possible, key=lambda size: possible[size][1])
+    least, most = possible[low][0], possible[high][1]
+    if least <= most + 1e-9:
+        return f" Variances from {least:.6g} to {most:.6g} suit all rows."
+    return f" No variance suits all rows: row {low} needs at least {least:.6g}, row {high} at most {most:.6g}; raise largest."
+
+
+def _check_variance(design: Design, size: int, constraints: Constraints) -> None:
+    """Refuse a row that cannot be, with the variances that could."""
+    found = _variances(constraints)
+    if found is None:
         raise InfeasibleError(
             f"{OWNER}: row {size} cannot have mean 0 with these demands; lower stay, or do without monotone or skip."
         )
+    least, most = found
     slack = 1e-9 * max(1.0, design.variance)
     if design.variance < least - slack or (not design.at_most and design.variance > most + slack):
         allowed = f"at least {least:.6g}" if design.at_most else f"from {least:.6g} to {most:.6g}"
         raise InfeasibleError(
             f"{OWNER}: row {size} needs a variance {allowed} with these demands, got {design.variance:g}; change "
-            "variance or largest, or do without skip, stay or monotone."
+            f"variance or largest, or do without skip, stay or monotone.{'' if design.at_most else _together(design)}"
         )
 
 
@@ -150,12 +200,12 @@ def _model(constraints: Constraints, cost: Floats, *, maximise: bool = False) ->
     )
 
 
-def maximum_entropy(constraints: Constraints) -> Floats:
-    """The probabilities of largest entropy. Changes that no solution uses get 0."""
+def maximum_entropy(constraints: Constraints, reference: Floats | None = None) -> Floats:
+    """The probabilities of largest entropy, or nearest to the reference. Changes that no solution uses get 0."""
     used = _possible(constraints)
     inner = constraints.take(used, np.ones(len(constraints.target), dtype=bool))
     chances = np.zeros(len(used))
-    chances[used] = _newton(inner)
+    chances[used] = _newton(inner, np.zeros(int(used.sum())) if reference is None else np.log(reference[used]))
     residual = constraints.matrix @ chances - constraints.target
     residual[constraints.equal :] = np.maximum(residual[constraints.equal :], 0.0)
     if float(np.abs(residual).max(initial=0.0)) > 1e-9 or abs(float(chances.sum()) - 1.0) > 1e-9:
@@ -202,20 +252,20 @@ def _all_possible(constraints: Constraints) -> bool:
     return found.feasible and float(found.values[-1]) > 1e-7
 
 
-def _newton(constraints: Constraints) -> Floats:
-    """Newton's method on the dual min log Σ exp(−λA) + λb with λ ≥ 0 for the inequalities (projected, damped)."""
+def _newton(constraints: Constraints, logs: Floats) -> Floats:
+    """Newton's method on the dual min log Σ exp(log q − λA) + λb, λ ≥ 0 for the inequalities (projected, damped)."""
     matrix, target, equal = _independent(constraints)
     n_rows = len(target)
     dual = np.zeros(n_rows)
     free_sign = np.arange(n_rows) < equal
 
     def value(at: Floats) -> float:
-        exponent = -at @ matrix
+        exponent = logs - at @ matrix
         top = float(exponent.max())
         return top + float(np.log(np.exp(exponent - top).sum())) + float(at @ target)
 
     def law(at: Floats) -> Floats:
-        exponent = -at @ matrix
+        exponent = logs - at @ matrix
         weights = np.exp(exponent - exponent.max())
         return np.asarray(weights / weights.sum())
 

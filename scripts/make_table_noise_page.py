@@ -1,0 +1,127 @@
+"""Write docs/explanation/table-noise.md: what noise for tables does, with the numbers of SORT as the spec tests have them.
+
+python scripts/make_table_noise_page.py [--check]
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+
+from reference.sort_noise import FREQUENCIES, TABLE_1  # noqa: E402
+from reticent.tables.perturb.invariant import InvariantDesign, invariant_table  # noqa: E402
+from reticent.tables.perturb.ptable_design import Design, design_ptable  # noqa: E402
+
+PAGE = ROOT / "docs" / "explanation" / "table-noise.md"
+COLUMNS = (0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
+EXAMPLE = np.append(np.array(FREQUENCIES, dtype=float), (5, 4, 3, 3, 2, 2))
+
+HEAD = """# Noise for tables
+
+<!-- written by scripts/make_table_noise_page.py -->
+
+Two kinds of noise for counts are drawn by *p-tables*: row i has the probabilities with which a count i is published as j.
+`cell-key` designs rows with mean 0 and a fixed variance; `invariant` makes rows that keep how often each count occurs. Both
+can leave out small results, so that nobody reads a 1 or a 2. The numbers below are those of Giessing and Höhne (SORT 2011);
+the tests in `tests/spec/tables/test_sort_noise.py` hold them to the printed digits.
+"""
+
+DESIGN = """## Designed rows
+
+For V = 2, no result 1 or 2, a wanted probability 0.7 of no change and normal tails (`tails = "normal"`). Where the equations
+do not allow 0.7 each tail is level. Every row has mean 0 and variance 2 to 1e−12; the source's rows are rounded (sums 0.998
+to 1.003). Rows in which our numbers differ by more than 0.002 from the print are marked *: their tails are fitted, and the
+print is one of many that fit.
+"""
+
+INVARIANT = """## Rows that keep frequencies
+
+Example 1: 96 cells have the count 1, 32 the count 2, 20 the count 3, then 16, 15, 13, 9, 6. P moves to each neighbour with
+probability 0.15; the counts 1 to 3 are one state, which leaves upwards with 0.075. R = PQ, R* = 0.4 R + 0.6 I. Expected
+numbers of cells, rows true, columns published:
+"""
+
+SPLIT = """\
+The state of the small counts is then split: only the 3s leave upwards, 0.6 of them stay, the rest becomes 0; the 1s and 2s
+become 0 or 3 so that their sum is kept.
+"""
+
+TAIL = """\
+n0 + n3 = {both:.6g}: as many cells are small as before. 3 · n3 = {sum3:.6g}: as many persons are in them. With `selection =
+"quotas"` the numbers that are drawn are whole, and equal the expected ones where these are whole (here 148, 16, 15, …).
+
+## What an attacker does with it
+
+Somebody who knows the p-table knows which true counts are possible behind each published one. The relations of the true
+counts narrow this: 1 + 1 = 2 published as 3, 3 and 0 with changes of at most 2 has one solution. The attack propagates these
+sets over all relations; for every count it then finds another true table that would be published alike, or programs say that
+there is none. What is reported:
+
+- **pins**: counts above 0 that are determined exactly. One such cell and the run is refused, unless that is accepted;
+- **presence shown under 0**: cells published as 0 that are certainly not empty;
+- **probable counts**: with the probabilities of the p-table and the frequencies that fit the published counts best, a count
+  above 0.95.
+
+After `add_up` the sums of published counts say nothing new, and the attacker only knows that noisy counts were moved by at
+most the stated change: pins become rarer. A second table with the same cells that was made to add up by itself says more:
+the noise of a cell is the same, the movement is not. So tables that share cells are made together, or the later one keeps
+the cells of the earlier one; averages of many adjusted tables give the noisy count, never the true one.
+
+What no noise on counts does: hide that somebody is there when a count above 0 is published (0 stays 0), or hide that
+everybody of a row is in one column.
+"""
+
+
+def designed(largest: int) -> list[str]:
+    """The designed rows of one D as a table."""
+    rows = design_ptable(Design(largest, 2.0, 2, 0.7, tails="normal")).rows[1:]
+    width = len(TABLE_1[largest][-1])
+    lines = [
+        f"\nD = {largest}:\n",
+        "| i | " + " | ".join(f"{j}" for j in COLUMNS[:width]) + " |",
+        "|---" * (width + 1) + "|",
+    ]
+    for row, printed in zip(rows, TABLE_1[largest], strict=True):
+        ours = {int(row.size + v): p for v, p in zip(row.changes, row.chances, strict=True)}
+        far = max(abs(ours.get(j, 0.0) - p) for j, p in zip(COLUMNS, (*printed, *([0.0] * width)), strict=False))
+        numbers = " | ".join(f"{ours.get(j, 0.0):.3f}" for j in COLUMNS[:width])
+        lines.append(f"| {int(row.size)}{' *' if far > 0.002 else ''} | {numbers} |")
+    return lines
+
+
+def matrix(head: tuple[str, ...], rows: list[tuple[str, list[float]]]) -> list[str]:
+    """Numbers with seven decimals."""
+    lines = ["", "| | " + " | ".join(head) + " |", "|---" * (len(head) + 1) + "|"]
+    return [*lines, *(f"| {name} | " + " | ".join(f"{x:.7g}" for x in numbers) + " |" for name, numbers in rows), ""]
+
+
+def page() -> str:
+    """The whole page."""
+    found = invariant_table(EXAMPLE, InvariantDesign(skip=2))
+    flows = np.zeros((7, 20))
+    for i in range(1, 7):
+        row = found.table.rows[i]
+        flows[i, (i + row.changes).astype(int)] = EXAMPLE[i - 1] * row.chances
+    joint = [(name, found.expected[i, :6].tolist()) for i, name in enumerate(("1–3", "4", "5", "6"))]
+    split = [(str(i), flows[i, [0, 3, 4, 5, 6]].tolist()) for i in range(1, 7)]
+    n0, n3 = flows[:, 0].sum(), flows[:, 3].sum()
+    lines = [HEAD, DESIGN, *(line for largest in (3, 4, 5) for line in designed(largest)), "", INVARIANT]
+    lines += matrix(("0–3", "4", "5", "6", "7", "8"), joint)
+    lines += [SPLIT, *matrix(("0", "3", "4", "5", "6"), split), TAIL.format(both=n0 + n3, sum3=3 * n3)]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Write the page, or with --check say whether it is up to date."""
+    text = page()
+    if "--check" in sys.argv:
+        return int(PAGE.read_text(encoding="utf-8") != text)
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""What sums say about their parts: intervals of whole numbers narrowed over all relations until nothing moves."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Places = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+
+OPEN = np.int64(1) << np.int64(50)
+"""Ends beyond this are open."""
+
+
+@njit(cache=True)
+def _snapped(value: int, step: int, cell: int, base: Ints, pattern: Places, patterns: Mask) -> int:
+    """The next value in this direction that the cell may have; the value itself if nothing is known of the cell."""
+    row = pattern[cell]
+    if row < 0:
+        return value
+    width = patterns.shape[1]
+    at = value - base[cell]
+    while 0 <= at < width and not patterns[row, at]:
+        at += step
+    return int(base[cell] + at)
+
+
+@njit(cache=True)
+def _narrow_row(
+    start: int,
+    stop: int,
+    target: int,
+    cells: Places,
+    coefs: Places,
+    low: Ints,
+    high: Ints,
+    base: Ints,
+    pattern: Places,
+    patterns: Mask,
+    touched: Mask,
+) -> bool:
+    """Narrow the cells of one relation; false if no values are left to one of them."""
+    least, most, open_least, open_most = 0, 0, 0, 0
+    for at in range(start, stop):
+        c, a = coefs[at], cells[at]
+        small, large = (c * low[a], c * high[a]) if c > 0 else (c * high[a], c * low[a])
+        if (low[a] if c > 0 else -high[a]) <= -OPEN:
+            open_least += 1
+        else:
+            least += small
+        if (high[a] if c > 0 else -low[a]) >= OPEN:
+            open_most += 1
+        else:
+            most += large
+    for at in range(start, stop):
+        c, a = coefs[at], cells[at]
+        before_low, before_high = low[a], high[a]
+        bottom_open = (before_low if c > 0 else -before_high) <= -OPEN
+        top_open = (before_high if c > 0 else -before_low) >= OPEN
+        own_small = 0 if bottom_open else (c * before_low if c > 0 else c * before_high)
+        own_large = 0 if top_open else (c * before_high if c > 0 else c * before_low)
+        if open_least - bottom_open == 0:  # c·x ≤ target − what the others are at least
+            room = target - (least - own_small)
+            if c > 0:
+                high[a] = min(high[a], room // c)
+            else:
+                low[a] = max(low[a], -(room // -c))
+        if open_most - top_open == 0:
+            room = target - (most - own_large)
+            if c > 0:
+                low[a] = max(low[a], -((-room) // c))
+            else:
+                high[a] = min(high[a], (-room) // -c)
+        if low[a] != before_low:
+            low[a] = _snapped(low[a], 1, a, base, pattern, patterns)
+        if high[a] != before_high:
+            high[a] = _snapped(high[a], -1, a, base, pattern, patterns)
+        if low[a] > high[a]:
+            return False
+        if low[a] != before_low or high[a] != before_high:
+            touched[a] = True
+            # the sums of the row follow, so that later cells profit
+            if not bottom_open:
+                least += (c * low[a] if c > 0 else c * high[a]) - own_small
+            if not top_open:
+                most += (c * high[a] if c > 0 else c * low[a]) - own_large
+    return True
+
+
+@njit(cache=True)
+def propagate(
+    indptr: Ints,
+    cells: Places,
+    coefs: Places,
+    targets: Ints,
+    cell_indptr: Ints,
+    cell_rows: Places,
+    low: Ints,
+    high: Ints,
+    base: Ints,
+    pattern: Places,
+    patterns: Mask,
+    sweeps: int,
+) -> int:
+    """Narrow [low, high] in place by all relations Σ coef·x = target until nothing moves; O(entries) for each sweep.
+
+    `patterns` are sets of values a cell may have, from `base` on. Returns the sweeps that were needed, −1 if a cell has no
+    value left, `sweeps` + 1 if it was stopped.
+    """
+    n_rows = indptr.shape[0] - 1
+    waiting = np.ones(n_rows, dtype=np.bool_)
+    touched = np.zeros(low.shape[0], dtype=np.bool_)
+    for sweep in range(sweeps):
+        moved = False
+        for row in range(n_rows):
+            if not waiting[row]:
+                continue
+            waiting[row] = False
+            ok = _narrow_row(
+                indptr[row], indptr[row + 1], targets[row], cells, coefs, low, high, base, pattern, patterns, touched
+            )
+            if not ok:
+                return -1
+            for at in range(indptr[row], indptr[row + 1]):
+                a = cells[at]
+                if touched[a]:
+                    touched[a] = False
+                    moved = True
+                    for place in range(cell_indptr[a], cell_indptr[a + 1]):
+                        waiting[cell_rows[place]] = True
+        if not moved:
+            return sweep + 1
+    return sweeps + 1

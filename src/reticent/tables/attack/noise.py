@@ -1,0 +1,173 @@
+"""The attacker of noisy counts who knows the p-table: possible true counts of each cell, narrowed by all relations.
+
+Intervals follow by propagation over all relations. In small tables integer programs give both ends of every cell exactly; in
+larger ones every cell gets a proof that a second true count is possible, or programs that look for one. Beyond intervals
+there are probabilities: with those of the p-table and the frequencies of true counts that fit the published ones, how sure
+is the likeliest true count?
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base import clock
+from reticent.base.errors import ParameterError
+from reticent.base.progress import Progress, silent
+from reticent.data.relations import Relations
+from reticent.kernels.posterior import sharpest
+from reticent.tables.attack.audit import Audit
+from reticent.tables.attack.exchanged import audit_exchanged
+from reticent.tables.attack.noise_intervals import Narrowed, exact_ends, narrowed
+from reticent.tables.attack.noise_witnesses import confirmed, found_witnesses
+from reticent.tables.outcome import Outcome
+from reticent.tables.perturb.origins import Origins
+from reticent.tables.problem import SuppressionProblem
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+EXACT_CELLS = 60
+"""Up to so many cells both ends of all are found by integer programs."""
+CERTAIN = 0.95
+LONGEST = 40
+"""Relations of more cells say too little about each of them to be worth the work."""
+
+
+def audit_noise(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress = silent) -> Audit:
+    """Attack every cell of a table with noise; unsafe cells must keep their levels, or not be known exactly."""
+    assert outcome.low is not None
+    assert outcome.high is not None
+    if outcome.origins is None or len(outcome.origins.base) != problem.n_cells:
+        return audit_exchanged(problem, outcome.low, outcome.high, levels=outcome.levels, every=True, progress=progress)
+    started = clock.now()
+    found = narrowed(problem.relations, outcome.origins, outcome.low, outcome.high)
+    if not bool(((found.low <= problem.values) & (problem.values <= found.high)).all()):
+        raise ParameterError("attack: the stated conclusions do not contain the true values.")
+    progress(0.3, "looking for tables that fit")
+    if problem.n_cells <= EXACT_CELLS:
+        return _audit_of(problem, exact_ends(problem.relations, outcome.origins, found), started)
+    proved = found_witnesses(problem, outcome.origins, found)
+    found, left = confirmed(problem, outcome.origins, found, proved)
+    return replace(_audit_of(problem, found, started, left), exact=not left.any())
+
+
+def _audit_of(problem: SuppressionProblem, found: Narrowed, started: float, undecided: Mask | None = None) -> Audit:
+    """Intervals as an audit over all cells: an unsafe cell is exposed where no second value is proved possible."""
+    cells = np.arange(problem.n_cells, dtype=np.int32)
+    point = found.high - found.low <= problem.tolerance
+    if undecided is not None:
+        point = point | undecided
+    view = replace(
+        problem.without_levels(),
+        lower_bound=np.minimum(np.maximum(found.low, problem.lower_bound), problem.values),
+        upper_bound=np.maximum(np.minimum(found.high, problem.upper_bound), problem.values),
+    )
+    return Audit(
+        cells, found.low.copy(), found.high.copy(), problem.values.copy(), problem.values.copy(),
+        np.asarray(problem.primary & point), found.programs, clock.now() - started, found.exact, view,
+        np.ones(problem.n_cells, dtype=bool),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NoiseFindings:
+    """What the attacker of noisy counts gets: numbers of cells, of which `cells` have somebody in them.
+
+    `pinned` counts with somebody in them are determined exactly, `small_pinned` of them are 1 or 2. `presence` cells are
+    published as 0 and certainly not empty. For `certain` cells with somebody in them one count has a probability above
+    0.95, and of these `right` are what the attacker believes.
+    """
+
+    cells: int
+    pinned: int
+    small_pinned: int
+    presence: int
+    certain: int
+    right: int
+    width_alone: float
+    width: float
+
+    def sentence(self) -> str:
+        """One or two sentences for reports."""
+        sure = f"{self.certain} counts have a probability above {CERTAIN:g} ({self.right} of them are true)"
+        return (
+            f"Who knows the noise rules and combines all cells determines {self.pinned} of {self.cells} counts above 0 exactly "
+            f"({self.small_pinned} of them 1 or 2); {self.presence} cells published as 0 are shown to have somebody in them; "
+            f"{sure}."
+        )
+
+
+def noise_findings(problem: SuppressionProblem, outcome: Outcome, found: Audit) -> NoiseFindings | None:
+    """Pins, presence under 0 and posterior probabilities; None for noise that is not one of counts."""
+    if outcome.origins is None or outcome.values is None or len(found.cells) < problem.n_cells:
+        return None
+    true, there = problem.values, (problem.values > 0) & ~problem.frozen
+    low, high = found.low[np.argsort(found.cells)], found.high[np.argsort(found.cells)]
+    point = there & (high - low <= problem.tolerance)
+    sure, likeliest = posteriors(problem.relations, outcome.origins, low, high)
+    certain = there & (sure > CERTAIN)
+    alone = outcome.origins.high - outcome.origins.low
+    return NoiseFindings(
+        int(there.sum()),
+        int(point.sum()),
+        int((point & (true <= 2)).sum()),
+        int((there & (outcome.values == 0) & (low >= 1)).sum()),
+        int(certain.sum()),
+        int((certain & (likeliest == true)).sum()),
+        float(alone[there].mean()) if there.any() else 0.0,
+        float((high - low)[there].mean()) if there.any() else 0.0,
+    )
+
+
+def posteriors(relations: Relations, origins: Origins, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """How probable the likeliest true count of each cell is, and which one that is.
+
+    The prior are the frequencies of true counts that fit the published ones best (by EM). A cell is judged by its own
+    value within its interval, and by each relation of up to 40 cells with all values in it; the surest view counts.
+    """
+    assert origins.weights is not None
+    width = origins.patterns.shape[1]
+    prior = fitted_prior(origins)
+    values = origins.base[:, None] + np.arange(width)
+    laws = origins.weights[origins.pattern] * prior[np.clip(values, 0, len(prior) - 1)]
+    laws[(values < low[:, None]) | (values > high[:, None])] = 0.0
+    total = laws.sum(axis=1, keepdims=True)
+    laws = np.divide(laws, total, out=np.zeros_like(laws), where=total > 0)
+    likeliest = origins.base + np.argmax(laws, axis=1)
+    sure = laws.max(axis=1, initial=0.0)
+    targets = np.rint(relations.rhs).astype(np.int64)
+    sharpest(relations.indptr, relations.cells, relations.coefs, targets, origins.base, laws, LONGEST, sure)
+    return sure, likeliest.astype(np.float64)
+
+
+def fitted_prior(origins: Origins, *, rounds: int = 30, level: int = 200) -> Floats:
+    """Frequencies of the true counts 0, 1, …, `level` and above under which the published counts are likeliest (EM)."""
+    assert origins.weights is not None
+    width = origins.patterns.shape[1]
+    kinds, often = np.unique(
+        np.column_stack([np.minimum(origins.base, level), origins.pattern]), axis=0, return_counts=True
+    )
+    at = np.clip(kinds[:, :1] + np.arange(width), 0, level)
+    chances = origins.weights[kinds[:, 1]]
+    prior = np.full(level + 1, 1.0)
+    for _ in range(rounds):
+        joint = chances * prior[at]
+        total = joint.sum(axis=1, keepdims=True)
+        share = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0) * often[:, None]
+        prior = np.bincount(at.ravel(), weights=share.ravel(), minlength=level + 1)
+        prior = np.maximum(prior / max(prior.sum(), 1e-300), 1e-12)
+    return prior
+
+
+def noise_note(found: Audit, problem: SuppressionProblem, outcome: Outcome) -> str:
+    """What the attacker makes of noisy values, in words."""
+    words = "" if outcome.additive else "The published values do not add up. "
+    findings = noise_findings(problem, outcome, found)
+    if findings is not None:
+        return words + findings.sentence()
+    if len(found.cells) < problem.n_cells:
+        return words + "The table is large: only its unsafe cells were attacked by the relations of all cells."
+    known = int((found.high - found.low <= problem.tolerance).sum())
+    return words + (
+        f"Who knows the noise rules and combines all cells determines {known} of {problem.n_cells} true values exactly."
+    )

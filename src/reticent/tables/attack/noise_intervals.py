@@ -1,0 +1,113 @@
+"""Intervals of true counts behind noisy ones: by propagation over all relations, and exactly by integer programs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from reticent.base.errors import DataError
+from reticent.data.relations import Relations
+from reticent.kernels.intervals import OPEN, propagate
+from reticent.solve.highs import HighsSession
+from reticent.solve.model import LinearModel, Status
+from reticent.tables.perturb.origins import Origins
+
+Floats = NDArray[np.float64]
+OWNER = "attack on noise"
+SWEEPS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Narrowed:
+    """The interval of every cell, and by which means it was found."""
+
+    low: Floats
+    high: Floats
+    programs: int = 0
+    exact: bool = False
+
+
+def narrowed(relations: Relations, origins: Origins, low: Floats, high: Floats) -> Narrowed:
+    """The possible counts of all cells by propagation over all relations; ends that are open stay so."""
+    bottom = np.where(np.isfinite(low), low, -float(OPEN)).astype(np.int64)
+    top = np.where(np.isfinite(high), high, float(OPEN)).astype(np.int64)
+    indptr, rows, _ = relations.by_cell
+    done = propagate(
+        relations.indptr, relations.cells, relations.coefs, np.rint(relations.rhs).astype(np.int64),
+        indptr, rows, bottom, top, origins.base, origins.pattern, origins.patterns, SWEEPS,
+    )  # fmt: skip
+    if done < 0:
+        raise DataError(
+            f"{OWNER}: no true counts fit the published ones; the noise rules given are not those that were used."
+        )
+    return Narrowed(
+        np.where(bottom <= -OPEN, -np.inf, bottom.astype(np.float64)),
+        np.where(top >= OPEN, np.inf, top.astype(np.float64)),
+    )
+
+
+def exact_ends(relations: Relations, origins: Origins, start: Narrowed) -> Narrowed:
+    """Both ends of every cell by integer programs over the sets of possible counts; every solution proves further ends."""
+    session = HighsSession(program_of(relations, origins, start))
+    n = relations.n_cells
+    low, high = start.low.copy(), start.high.copy()
+    reached_low, reached_high = np.full(n, np.inf), np.full(n, -np.inf)
+    programs = 0
+    for cell in range(n):
+        for sign in (1.0, -1.0):
+            end, reached = (low, reached_low) if sign > 0 else (high, reached_high)
+            if end[cell] == reached[cell]:
+                continue
+            session.set_cost(np.array([cell], dtype=np.int32), np.array([sign]))
+            found = session.solve()
+            session.set_cost(np.array([cell], dtype=np.int32), np.array([0.0]))
+            programs += 1
+            if found.status is not Status.OPTIMAL:
+                raise DataError(f"{OWNER}: no true counts fit the published ones.")
+            values = np.rint(found.values[:n])
+            reached_low, reached_high = np.minimum(reached_low, values), np.maximum(reached_high, values)
+            end[cell] = values[cell]
+    return Narrowed(low, high, programs, exact=True)
+
+
+def program_of(relations: Relations, origins: Origins, start: Narrowed) -> LinearModel:
+    """Whole counts within their intervals that satisfy all relations; a gap in a set of counts takes a column of its own."""
+    n = relations.n_cells
+    gaps = _gaps(origins, start)
+    width = n + len(gaps)
+    rows, columns, entries, lower, upper = [], [], [], [], []
+    for place, (cell, below, above) in enumerate(gaps):
+        # x ≤ below + (high − below)·z and x ≥ low + (above − low)·z: on one side of the gap or on the other
+        for row, slope, ends in (
+            (2 * place, -(start.high[cell] - below), (-np.inf, below)),
+            (2 * place + 1, -(above - start.low[cell]), (start.low[cell], np.inf)),
+        ):
+            rows += [row, row]
+            columns += [cell, n + place]
+            entries += [1.0, slope]
+            lower.append(ends[0])
+            upper.append(ends[1])
+    own = sparse.csr_array((entries, (rows, columns)), shape=(2 * len(gaps), width))
+    matrix = sparse.hstack([relations.matrix(), sparse.csr_array((relations.n_rows, len(gaps)))])
+    return LinearModel(
+        np.zeros(width),
+        np.concatenate([start.low, np.zeros(len(gaps))]),
+        np.concatenate([start.high, np.ones(len(gaps))]),
+        sparse.csr_array(sparse.vstack([matrix, own])),
+        np.concatenate([relations.rhs, np.array(lower)]),
+        np.concatenate([relations.rhs, np.array(upper)]),
+        integer=np.ones(width, dtype=bool),
+    )
+
+
+def _gaps(origins: Origins, start: Narrowed) -> list[tuple[int, float, float]]:
+    """For each cell the runs of counts within its interval that it cannot have: the last below and the first above."""
+    found = []
+    for cell in range(len(origins.base)):
+        allowed = origins.patterns[origins.pattern[cell]]
+        values = origins.base[cell] + np.flatnonzero(allowed)
+        values = values[(values >= start.low[cell]) & (values <= start.high[cell])]
+        jumps = np.flatnonzero(np.diff(values) > 1)
+        found += [(cell, float(values[at]), float(values[at + 1])) for at in jumps.tolist()]
+    return found

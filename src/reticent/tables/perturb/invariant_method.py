@@ -1,0 +1,198 @@
+"""The table method `invariant`: noise that keeps how often each count occurs."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.errors import ParameterError
+from reticent.base.progress import Progress
+from reticent.base.randomness import Secret
+from reticent.data.microdata import Microdata
+from reticent.data.table import Table
+from reticent.kernels.draws import uniforms
+from reticent.tables.guarantee import Guarantee, Rate
+from reticent.tables.outcome import Outcome
+from reticent.tables.perturb.additivity import Way
+from reticent.tables.perturb.invariant import (
+    Invariant,
+    InvariantDesign,
+    check_frequencies,
+    count_frequencies,
+    invariant_table,
+)
+from reticent.tables.perturb.noisy import ADJUSTED, CountNoise, noisy_outcome
+from reticent.tables.perturb.ptable import PerturbationTable, Row
+from reticent.tables.perturb.quotas import select_by_quotas
+from reticent.tables.perturb.random_rounding import cell_numbers
+from reticent.tables.perturb.record_keys import RecordKeys, contributing_keys
+from reticent.tables.problem import SuppressionProblem
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Ints = NDArray[np.int64]
+OWNER = "invariant"
+OWN_TABLE = (
+    "The transition matrix and the quotas follow the frequencies of this table, so a cell may get other noise in another table: "
+    'publish tables that share cells together as linked tables, or give frequencies and selection = "keys".'
+)
+
+
+@dataclass(frozen=True)
+class InvariantNoise:
+    """Invariant noise: a count changes by at most 2 (a small one to 0 or skip + 1), and each count stays as frequent as it is.
+
+    The matrix is R* = αR + (1 − α)I of Shlomo and Young, from the frequencies of the table or from given `frequencies` (of the
+    counts 1, 2, 3, …). With `selection = "quotas"` expected frequencies are met exactly where they are whole, else within 1;
+    with "keys" the cell key alone decides, and with given frequencies a cell then has the same noise in every table.
+    `strata` names dimensions whose codes have matrices of their own.
+    The arithmetic attacker, who knows the matrix, determines no count exactly; levels are not promised, and what the
+    transparent attacker determines is in `guarantee`.
+    """
+
+    name: ClassVar[str] = OWNER
+    guarantee: ClassVar[Guarantee] = Guarantee(
+        "Against the arithmetic attacker, who knows how far counts move, all published values and relations together: no count "
+        "with somebody in it is determined exactly. Levels of counts are not promised.",
+        Rate(56, 1091, 24),
+        "how often each true count occurs is published, and a small table has few outputs",
+    )
+    lists_empty: ClassVar[bool] = True
+    spread: float = field(default=0.15, metadata={"min": 0, "max": 0.5, "help": "probability of each neighbour in P"})
+    mix: float = field(default=0.4, metadata={"min": 0, "max": 1, "help": "α, the share of R in R* = αR + (1 − α)I"})
+    skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never published"})
+    top: int = field(default=20, metadata={"min": 1, "max": 1000, "help": "frequencies are kept up to this count"})
+    selection: Literal["quotas", "keys"] = field(default="quotas", metadata={"help": "how cells are chosen"})
+    frequencies: tuple[float, ...] = field(
+        default=(), metadata={"help": "how often 1, 2, 3, … occur; absent: as in the table"}
+    )
+    strata: tuple[str, ...] = field(default=(), metadata={"help": "dimensions whose codes have their own matrices"})
+    record_key: str = field(default="", metadata={"help": "variable with the record keys; absent: drawn"})
+    add_up: Way = field(default="no", metadata={"help": "counts are moved until totals add up, and how"})
+    measure: bool = field(default=False, metadata={"help": "publish how far each count may be off, itself perturbed"})
+
+    def __post_init__(self) -> None:
+        self.design()
+        if self.frequencies:
+            check_frequencies(np.asarray(self.frequencies, dtype=np.float64))
+
+    def design(self) -> InvariantDesign:
+        """The design of the matrix."""
+        return InvariantDesign(self.spread, self.mix, self.skip, self.top)
+
+    @property
+    def draws(self) -> bool:
+        """What is published depends on the secret."""
+        return True
+
+    @property
+    def count_caveat(self) -> str:
+        """What the notes of a run must say."""
+        alike = bool(self.frequencies) and self.selection == "keys" and not self.strata
+        return " ".join(text for text, said in ((OWN_TABLE, not alike), (ADJUSTED, self.add_up != "no")) if said)
+
+    def needs_top(self, response: str | None) -> int:
+        """Contributions do not matter."""
+        return 0
+
+    def record_keys(self, data: Microdata, response: str | None, secret: Secret) -> RecordKeys:
+        """The keys of all records, from the secret or the variable `record_key`."""
+        return contributing_keys(data, self.record_key, response, secret, owner=OWNER)
+
+    def for_table(self, table: Table) -> "InvariantOnTable":
+        """The method bound to a table, whose cells have an identity."""
+        return InvariantOnTable(self, table)
+
+    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+        """Not without the table: the same cell must be drawn alike wherever it stands."""
+        raise ParameterError(
+            f"{OWNER}: cells are known by their records or codes; start from microdata, a table or a plan."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class InvariantOnTable:
+    """Invariant noise and the table that gets it."""
+
+    method: InvariantNoise
+    table: Table
+    name: ClassVar[str] = OWNER
+
+    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+        """Draw the noise stratum by stratum, and state what anybody who knows the matrices can conclude."""
+        if not self.table.is_count or self.table.weighted:
+            raise ParameterError(f"{OWNER}: needs a table of counts without weights; use cell-key for sums.")
+        progress(0.0, "drawing the noise")
+        method, counts = self.method, np.rint(self.table.values).astype(np.int64)
+        if bool((counts < 0).any()):
+            raise ParameterError(f"{OWNER}: counts must not be negative.")
+        keys = self._keys(secret)
+        values = counts.astype(np.float64)
+        made = []
+        for number, cells in enumerate(self._strata()):
+            found = self._matrix(counts[cells])
+            if found is None:
+                continue
+            made.append(found.table)
+            if method.selection == "keys":
+                change = np.where(counts[cells] == 0, 0.0, found.table.changes(counts[cells], keys[cells]))
+            else:
+                change = select_by_quotas(
+                    counts[cells],
+                    keys[cells],
+                    found.table,
+                    rows=found.kept + 2,
+                    secret=secret.child(f"stratum {number}"),
+                )
+            values[cells] += change
+        noise = CountNoise(
+            _possible(made), values, keys, method.skip, method.add_up, method.measure, "perturbed, frequencies kept", OWNER
+        )  # fmt: skip
+        return noisy_outcome(problem, noise, secret=secret, time_limit=time_limit)
+
+    def _keys(self, secret: Secret) -> Floats:
+        if self.table.cell_keys is not None:
+            return self.table.cell_keys
+        return uniforms(*secret.words("cells"), cell_numbers(self.table))
+
+    def _matrix(self, counts: Counts) -> Invariant | None:
+        """The matrix of one stratum; none where nobody is."""
+        if not bool((counts > 0).any()):
+            return None
+        given = np.asarray(self.method.frequencies, dtype=np.float64)
+        own = given if len(given) else count_frequencies(counts, self.method.top + 2)
+        if not bool((own > 0).any()):  # only large counts: level frequencies do
+            own = np.ones(self.method.top + 2)
+        return invariant_table(own, self.method.design())
+
+    def _strata(self) -> list[Ints]:
+        """The cells of each stratum."""
+        names = self.table.names
+        unknown = [name for name in self.method.strata if name not in names]
+        if unknown:
+            raise ParameterError(
+                f"{OWNER}: strata must be among the dimensions {', '.join(names)}, got {unknown[0]!r}."
+            )
+        if not self.method.strata:
+            return [np.arange(self.table.n_cells)]
+        codes = self.table.codes[:, [names.index(name) for name in self.method.strata]]
+        number = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+        return [np.flatnonzero(number == at) for at in range(int(number.max(initial=-1)) + 1)]
+
+
+def _possible(tables: list[PerturbationTable]) -> PerturbationTable:
+    """What several matrices leave possible together: every change that one of them has, with the mean probability."""
+    if len(tables) == 1:
+        return tables[0]
+    size = max((len(table.rows) for table in tables), default=1)
+    rows = []
+    for at in range(size):
+        mixed: dict[float, float] = {}
+        for table in tables:
+            row = table.rows[min(at, len(table.rows) - 1)]
+            for change, chance in zip(row.changes.tolist(), row.chances.tolist(), strict=True):
+                mixed[change] = mixed.get(change, 0.0) + chance / len(tables)
+        changes = np.array(sorted(mixed) or [0.0])
+        rows.append(Row.of(float(at), changes, np.array([mixed.get(change, 1.0) for change in changes.tolist()])))
+    return PerturbationTable(tuple(rows), "invariant p-tables")
