@@ -7,13 +7,15 @@ SORT tables 2 and 3): 1 … b − 1 become 0 or b, and only the b leave upwards.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_between, check_integer
+from reticent.base.checks import check_between
 from reticent.base.errors import DataError, ParameterError
+from reticent.data.parameters import Parameters
 from reticent.tables.perturb.ptable import PerturbationTable, Row
 
 Floats = NDArray[np.float64]
@@ -88,7 +90,7 @@ def neighbours(n: int, share: float, first: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class InvariantDesign:
+class InvariantDesign(Parameters):
     """How an invariant matrix is made from frequencies.
 
     `spread` is the probability of each neighbour in P, so that no count changes by more than 2; `mix` is α. Counts from 1
@@ -96,16 +98,13 @@ class InvariantDesign:
     counts get the same noise as if all of them were equally frequent.
     """
 
-    spread: float = 0.15
-    mix: float = 0.4
-    skip: int = 0
-    top: int = 20
+    called: ClassVar[str] = OWNER
+    spread: float = field(default=0.15, metadata={"min": 0, "max": 0.5})
+    mix: float = field(default=0.4, metadata={"min": 0, "max": 1})
+    skip: int = field(default=0, metadata={"min": 0, "max": 100})
+    top: int = field(default=20, metadata={"min": 1, "max": MAX_TOP})
 
     def __post_init__(self) -> None:
-        check_between(self.spread, 0.0, 0.5, name="spread", owner=OWNER)
-        check_between(self.mix, 0.0, 1.0, name="mix", owner=OWNER)
-        check_integer(self.skip, minimum=0, maximum=100, name="skip", owner=OWNER)
-        check_integer(self.top, minimum=1, maximum=MAX_TOP, name="top", owner=OWNER)
         if self.spread == 0 or self.mix == 0:
             raise ParameterError(f"{OWNER}: spread and mix must be above 0, or nothing changes.")
 

@@ -10,6 +10,7 @@ from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Parameters
 from reticent.data.table import Table
 from reticent.kernels.draws import uniforms
 from reticent.tables.guarantee import Guarantee, Rate
@@ -40,7 +41,7 @@ OWN_TABLE = (
 
 
 @dataclass(frozen=True)
-class InvariantNoise:
+class InvariantNoise(Parameters):
     """Invariant noise: a count changes by at most 2 (a small one to 0 or skip + 1), and each count stays as frequent as it is.
 
     The matrix is R* = αR + (1 − α)I of Shlomo and Young, from the frequencies of the table or from given `frequencies` (of the
