@@ -1,6 +1,6 @@
 """Statistical disclosure control: microdata, tables and query answers that say what is safe, and no more.
 
-Everything public is here and in the modules `mask`, `methods` and `rules`; names are loaded when first used, so that
+Everything public is here and in the modules `mask`, `methods`, `rules` and `games`; names are loaded when first used, so that
 `import reticent` stays light.
 """
 
@@ -12,7 +12,7 @@ from reticent.base.version import VERSION
 __version__ = VERSION
 
 if TYPE_CHECKING:
-    from reticent import mask, methods, rules
+    from reticent import games, mask, methods, rules
     from reticent.api.auditing import PublishedAudit, audit
     from reticent.api.data import Data
     from reticent.api.database import attack_database, open_database
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reticent.data.table_plan import BoundsOptions
     from reticent.io.schema import read_schema, write_schema
     from reticent.microdata.explore import ExploreSettings
+    from reticent.microdata.perturb.combining import combine
     from reticent.queries.database import ProtectedDatabase
     from reticent.queries.language import ask_for
     from reticent.queries.policy import Bounds, Policy
@@ -65,6 +66,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "reticent.data.table_plan": ("BoundsOptions",),
     "reticent.io.schema": ("read_schema", "write_schema"),
     "reticent.microdata.explore": ("ExploreSettings",),
+    "reticent.microdata.perturb.combining": ("combine",),
     "reticent.queries.database": ("ProtectedDatabase",),
     "reticent.queries.language": ("ask_for",),
     "reticent.queries.policy": ("Bounds", "Policy"),
@@ -72,7 +74,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "reticent.queries.terms": ("Term",),
     "reticent.tables.apriori": ("Entry",),
 }  # fmt: skip
-_MODULES = ("mask", "methods", "rules")
+_MODULES = ("games", "mask", "methods", "rules")
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
 
 __all__ = [
@@ -111,7 +113,9 @@ __all__ = [
     "ask_for",
     "attack_database",
     "audit",
+    "combine",
     "describe",
+    "games",
     "load",
     "mask",
     "methods",

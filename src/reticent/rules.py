@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from reticent.tables.insider import why_dominance_misleads
 from reticent.tables.rules import RULES as _RULES
 from reticent.tables.rules import Rule
 
 if TYPE_CHECKING:
     from reticent.tables.rules import *  # noqa: F403
 
-__all__ = ["Rule", *sorted(rule.__name__ for rule in _RULES.values())]
+__all__ = ["Rule", *sorted(rule.__name__ for rule in _RULES.values()), "why_dominance_misleads"]
 globals().update({rule.__name__: rule for rule in _RULES.values()})

@@ -42,7 +42,7 @@ def list_of(value: Any, wanted: type, name: str, owner: str, words: str) -> tupl
         raise ParameterError(f"{owner}: {name} must be a list of {words}, got {kind_of(value)}.")
     items = tuple(value)
     for item in items:
-        if isinstance(item, type) and issubclass(item, wanted):
+        if isinstance(item, type):
             raise ParameterError(f"{owner}: {name} holds the class {item.__name__}; write {item.__name__}(…).")
         if not isinstance(item, wanted):
             raise ParameterError(f"{owner}: {name} must hold {words}, found {kind_of(item)}.")

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reticent.api.arguments import list_of, names_of
+from reticent.api.arguments import kind_of, list_of, names_of
 from reticent.api.exploration import Exploration, candidates_of
 from reticent.api.file_run import FileRun
 from reticent.api.risk import Risk
 from reticent.api.table_run import Tabulation
+from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
-from reticent.base.randomness import Secret
+from reticent.base.randomness import Secret, as_secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
@@ -82,6 +83,20 @@ class Data:
                 keep_order=keep_order, keep_household_ids=keep_household_ids, notes=self.notes, progress=progress,
             )
         )  # fmt: skip
+
+    def synthetic_copies(
+        self,
+        step: MaskingMethod,
+        count: int,
+        *,
+        secret: Secret | int | bytes | Path | str | None = None,
+        **options: Any,
+    ) -> tuple[FileRun, ...]:
+        """Several independent copies by one step, each masked, attacked and judged as by `protect`; see `combine`."""
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ParameterError(f"synthetic_copies: count must be a whole number of at least 1, got {kind_of(count)}.")
+        own = as_secret(secret)
+        return tuple(self.protect([step], secret=own.child(f"copy {n}"), **options) for n in range(1, count + 1))
 
     def tabulate(self, *variables: Any, response: str | None = None, **options: Any) -> Tabulation:
         """A table of the records: crossed by `variables`, adding up `response` (none: counting respondents).

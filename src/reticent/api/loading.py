@@ -10,7 +10,7 @@ from reticent.api.data import Data
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.microdata import Microdata
-from reticent.data.schema import Kind, Role, Schema, Variable, member
+from reticent.data.schema import Kind, Role, Schema, member
 from reticent.io.frames import read_frame, rows_of_frame
 from reticent.io.hierarchies import read_hierarchy
 from reticent.io.read import load_microdata
@@ -49,6 +49,7 @@ def load(
     """
     if isinstance(source, Data | Microdata):
         raise ParameterError(f"load: the source is a {type(source).__name__} already; use it as it is.")
+    refuse_type(schema, (Schema, Path, str, type(None)), "schema", "load", "a Schema or the path of a schema file")
     if isinstance(source, str | Path):
         loaded = load_microdata(source, schema, query=query)
         data, notes = loaded.data, loaded.notes
@@ -114,16 +115,12 @@ def _with_options(
         refuse_type(given, Mapping, name, "load", "a mapping from the names of variables")
         schema.require(given, owner=f"load, {name}")
     for name, kind in kinds.items():
-        schema = schema.replace(_numeric_stays(schema[name], member(Kind, kind, name="kind", owner=f"load, {name!r}")))
+        schema = schema.change(name, kind=member(Kind, kind, name="kind", owner=f"load, {name!r}"))
     for name, codes in missing.items():
         schema = schema.change(name, missing=names_of(codes, f"missing of {name!r}", "load"))
     for name, tree in hierarchies.items():
         schema = schema.change(name, hierarchy=as_hierarchy(tree, owner=f"load, hierarchy of {name!r}"), digits=())
     return schema
-
-
-def _numeric_stays(variable: Variable, kind: Kind) -> Variable:
-    return replace(variable, kind=kind)
 
 
 def as_hierarchy(tree: Tree, *, owner: str) -> Hierarchy:

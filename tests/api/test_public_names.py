@@ -1,0 +1,45 @@
+"""What is public is documented, and what is documented is public."""
+
+import importlib
+import re
+from pathlib import Path
+
+import reticent
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+FACADES = ("games", "mask", "methods", "rules")
+DEEP = re.compile(r"(?:from|import) reticent\.(?!games\b|mask\b|methods\b|rules\b)\w+")
+
+
+def _documented() -> set[str]:
+    return set(re.findall(r"^\.\. auto(?:class|function|exception):: reticent\.([\w.]+)$", PAGE, re.M))
+
+
+def _public() -> set[str]:
+    names = {name for name in reticent.__all__ if name not in (*FACADES, "__version__")}
+    for facade in FACADES:
+        module = importlib.import_module(f"reticent.{facade}")
+        names |= {f"{facade}.{name}" for name in module.__all__}
+    return names
+
+
+def test_everything_documented_can_be_imported_and_nothing_else_is_public() -> None:
+    assert _documented() == _public()
+
+
+def test_facades_are_the_registries() -> None:
+    from reticent.microdata.mask import METHODS
+    from reticent.tables.methods import TABLE_METHODS
+    from reticent.tables.rules import RULES
+
+    for facade, registry in (("mask", METHODS), ("methods", TABLE_METHODS), ("rules", RULES)):
+        module = importlib.import_module(f"reticent.{facade}")
+        assert {getattr(module, one.__name__) for one in registry.values()} == set(registry.values())
+
+
+def test_the_manual_has_no_deep_imports() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples" / "workflows").glob("*.py")]
+    found = [f"{page.name}: {line}" for page in pages if "_build" not in page.parts
+             for line in page.read_text(encoding="utf-8").splitlines() if DEEP.search(line)]  # fmt: skip
+    assert not found
