@@ -26,7 +26,7 @@ def page() -> str:
     """The page as text."""
     lines = [
         "# Python interface", "",
-        "Everything public is imported from `reticent` or from its modules `mask`, `methods`, `rules` and `games`; nothing else is.",
+        "Everything public is imported from `reticent` or from its modules `mask`, `methods`, `rules` and `games`.",
     ]  # fmt: skip
     for title, names in GROUPS.items():
         lines += ["", f"## {title}", "", "```{eval-rst}", *(line for name in names for line in _entry(name)), "```"]
