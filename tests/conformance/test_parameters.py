@@ -9,7 +9,7 @@ from reference.parameter_values import Odd, cases, edges, every_class, fields_of
 from reticent.base.errors import ParameterError, PlanError, ReticentError
 from reticent.data.parameters import Parameters, build, owner_of, to_plain
 from reticent.microdata.mask import METHODS
-from reticent.queries.modes import OPTIONS
+from reticent.queries.modes import MODES, options_class
 from reticent.queries.policy import Policy
 from reticent.tables.methods import TABLE_METHODS
 from reticent.tables.rules import RULES
@@ -20,11 +20,10 @@ EACH = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: f"{cls.__module__
 
 
 def test_the_registries_are_among_the_classes() -> None:
-    options = {cls.__name__ for cls in CLASSES}
     for registry in (METHODS, TABLE_METHODS, RULES):
         for name, cls in registry.items():
             assert cls in CLASSES, f"{name} is not a class of Parameters and checks nothing"
-    assert {place.partition(":")[2] for place in OPTIONS.values()} <= options
+    assert all(options_class(name) in {None, *CLASSES} for name in MODES)
     assert len(CLASSES) > 80
 
 

@@ -268,8 +268,8 @@ def test_ctrl_c_leaves_nothing(
 ) -> None:
     """Stopped while the data file is being written: no part of any result stays."""
 
-    def stopped(table: object, schema: object, beside: Path, kind: str) -> None:
-        beside.write_text("half a fi")
+    def stopped(content: object, place: Path) -> None:
+        place.write_text("half a fi")
         raise KeyboardInterrupt
 
     monkeypatch.setattr("reticent.io.write._write", stopped)

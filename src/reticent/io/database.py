@@ -7,6 +7,8 @@ import polars as pl
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.optional import need
+from reticent.data.schema import Schema
+from reticent.io.format import FileFormat, Source
 
 
 def is_url(path: object) -> bool:
@@ -47,3 +49,10 @@ def read_database(url: str, query: str | None) -> pl.DataFrame:
 
 def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
+
+
+def _read(source: Source) -> tuple[pl.DataFrame, Schema | None]:
+    return read_database(str(source.place), source.query), None
+
+
+SQL = FileFormat("sql", "a database, by its URL and a query", _read, extra="sql")

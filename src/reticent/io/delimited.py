@@ -1,13 +1,16 @@
 """Delimited text (CSV, TSV, …): every column is read as text, every row must have as many fields as the header."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from reticent.base.errors import DataError
+from reticent.data.schema import Schema
+from reticent.io.argus_rda import FREE, Layout
 from reticent.io.argus_text import Notes
+from reticent.io.format import Content, FileFormat, Read, Source, Write
 
 SEPARATORS = (",", ";", "\t", "|")
 
@@ -126,3 +129,40 @@ def _strip(table: pl.DataFrame, path: Path, notes: Notes) -> pl.DataFrame:
     if padded:
         notes.add(f"{path.name}: blanks around values were removed in {', '.join(padded)}.")
     return stripped.with_columns(pl.when(text == "").then(None).otherwise(text).name.keep())
+
+
+def _reader(default: str | None) -> Read:
+    def read(source: Source) -> tuple[pl.DataFrame, Schema | None]:
+        separator = source.separator or default
+        return read_delimited(source.path, separator=separator, encoding=source.encoding, notes=source.notes), None
+
+    return read
+
+
+def _writer(separator: str) -> Write:
+    def write(table: pl.DataFrame, schema: Schema, path: Path) -> Mapping[Path, Content]:
+        def at(place: Path) -> None:
+            with place.open("wb") as file:
+                table.write_csv(file, separator=separator)
+
+        return {path: at}
+
+    return write
+
+
+def _read_free(source: Source) -> tuple[pl.DataFrame, Schema | None]:
+    layout = source.layout or Layout(FREE, source.separator or ",")
+    if source.schema is None:
+        raise DataError(f"{source.path.name}: a free-format file needs its .rda as the schema.")
+    names = None if layout.header else source.schema.names
+    table = read_delimited(
+        source.path, separator=layout.separator, names=names, encoding=source.encoding, notes=source.notes
+    )
+    return table, None
+
+
+CSV = FileFormat(
+    "csv", "delimited text with a header line", _reader(None), _writer(","), (".csv", ".txt", ".tab"), (".csv", ".txt")
+)
+TSV = FileFormat("tsv", "text delimited by tabs", _reader("\t"), _writer("\t"), (".tsv",), (".tsv",))
+FREE_FORMAT = FileFormat(FREE, "delimited text that its ARGUS metadata (.rda) describe", _read_free)

@@ -11,9 +11,8 @@ from reticent.base.errors import DataError
 from reticent.base.optional import need
 from reticent.data.schema import Kind, Schema, Variable
 from reticent.frames.frame import as_text
+from reticent.io.format import Content, FileFormat, Source
 
-READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta",
-           ".sas7bdat": "read_sas7bdat", ".xpt": "read_xport"}  # fmt: skip
 WITH_MISSING = ("read_sav", "read_dta", "read_sas7bdat")
 _TAGGED = re.compile(r"\[(.*?)\](?: (.*))?", re.DOTALL)
 STATA_LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -21,10 +20,9 @@ SPSS_MISSING = 3
 MEASURES = {Kind.NUMERIC: "scale", Kind.ORDINAL: "ordinal", Kind.NOMINAL: "nominal"}
 
 
-def read_labelled(path: Path) -> tuple[pl.DataFrame, Schema]:
-    """The table, and the schema that the file's own labels and missing codes give."""
+def read_labelled(path: Path, name: str) -> tuple[pl.DataFrame, Schema]:
+    """The table, and the schema that the file's own labels and missing codes give; `name` is the library's reader."""
     library = need("pyreadstat", extra="labelled", purpose=f"reading {path.suffix} files")
-    name = READERS[path.suffix.lower()]
     options: dict[str, Any] = {"user_missing": True} if name in WITH_MISSING else {}
     if not path.is_file():
         raise DataError(f"{path.name}: there is no such file.")
@@ -205,3 +203,24 @@ def _canonical(code: str) -> bool:
     except ValueError:
         return False
     return code == (str(int(value)) if value.is_integer() and abs(value) < 2**53 else str(value))
+
+
+def _format(name: str, reader: str, about: str, *, written: bool = False) -> FileFormat:
+    def read(source: Source) -> tuple[pl.DataFrame, Schema | None]:
+        return read_labelled(source.path, reader)
+
+    def write(table: pl.DataFrame, schema: Schema, path: Path) -> Mapping[Path, Content]:
+        return {path: lambda place: write_labelled(table, schema, place, ending=ending)}
+
+    ending = f".{name}"
+    return FileFormat(
+        name, about, read, write if written else None, (ending,), (ending,) if written else (), extra="labelled"
+    )
+
+
+SAV = _format("sav", "read_sav", "SPSS", written=True)
+ZSAV = _format("zsav", "read_sav", "SPSS, compressed")
+POR = _format("por", "read_por", "SPSS, portable")
+DTA = _format("dta", "read_dta", "Stata", written=True)
+SAS7BDAT = _format("sas7bdat", "read_sas7bdat", "SAS")
+XPT = _format("xpt", "read_xport", "SAS, transport")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.base.errors import DataError, ParameterError
+from reticent.io.formats import FORMATS
 
 WRITTEN = ("output", "files", "folder", "source")
 """Sections of a plan that name no input."""
@@ -16,7 +17,6 @@ NAMING = {".toml", ".rda", ".rds"}
 """Endings of files that name further files."""
 MOST_NAMING = 1_000_000
 """A larger file is data, whatever its ending says."""
-FIXED_ENDINGS = {".asc": ".rda", ".dat": ".rda", ".fwf": ".rda", ".saf": ".rds"}
 """Files in fixed width get their metadata beside them, and code lists and trees that start with their name."""
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+:/{2,3}")  # sqlite:///survey.db is the file survey.db
 
@@ -118,7 +118,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def _covers(target: Path, read: tuple[Path, ...]) -> bool:
     """Whether a file in fixed width brings metadata, a code list or a tree with it that is one of the inputs."""
-    ending = FIXED_ENDINGS.get(target.suffix.lower())
+    ending = FORMATS.metadata_ending(target)
     if ending is None:
         return False
     start = _place(target.with_name(target.stem + "_"))

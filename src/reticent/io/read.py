@@ -5,25 +5,17 @@ from pathlib import Path
 
 import polars as pl
 
-from reticent.base.checks import check_choice
 from reticent.base.errors import DataError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Schema, Variable
-from reticent.data.schema_files import schema_from_text
 from reticent.frames.frame import Frame
-from reticent.io.argus_rda import FIXED, FREE, Layout
+from reticent.io.argus_rda import Layout
 from reticent.io.argus_text import Notes, find_file
-from reticent.io.database import is_url, read_database
-from reticent.io.delimited import read_delimited
+from reticent.io.database import SQL, is_url
 from reticent.io.fit import fit, plain_schema
-from reticent.io.fixed import read_fixed
-from reticent.io.labelled import READERS, read_labelled
+from reticent.io.format import Source
+from reticent.io.formats import FORMATS
 from reticent.io.schema import load_schema
-
-SCHEMA_KEY = "reticent.schema"
-FORMATS = ("csv", "tsv", "parquet", "fixed", "free", "sav", "zsav", "por", "dta", "sas7bdat", "xpt", "sql")
-_ENDINGS = {".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".tab": "csv", ".parquet": "parquet", ".pq": "parquet",
-            **{ending: ending[1:] for ending in READERS}}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,10 +65,9 @@ def load_microdata(
         schema, layout = file.schema, file.layout
         for line in file.notes:
             notes.add(line)
-    source: Path | str = path if is_url(path) else _found(Path(path), folder, notes)
-    options = _Options(format, query, separator, encoding, layout)
-    table, own = _read_table(source, schema, options, notes)
-    owner = source.name if isinstance(source, Path) else "Database"
+    place: Path | str = path if is_url(path) else _found(Path(path), folder, notes)
+    table, own = _read_table(Source(place, schema, notes, query, separator, encoding, layout), format)
+    owner = place.name if isinstance(place, Path) else "Database"
     merged = (own or plain_schema(table)) if schema is None else _merged(schema, own)
     table = fit(table, merged, owner=owner, notes=notes)
     merged, table = _drop_bad_trees(merged, table, notes)
@@ -90,18 +81,9 @@ def load_microdata(
 def read_table(path: Path, *, separator: str | None = None, encoding: str = "utf-8") -> tuple[Frame, Schema, Notes]:
     """A data file without a schema: its columns as they are, and what the file itself says of them."""
     notes = Notes()
-    source = _found(path, None, notes)
-    table, own = _read_table(source, None, _Options(None, None, separator, encoding, None), notes)
+    source = Source(_found(path, None, notes), None, notes, separator=separator, encoding=encoding)
+    table, own = _read_table(source, None)
     return Frame(table), own or plain_schema(table), notes
-
-
-@dataclass(frozen=True)
-class _Options:
-    format: str | None
-    query: str | None
-    separator: str | None
-    encoding: str
-    layout: Layout | None
 
 
 def _in_folder(path: Path, folder: Path | None) -> Path:
@@ -115,66 +97,11 @@ def _found(path: Path, folder: Path | None, notes: Notes) -> Path:
     return find_file(path.parent, path.name, notes)
 
 
-def _format(source: Path | str, schema: Schema | None, options: _Options) -> str:
-    if options.format is not None:
-        check_choice(options.format, FORMATS, name="format", owner="[data]")
-        return options.format
-    if isinstance(source, str):
-        return "sql"
-    if options.layout is not None and options.layout.format in (FIXED, FREE):
-        return options.layout.format
-    ending = source.suffix.lower()
-    placed = schema is not None and all(variable.start is not None for variable in schema.variables)
-    if placed and ending in (".asc", ".dat", ".txt", ".saf", ".fwf", ""):
-        return FIXED
-    if ending in _ENDINGS:
-        return _ENDINGS[ending]
-    if ending in (".asc", ".dat", ".saf", ".fwf"):
-        raise DataError(f"{source.name}: a fixed-width or free-format file needs its .rda as the schema.")
-    raise DataError(
-        f'{source.name}: files ending in {ending or "nothing"!r} are not known; say format = "csv" or another.'
-    )
-
-
-def _read_table(
-    source: Path | str, schema: Schema | None, options: _Options, notes: Notes
-) -> tuple[pl.DataFrame, Schema | None]:
-    kind = _format(source, schema, options)
-    if isinstance(source, str) or kind == "sql":
-        return read_database(str(source), options.query), None
-    if options.query is not None:
-        raise DataError(f"{source.name}: a query belongs to a database URL, not to a file.")
-    if kind == FIXED:
-        if schema is None:
-            raise DataError(f"{source.name}: a fixed-width file needs a schema with start and length.")
-        return read_fixed(source, schema, notes), None
-    if kind == FREE:
-        return _read_free(source, schema, options, notes), None
-    if kind == "parquet":
-        return _read_parquet(source)
-    if kind in ("csv", "tsv"):
-        separator = options.separator or ("\t" if kind == "tsv" else None)
-        return read_delimited(source, separator=separator, encoding=options.encoding, notes=notes), None
-    return read_labelled(source)
-
-
-def _read_free(path: Path, schema: Schema | None, options: _Options, notes: Notes) -> pl.DataFrame:
-    layout = options.layout or Layout(FREE, options.separator or ",")
-    if schema is None:
-        raise DataError(f"{path.name}: a free-format file needs its .rda as the schema.")
-    names = None if layout.header else schema.names
-    return read_delimited(path, separator=layout.separator, names=names, encoding=options.encoding, notes=notes)
-
-
-def _read_parquet(path: Path) -> tuple[pl.DataFrame, Schema | None]:
-    try:
-        table = pl.read_parquet(path, glob=False)
-        text = pl.read_parquet_metadata(path).get(SCHEMA_KEY)
-    except (pl.exceptions.PolarsError, OSError):
-        raise DataError(f"{path.name}: the file cannot be read as Parquet.") from None
-    if table.height == 0:
-        raise DataError(f"{path.name}: the file has no records.")
-    return table, None if text is None else schema_from_text(text, owner=path.name)
+def _read_table(source: Source, name: str | None) -> tuple[pl.DataFrame, Schema | None]:
+    chosen = FORMATS.of_source(source, name)
+    if isinstance(source.place, Path) and chosen is not SQL and source.query is not None:
+        raise DataError(f"{source.path.name}: a query belongs to a database URL, not to a file.")
+    return chosen.read(source)
 
 
 def _merged(schema: Schema, own: Schema | None) -> Schema:

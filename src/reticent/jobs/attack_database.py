@@ -5,8 +5,8 @@ from pathlib import Path
 from reticent.base.progress import Progress, silent
 from reticent.jobs.answer_query import read_database_file, read_version
 from reticent.queries.attacks.catalogue import AttackReport, Finding, run_catalogue
-from reticent.queries.attacks.coverage import MODES
 from reticent.queries.attacks.scenario import establishments, scenario_from
+from reticent.queries.modes import MODES
 
 __all__ = ["AttackReport", "Finding", "attack_database", "attack_example"]
 
@@ -20,4 +20,4 @@ def attack_database(path: Path | str, *, response: str | None = None, progress: 
 
 def attack_example(*, progress: Progress = silent) -> AttackReport:
     """Attack generated establishments in every mode."""
-    return run_catalogue(establishments(), modes=MODES, progress=progress)
+    return run_catalogue(establishments(), modes=tuple(MODES), progress=progress)

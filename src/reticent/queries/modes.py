@@ -9,7 +9,7 @@ does not exist.
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
 
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import PlanError
@@ -113,26 +113,40 @@ class Setting:
 
 ModeFactory = Callable[[Setting], Mode]
 
-# mode name in a policy -> "module:function" that makes it from a Setting
-MODES: dict[str, str] = {
-    "analysis": "reticent.queries.analysis.mode:analysis",
-    "camouflage": "reticent.queries.camouflage.mode:camouflage",
-    "cell-key": "reticent.queries.noise.cell_key:cell_key",
-    "exact": "reticent.queries.audit.mode:exact",
-    "open": "reticent.queries.audit.open:open_mode",
-    "private": "reticent.queries.noise.private:private",
-    "simulatable": "reticent.queries.audit.mode:simulatable",
+
+@dataclass(frozen=True)
+class RegisteredMode:
+    """Where a mode is: the module, its factory, and the class of the options that `[policy.options.<mode>]` takes.
+
+    `draws` says that answers depend on the secret's draws, so that a ledger belongs to one version of the streams.
+    """
+
+    module: str
+    factory: str
+    options: str | None = None
+    draws: bool = False
+
+    def load(self, name: str) -> Any:
+        """Something of the module; modes are loaded when they are used, because some need libraries that take long."""
+        return getattr(importlib.import_module(self.module), name)
+
+
+# One line a mode, under its name in a policy, in the order in which pages list them.
+MODES: dict[str, RegisteredMode] = {
+    "open": RegisteredMode("reticent.queries.audit.open", "open_mode"),
+    "exact": RegisteredMode("reticent.queries.audit.mode", "exact"),
+    "simulatable": RegisteredMode("reticent.queries.audit.mode", "simulatable", "SimulatableOptions"),
+    "camouflage": RegisteredMode("reticent.queries.camouflage.mode", "camouflage", "CamouflageOptions", draws=True),
+    "analysis": RegisteredMode("reticent.queries.analysis.mode", "analysis", "AnalysisOptions", draws=True),
+    "cell-key": RegisteredMode("reticent.queries.noise.cell_key", "cell_key", "CellKeyOptions", draws=True),
+    "private": RegisteredMode("reticent.queries.noise.private", "private", "PrivateOptions", draws=True),
 }
 
 
-# mode name -> "module:class" of the options that `[policy.options.<mode>]` takes
-OPTIONS: dict[str, str] = {
-    "analysis": "reticent.queries.analysis.mode:AnalysisOptions",
-    "camouflage": "reticent.queries.camouflage.mode:CamouflageOptions",
-    "cell-key": "reticent.queries.noise.cell_key:CellKeyOptions",
-    "private": "reticent.queries.noise.private:PrivateOptions",
-    "simulatable": "reticent.queries.policy:SimulatableOptions",
-}
+def options_class(name: str) -> type[Any] | None:
+    """The options of a mode, or None for one without."""
+    mode = MODES[name]
+    return None if mode.options is None else mode.load(mode.options)
 
 
 def check_mode(policy: "Policy") -> None:
@@ -144,12 +158,12 @@ def check_mode(policy: "Policy") -> None:
         )
     if policy.test and policy.mode != "open":
         raise PlanError("policy: test = true goes with the mode open only; leave it out.")
+    with_options = [name for name, mode in MODES.items() if mode.options is not None]
     for name, options in policy.options.items():
-        if name not in OPTIONS:
-            known = did_you_mean(name, OPTIONS) or f" Modes with options: {', '.join(sorted(OPTIONS))}."
+        if name not in with_options:
+            known = did_you_mean(name, with_options) or f" Modes with options: {', '.join(sorted(with_options))}."
             raise PlanError(f"policy: there are no options for {name!r}.{known}")
-        module, _, kind = OPTIONS[name].partition(":")
-        build(getattr(importlib.import_module(module), kind), options, owner=f"policy: options {name}")
+        build(cast(type[Any], options_class(name)), options, owner=f"policy: options {name}")
 
 
 def mode_factory(name: str) -> ModeFactory:
@@ -157,6 +171,5 @@ def mode_factory(name: str) -> ModeFactory:
     if name not in MODES:
         known = did_you_mean(name, MODES) or f" Known modes: {', '.join(sorted(MODES))}."
         raise PlanError(f"policy: there is no mode {name!r}.{known}")
-    module, _, function = MODES[name].partition(":")
-    factory: ModeFactory = getattr(importlib.import_module(module), function)
+    factory: ModeFactory = MODES[name].load(MODES[name].factory)
     return factory

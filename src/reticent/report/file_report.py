@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,19 @@ from reticent.data.schema import Kind, Role
 from reticent.data.verdict import State
 from reticent.microdata.loss.rows import correlation_rows, distribution_rows, table_rows
 from reticent.microdata.result import FileResult, ProtectedFile
-from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, render_page
+from reticent.report.page import (
+    Block,
+    Facts,
+    Picture,
+    Rows,
+    Section,
+    Sections,
+    Text,
+    Verdict,
+    render_page,
+    section,
+    sections_of,
+)
 from reticent.report.plots import before_after_bars, distribution_panels, heat_map, histogram_pair
 
 SHOWN = 15
@@ -22,25 +35,19 @@ MOST_BARS = 60
 HIDDEN = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
 
 
+@dataclass(frozen=True)
+class FileRun:
+    """What the confidential report is about: the run, and the secret where it was drawn."""
+
+    run: ProtectedFile
+    secret: str = ""
+
+
 def confidential_report(run: ProtectedFile, *, secret: str = "") -> str:
     """Everything about a run, for the data protector; with the `secret` only in a file that is kept."""
-    result = run.result
-    sections = [
-        Section("In short", _short(run)),
-        Section("What each attack found", _verdict(run)),
-        Section("Unsafe combinations of keys", _combinations(run)),
-        Section("Which keys drive the risk", _drivers(run)),
-        Section("How a missing value is read", _semantics(run)),
-        Section("Risk of the records", _record_risk(run)),
-        Section("What each step did", _steps(result)),
-        Section("What it cost", _loss(result)),
-        Section("Distributions before and after", _distributions(run)),
-        Section("Associations before and after", _associations(run)),
-        Section("The secret of this run", _secret(secret)),
-    ]
-    subtitle = f"{number(result.masked.n_records)} records, {len(result.steps)} steps"
-    kept = [section for section in sections if section.blocks]
-    return render_page("Protection of a microdata file", kept, public=False, subtitle=subtitle)
+    subtitle = f"{number(run.result.masked.n_records)} records, {len(run.result.steps)} steps"
+    sections = sections_of(FileRun(run, secret), FILE_SECTIONS)
+    return render_page("Protection of a microdata file", sections, public=False, subtitle=subtitle)
 
 
 def _secret(secret: str) -> tuple[Block, ...]:
@@ -305,3 +312,19 @@ def public_report(file: MaskedFile) -> str:
         ),
     )
     return render_page("About this file", [Section("Contents", blocks)], public=True)
+
+
+# One line a section of the confidential report, in the order of the page.
+FILE_SECTIONS: list[Sections[FileRun]] = [
+    section("In short", lambda about: _short(about.run)),
+    section("What each attack found", lambda about: _verdict(about.run)),
+    section("Unsafe combinations of keys", lambda about: _combinations(about.run)),
+    section("Which keys drive the risk", lambda about: _drivers(about.run)),
+    section("How a missing value is read", lambda about: _semantics(about.run)),
+    section("Risk of the records", lambda about: _record_risk(about.run)),
+    section("What each step did", lambda about: _steps(about.run.result)),
+    section("What it cost", lambda about: _loss(about.run.result)),
+    section("Distributions before and after", lambda about: _distributions(about.run)),
+    section("Associations before and after", lambda about: _associations(about.run)),
+    section("The secret of this run", lambda about: _secret(about.secret)),
+]

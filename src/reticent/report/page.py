@@ -3,12 +3,15 @@
 Reports are built as data (`Section` of blocks) and rendered here, so that their look is decided in one place.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from reticent.base.words import number
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,18 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-"""Between thousands: a space at which no line breaks."""
+Sections = Callable[[T], Iterable[Section]]
+"""Makes the sections of a report from what it is about; one without blocks is left out."""
+
+
+def section(heading: str, blocks: Callable[[T], tuple[Block, ...]]) -> Sections[T]:
+    """A section under a fixed heading."""
+    return lambda about: (Section(heading, blocks(about)),)
+
+
+def sections_of(about: T, registry: Iterable[Sections[T]]) -> list[Section]:
+    """All sections of a report that have something to say, in the order of its registry."""
+    return [one for make in registry for one in make(about) if one.blocks]
 
 
 def _cell(value: object) -> tuple[str, str]:

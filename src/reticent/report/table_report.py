@@ -3,6 +3,8 @@
 `public_table_report` takes a `PublishedTable` and nothing else, so that nothing confidential can reach it.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from reticent.base.words import number
@@ -10,7 +12,20 @@ from reticent.data.cells import CellStatus
 from reticent.data.parameters import to_plain
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
 from reticent.data.table import Dimension, Table
-from reticent.report.page import Block, Facts, Grid, Picture, Rows, Section, Text, Verdict, render_page
+from reticent.report.page import (
+    Block,
+    Facts,
+    Grid,
+    Picture,
+    Rows,
+    Section,
+    Sections,
+    Text,
+    Verdict,
+    render_page,
+    section,
+    sections_of,
+)
 from reticent.report.table_plots import heat_plot, interval_plot, level_plot
 from reticent.tables.granularity import table_granularity
 from reticent.tables.group_disclosure import group_disclosures
@@ -36,24 +51,15 @@ HOW = {
 
 def confidential_table_report(result: ProtectedTable) -> str:
     """Everything about a protected table, for the data protector."""
-    sections = [
-        Section("In short", _short(result)),
-        *(
-            Section("The table" if len(result.system.parts) == 1 else f"Table {n + 1}", _grid(result, n))
-            for n in range(len(result.system.parts))
-        ),
-        Section("What the attacker knows", _attack(result)),
-        Section("Unsafe cells and why", _unsafe(result)),
-        Section("What it cost", _cost(result)),
-        Section("Before and after", _totals(result)),
-        Section("Rules", _rules(result)),
-        Section("Other disclosures", _others(result)),
-    ]
     title = " × ".join(result.table.names)
-    kept = [section for section in sections if section.blocks]
-    return render_page(
-        "Protection of a table", kept, public=False, subtitle=f"{title}, {result.table.response or 'count'}"
-    )
+    subtitle = f"{title}, {result.table.response or 'count'}"
+    return render_page("Protection of a table", sections_of(result, TABLE_SECTIONS), public=False, subtitle=subtitle)
+
+
+def _grids(result: ProtectedTable) -> Iterator[Section]:
+    parts = len(result.system.parts)
+    for part in range(parts):
+        yield Section("The table" if parts == 1 else f"Table {part + 1}", _grid(result, part))
 
 
 def _short(result: ProtectedTable) -> tuple[Block, ...]:
@@ -360,3 +366,16 @@ def _public_label(table: PublishedTable, at: int, code: str) -> str:
 def _public_head(table: PublishedTable, at: int, code: str) -> str:
     depth = table.depths.get(table.dimensions[at], {}).get(code, 0)
     return "\u2003" * depth + _public_label(table, at, code)
+
+
+# One line a section of the confidential report, in the order of the page.
+TABLE_SECTIONS: list[Sections[ProtectedTable]] = [
+    section("In short", _short),
+    _grids,
+    section("What the attacker knows", _attack),
+    section("Unsafe cells and why", _unsafe),
+    section("What it cost", _cost),
+    section("Before and after", _totals),
+    section("Rules", _rules),
+    section("Other disclosures", _others),
+]

@@ -1,7 +1,5 @@
 """Which attack each mode's guarantee covers. Where it does not, the reason; a success there is no defect but known."""
 
-MODES = ("open", "exact", "simulatable", "camouflage", "analysis", "cell-key", "private")
-
 _DIFFERENCE = (
     "the difference of two answers is the true one plus the noise of both, which is seldom but sometimes small"
 )

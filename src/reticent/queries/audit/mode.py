@@ -19,6 +19,7 @@ from reticent.queries.fixed import finite
 from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import ANSWERED, Decision, Request, Setting
 from reticent.queries.pieces import Piece, complete, pieces
+from reticent.queries.policy import SimulatableOptions as SimulatableOptions
 from reticent.queries.refusals import RISK, Answer, Row, StaffReason
 from reticent.queries.rules import SetRules
 from reticent.queries.statistics import design_matrix, evaluate, exact_sum
