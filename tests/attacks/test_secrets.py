@@ -20,7 +20,7 @@ from reticent.base.errors import ParameterError, ReticentError
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.argus.run import run_batch
-from reticent.jobs.perturb_table import adjust_file, round_file
+from reticent.jobs.jj import AdjustNumbers, RoundNumbers, change_jj
 from reticent.jobs.protect_file import protect_file, run_file_plan
 from reticent.jobs.protect_table import protect_table, run_table_plan
 from reticent.microdata.mask.noise import Noise
@@ -150,14 +150,12 @@ JJ = "0\n3\n0 12 1 s 0 30 2 2 0\n1 5 1 u 0 30 2 2 0\n2 7 1 s 0 30 0 0 0\n1\n0 3 
 
 def by_rounding(secret: Any, test: bool, folder: Path) -> tuple[str, ...]:
     (folder / "t.jj").write_text(JJ)
-    found = round_file(folder / "t.jj", base=5, kind="random", secret=secret, test_secret=test)
-    return tuple(filter(None, [found.get("secret")]))
+    return change_jj(folder / "t.jj", RoundNumbers(5, "random"), secret=secret, test_secret=test).notes
 
 
 def by_adjusting(secret: Any, test: bool, folder: Path) -> tuple[str, ...]:
     (folder / "t.jj").write_text(JJ)
-    found = adjust_file(folder / "t.jj", secret=secret, test_secret=test)
-    return tuple(filter(None, [found.get("secret")]))
+    return change_jj(folder / "t.jj", AdjustNumbers(), secret=secret, test_secret=test).notes
 
 
 def by_batch(secret: Any, test: bool, folder: Path) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import pytest
 from attacks.noise_inputs import firms, true_values, write_plan
 from reticent.base.errors import PlanError
 from reticent.base.progress import silent
-from reticent.jobs.perturb_table import adjust_file, round_file
+from reticent.jobs.jj import AdjustNumbers, RoundNumbers, change_jj
 from reticent.jobs.protect_table import protect_table, run_table_plan
 from reticent.tables.methods import TABLE_METHODS, Adjust, Round, adjusted, attack
 from reticent.tables.nearest_rounding import NearestRounding
@@ -131,9 +131,9 @@ def test_every_method_of_the_registry_that_draws_says_so(name: str) -> None:
 def test_files_of_numbers_need_a_secret_too(tmp_path: Path) -> None:
     path = tmp_path / "small.jj"
     path.write_text("0\n3\n0 10 10 s 0 99 0 0 0\n1 4 4 u 0 99 1 1 0\n2 6 6 s 0 99 0 0 0\n1\n0 3 : 0 (-1) 1 (1) 2 (1)\n")
-    for refused in (lambda: adjust_file(path), lambda: round_file(path, base=5, kind="random")):
+    for how in (AdjustNumbers(), RoundNumbers(base=5, kind="random")):
         with pytest.raises(PlanError, match="needs a secret that is kept"):
-            refused()
+            change_jj(path, how)
     assert "secret" not in inspect.signature(NearestRounding).parameters
     assert not draws(NearestRounding(5.0))
 

@@ -1,6 +1,7 @@
 """Plain data for `json.dumps`: whatever a result holds, as dictionaries, lists, numbers and texts."""
 
 import dataclasses
+import math
 from collections.abc import Mapping, Set
 from enum import Enum
 from typing import Any
@@ -23,3 +24,8 @@ def as_plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: as_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     return str(value)
+
+
+def finite(value: float, digits: int = 6) -> float | None:
+    """The number without the noise of floating point far behind the point; an open end is None."""
+    return round(float(value), digits) + 0.0 if math.isfinite(value) else None

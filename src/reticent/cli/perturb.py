@@ -32,17 +32,15 @@ def round_table(
     json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
 ) -> None:
     """Round a table so that it stays additive (controlled), or cell by cell (random)."""
-    from reticent.base.checks import check_choice
-    from reticent.jobs.perturb_table import KINDS, round_file
+    from reticent.jobs.jj import RoundNumbers, change_jj
 
-    check_choice(kind, KINDS, name="--kind", owner="round")
+    how = RoundNumbers(base, kind, steps, protect, fallback)  # type: ignore[arg-type]
     _check_place(json_out, file, secret)
     with progress_bar("round") as progress:
-        found = round_file(
-            file, base=base, kind=kind, steps=steps, protect=protect, fallback=fallback, time_limit=time_limit,
-            secret=_secret(secret), test_secret=test_secret, progress=progress,
-        )  # fmt: skip
-    _show(found, json_out)
+        found = change_jj(
+            file, how, time_limit=time_limit, secret=_secret(secret), test_secret=test_secret, progress=progress
+        )
+    _show(found.summary(), json_out)
 
 
 def adjust_table(
@@ -64,18 +62,15 @@ def adjust_table(
     json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
 ) -> None:
     """Move sensitive cells out of their protection intervals and everything else as little as possible."""
-    from reticent.base.checks import check_choice
-    from reticent.jobs.perturb_table import WEIGHTS, adjust_file
+    from reticent.jobs.jj import AdjustNumbers, change_jj
 
-    check_choice(weights, WEIGHTS, name="--weights", owner="adjust")
+    how = AdjustNumbers(norm, weights, signs, integers, fix_total, largest_change, spread)  # type: ignore[arg-type]
     _check_place(json_out, file, secret)
     with progress_bar("adjust") as progress:
-        found = adjust_file(
-            file, norm=norm, weights=weights, signs=signs, integers=integers, fix_total=fix_total,
-            largest_change=largest_change, spread=spread, time_limit=time_limit, secret=_secret(secret),
-            test_secret=test_secret, progress=progress,
-        )  # fmt: skip
-    _show(found, json_out)
+        found = change_jj(
+            file, how, time_limit=time_limit, secret=_secret(secret), test_secret=test_secret, progress=progress
+        )
+    _show(found.summary(), json_out)
 
 
 def _secret(text: str | None) -> int | Path | None:

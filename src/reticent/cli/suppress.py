@@ -28,10 +28,13 @@ def suppress(
     json_out: Path | None = typer.Option(None, "--json", help="Write the answer as JSON."),
 ) -> None:
     """Choose the cells to hide so that no unsafe cell can be undone, at the least cost."""
-    from reticent.jobs.suppress_jj import suppress_jj
+    from reticent.jobs.answers import check_answer, write_answer
+    from reticent.jobs.jj import suppress_jj
 
+    check_answer(json_out, (file,))
     with progress_bar("suppress") as progress:
-        found = suppress_jj(file, method=method, cost=cost, time_limit=time_limit, json_out=json_out, progress=progress)
+        found = suppress_jj(file, method=method, cost=cost, time_limit=time_limit, progress=progress).summary()
+    write_answer(found, json_out)
     bound = found["bound"]
     gap = "" if bound is None else f"{100 * (found['cost'] - bound) / max(bound, 1e-9):.2f} %"
     shown = {
@@ -61,11 +64,10 @@ def audit(
     json_out: Path | None = typer.Option(None, "--json", help="Write what was found as JSON."),
 ) -> None:
     """Attack a pattern: the interval of every hidden cell, and which unsafe cells are exposed."""
-    from reticent.io.places import check_places
+    from reticent.jobs.answers import check_answer
 
-    check_places(
-        (path for path in (certificate, json_out) if path), [file, *map(Path, filter(None, (suppressed, single)))]
-    )
+    for written in (certificate, json_out):
+        check_answer(written, [file, *map(Path, filter(None, (suppressed, single)))])
     if file.suffix.lower() == ".jj":
         if response is not None:
             raise ParameterError("audit: --response belongs to plans; a JJ file has one table.")
@@ -81,12 +83,15 @@ def audit(
 
 
 def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition: int, json_out: Path | None) -> None:
-    from reticent.jobs.suppress_jj import audit_jj, audit_jj_inside
+    from reticent.jobs.answers import write_answer
+    from reticent.jobs.jj import Attacker, audit_jj, audit_jj_inside
 
+    attacker = Attacker(insiders=insiders, coalition=coalition)  # type: ignore[arg-type]
     if not suppressed:
         raise ParameterError("audit: a JJ file needs --suppressed with the hidden ids.")
     with progress_bar("audit") as progress:
-        found = audit_jj(file, suppressed, json_out, progress=progress)
+        found = audit_jj(file, suppressed, progress=progress)
+    write_answer(found, json_out)
     exposed = {cell: row for cell, row in found.items() if row["exposed"]}
     console = Console()
     console.print(f"{len(found)} hidden cells, [bold]{len(exposed)} exposed[/bold]")
@@ -100,9 +105,7 @@ def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition
         show_rows(console, ("cell", "attack interval", "required", "revealed by"), rows, words=("revealed by",))
     if single:
         with progress_bar("audit from inside") as progress:
-            closer = audit_jj_inside(
-                file, suppressed, single, insiders=insiders, coalition=coalition, progress=progress
-            )
+            closer = audit_jj_inside(file, suppressed, single, attacker, progress=progress)
         show_inside(console, closer, str)
     elif insiders != "exact" or coalition > 1:
         raise ParameterError("audit: --insiders and --coalition need --single with the ids of one respondent each.")
@@ -114,9 +117,9 @@ def _all_digits(value: float | None) -> str:
 
 def verify(file: Path = typer.Argument(..., help="A certificate written by `reticent audit --certificate`.")) -> None:
     """Re-check a certificate in integers, with code that shares nothing with the attack or the methods."""
-    from reticent.tables.attack.verify import verify_file
+    from reticent.jobs.jj import verify_certificate
 
-    found = verify_file(file)
+    found = verify_certificate(file)
     console = Console()
     for fault in found.faults[:SHOWN]:
         console.print(f"[red]fault:[/red] {fault}")
@@ -132,7 +135,7 @@ def verify(file: Path = typer.Argument(..., help="A certificate written by `reti
 
 
 def _certify_jj(file: Path, suppressed: str, path: Path) -> None:
-    from reticent.jobs.suppress_jj import certificate_jj
+    from reticent.jobs.jj import certificate_jj
 
     with progress_bar("certificate") as progress:
         unproved = certificate_jj(file, suppressed, path, progress=progress)

@@ -13,8 +13,7 @@ from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
 
 if TYPE_CHECKING:
-    from reticent.tables.attack.inside import InsideAudit
-    from reticent.tables.result import ProtectedTable
+    from reticent.jobs.protect_table import InsideAudit, ProtectedTable
 
 SHOWN = 12
 LINES = 4
@@ -32,9 +31,7 @@ def table(
     response: str | None = typer.Option(None, help="Of several responses the one whose cells are explained."),
 ) -> None:
     """Make the tables of a plan, protect them, attack the result, write what the plan asks for."""
-    from reticent.data.table_plan import read_table_plan
-    from reticent.jobs.protect_table import run_table_plans
-    from reticent.jobs.table_files import written_names
+    from reticent.jobs.protect_table import read_table_plan, run_table_plans, written_names
 
     planned = read_table_plan(plan)
     asked = bool(why or what_if)

@@ -10,15 +10,16 @@
 Status: s may be hidden, u unsafe, z never hidden, m hidden already. Levels are distances from the value.
 """
 
+import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from reticent.base.errors import AdditivityError, DataError
+from reticent.base.errors import AdditivityError, DataError, ParameterError
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 from reticent.tables.problem import SuppressionProblem
@@ -210,3 +211,26 @@ def _cell_line(problem: SuppressionProblem, cell: int) -> str:
 
 def _number(value: float) -> str:
     return f"{int(value)}" if np.isfinite(value) and value == int(value) else repr(float(value))
+
+
+def read_ids(suppressed: str | Sequence[int]) -> list[int]:
+    """Ids from a list, from text such as "3,7,12", or from a file (of ids, or the JSON of `suppress`)."""
+    if not isinstance(suppressed, str):
+        return [int(i) for i in suppressed]
+    text = suppressed
+    if not re.fullmatch(r"[\d\s,;]*", text):
+        try:
+            text = Path(suppressed).read_text(encoding="utf-8")
+        except OSError as err:
+            raise ParameterError(
+                "audit: --suppressed must be ids such as 3,7,12 or a readable file of ids or JSON from `suppress`."
+            ) from err
+    if text.lstrip().startswith("{"):
+        try:
+            return [int(i) for i in json.loads(text)["suppressed"]]
+        except (ValueError, KeyError, TypeError) as err:
+            raise DataError("audit: the JSON file of --suppressed has no list of ids under 'suppressed'.") from err
+    try:
+        return [int(i) for i in re.split(r"[\s,;]+", text.strip()) if i]
+    except ValueError as err:
+        raise ParameterError("audit: --suppressed must hold whole numbers.") from err

@@ -12,12 +12,18 @@ from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import TablePlan, named_after, read_table_plan
 from reticent.io.atomic import write_text
 from reticent.io.write import write_texts
-from reticent.jobs.table_files import check_outputs, result_texts
+from reticent.jobs.table_files import check_outputs, result_texts, written_names
 from reticent.jobs.table_request import request_from_plan
+from reticent.tables.attack.inside import InsideAudit
 from reticent.tables.methods import PrimaryOnly
 from reticent.tables.request import TableRequest, Wishes, table_request
 from reticent.tables.result import ProtectedTable
 from reticent.tables.run import run_request
+
+__all__ = [
+    "InsideAudit", "ProtectedTable", "audit_plan", "audit_plans", "protect_table", "read_table_plan", "run_table_plan",
+    "run_table_plans", "write_certificates", "write_summaries", "written_names",
+]  # fmt: skip
 
 
 def protect_table(

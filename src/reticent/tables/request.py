@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypedDict, Unpack, get_args
+from typing import Any, ClassVar, TypedDict, Unpack
 
-from reticent.base.checks import check_choice, check_integer
 from reticent.base.errors import ParameterError, PlanError
 from reticent.base.randomness import Source
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import Parameters
 from reticent.data.published_table import PublishedTable
 from reticent.data.response_relations import COUNT, parse_relation
 from reticent.data.table import Table, TableSpec
@@ -23,20 +23,17 @@ DEFAULT_METHOD = "heuristic"
 
 
 @dataclass(frozen=True)
-class Attacker:
+class Attacker(Parameters):
     """Whom tables are kept from: what everybody knows of hidden cells, and what respondents alone in a cell are kept from.
 
     With `insiders="exact"` no such respondent, nor a `coalition` of so many, finds another unsafe cell exactly; with
     "protect" none comes closer to it than its levels.
     """
 
+    called: ClassVar[str] = "attacker"
     bounds: BoundsOptions = field(default_factory=BoundsOptions)
     insiders: Insiders = "exact"
-    coalition: int = 1
-
-    def __post_init__(self) -> None:
-        check_choice(self.insiders, get_args(Insiders), name="insiders", owner="attacker")
-        check_integer(self.coalition, minimum=1, maximum=4, name="coalition", owner="attacker")
+    coalition: int = field(default=1, metadata={"min": 1, "max": 4})
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import NotProtectedError, ParameterError, PlanError
+from reticent.base.plain import finite
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table
@@ -176,10 +177,10 @@ class ProtectedTable:
                     "status": STATUS_NAMES[CellStatus(int(status[cell]))],
                     "rule": self.verdict.reason_of(cell),
                     "value": float(self.table.values[cell]),
-                    "low": _finite(found.low[place]),
-                    "high": _finite(found.high[place]),
-                    "required_low": _finite(found.required_low[place]),
-                    "required_high": _finite(found.required_high[place]),
+                    "low": finite(found.low[place]),
+                    "high": finite(found.high[place]),
+                    "required_low": finite(found.required_low[place]),
+                    "required_high": finite(found.required_high[place]),
                     "exposed": cell in exposed,
                     "to_insider": cell in inside,
                     **({"revealed_by": revealed[cell]} if cell in revealed else {}),
@@ -287,10 +288,10 @@ class ProtectedTable:
                 "cell": list(name(item.cell)),
                 "known": [list(name(cell)) for cell in item.known],
                 "respondents": len(item.respondents),
-                "low": _finite(item.low),
-                "high": _finite(item.high),
-                "required_low": _finite(item.required_low),
-                "required_high": _finite(item.required_high),
+                "low": finite(item.low),
+                "high": finite(item.high),
+                "required_low": finite(item.required_low),
+                "required_high": finite(item.required_high),
             }
             for item in found.findings
         ]
@@ -310,11 +311,6 @@ class ProtectedTable:
         body = "".join(f"<td>{value}</td>" for value in shown.values())
         words = f"<p>{escape(str(self.guarantee))}</p>"
         return f"<p><b>{escape(repr(self))}</b></p><table><tr>{head}</tr><tr>{body}</tr></table>{words}"
-
-
-def _finite(number: float) -> float | None:
-    """Without the noise of floating point far behind the point; an open end is None."""
-    return round(float(number), 6) + 0.0 if np.isfinite(number) else None
 
 
 def response_part(whole: ProtectedTable, joint: Joint, number: int) -> ProtectedTable:

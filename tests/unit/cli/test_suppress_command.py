@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.cli.main import app
-from reticent.io.jj import read_jj
-from reticent.jobs.suppress_jj import audit_jj, read_ids
+from reticent.io.jj import read_ids, read_jj
+from reticent.jobs.jj import audit_jj
 
 # the investments table of erratum 1, cell 11 unsafe
 ROWS = [190, 45, 101, 44, 80, 20, 50, 10, 49, 8, 19, 22, 61, 17, 32, 12]

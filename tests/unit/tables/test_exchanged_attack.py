@@ -12,7 +12,7 @@ from reference.tables import crossed, flat, full_intervals
 from reticent.base.errors import ParameterError
 from reticent.base.progress import silent
 from reticent.base.randomness import as_secret
-from reticent.jobs.perturb_table import adjust_file, round_file
+from reticent.jobs.jj import AdjustNumbers, RoundNumbers, change_jj
 from reticent.tables.attack import exchanged
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.methods import Adjust, Round, adjusted, attack
@@ -193,12 +193,13 @@ def test_levels_are_judged_jointly_and_not_only_cell_by_cell() -> None:
 
 def test_files_say_what_is_exposed(shared_data: Path) -> None:
     path = shared_data / "csp" / "table8.jj"
-    rounded = round_file(path, base=5)
+    rounded = change_jj(path, RoundNumbers(base=5)).summary()
     assert rounded["exposed"] == []
     row = rounded["intervals"]["363"]
     assert (row["low"], row["high"]) == (31, 39)
-    assert round_file(path, base=1)["exposed"] == [int(cell) for cell in rounded["intervals"]]
-    found = adjust_file(path, fix_total=True, largest_change=0.1, secret=as_secret(4), test_secret=True)
+    assert change_jj(path, RoundNumbers(base=1)).exposed == [int(cell) for cell in rounded["intervals"]]
+    how = AdjustNumbers(fix_total=True, largest_change=0.1)
+    found = change_jj(path, how, secret=as_secret(4), test_secret=True).summary()
     assert found["exposed"] == []
     assert found["intervals"]["363"]["high"] < 1000
 
