@@ -15,7 +15,7 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.mode import exact
-from reticent.queries.audit.rowspace import LinearRow
+from reticent.queries.audit.rows import LinearRow
 from reticent.queries.canonical import Universe, Version
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed

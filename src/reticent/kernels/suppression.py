@@ -1,4 +1,4 @@
-"""Kernels of local suppression: cheapest hitting sets, and covering by clusters when missing values match anything.
+"""Kernels of local suppression: covering by clusters when missing values match anything.
 
 Covering. Violating patterns (too few records agree) have a demand each: how many more companions their records need.
 Blanking the variables N in one record of pattern v makes that record agree with its whole cluster (all records equal on
@@ -14,109 +14,9 @@ list the patterns of each cluster. State: `left[v]` records not blanked, `got[v]
 import numpy as np
 from numba import njit
 
+from reticent.kernels.hits import set_bits
+
 BUCKETS = 4096
-
-
-@njit(cache=True)
-def _first_hit(begin, end, sets, already, candidates):  # type: ignore[no-untyped-def]
-    """Position of the first candidate that, with `already`, meets sets[begin:end]; −1 if none does."""
-    for c in range(candidates.size):
-        blanked = candidates[c] | already
-        hits = True
-        for at in range(begin, end):
-            if sets[at] & blanked == 0:
-                hits = False
-                break
-        if hits:
-            return c
-    return -1
-
-
-@njit(cache=True)
-def cheapest_hits(bounds, sets, candidates, out):  # type: ignore[no-untyped-def]
-    """For each pattern the first candidate (masks by rising cost) that meets all its sets, or −1.
-
-    `bounds` delimits each pattern's stretch of `sets`. O(patterns · candidates tried · sets).
-    """
-    for i in range(bounds.size - 1):
-        c = _first_hit(bounds[i], bounds[i + 1], sets, 0, candidates)
-        out[i] = candidates[c] if c >= 0 else -1
-
-
-@njit(cache=True)
-def count_ties(bounds, sets, candidates, rank, out):  # type: ignore[no-untyped-def]
-    """For each pattern, how many candidates of the least cost meet all its sets; `rank` numbers equal costs alike."""
-    for i in range(bounds.size - 1):
-        begin, end = bounds[i], bounds[i + 1]
-        first = _first_hit(begin, end, sets, 0, candidates)
-        out[i] = 0
-        if first < 0:
-            continue
-        c = first
-        while c < candidates.size and rank[c] == rank[first]:
-            out[i] += _first_hit(begin, end, sets, 0, candidates[c : c + 1]) == 0
-            c += 1
-
-
-@njit(cache=True)
-def drawn_hits(bounds, sets, candidates, group, ties, chance, out):  # type: ignore[no-untyped-def]
-    """For each record one of the cheapest candidates of its pattern, each as likely; −1 where there is none."""
-    for i in range(group.size):
-        pattern = group[i]
-        begin, end = bounds[pattern], bounds[pattern + 1]
-        c = _first_hit(begin, end, sets, 0, candidates)
-        out[i] = candidates[c] if c >= 0 else -1
-        if ties[pattern] > 1:
-            skip = min(int(chance[i] * ties[pattern]), ties[pattern] - 1)
-            while skip > 0:
-                c += 1 + _first_hit(begin, end, sets, 0, candidates[c + 1 :])
-                skip -= 1
-            out[i] = candidates[c]
-
-
-@njit(cache=True)
-def _set_bits(mask):  # type: ignore[no-untyped-def]
-    """Number of variables in a mask."""
-    count = 0
-    while mask:
-        mask &= mask - 1
-        count += 1
-    return count
-
-
-@njit(cache=True)
-def household_hits(  # type: ignore[no-untyped-def]
-    edges, order, group, bounds, sets, common, common_cost, own, own_cost, cap, out
-):
-    """Per household the cheapest set of shared blanks, with each member's cheapest own ones; −1 where there is none.
-
-    `edges` delimits the members in `order`; `common` and `own` are the masks of shared and of other variables by rising
-    cost. O(households · shared sets · members · own sets).
-    """
-    for h in range(edges.size - 1):
-        begin, end = edges[h], edges[h + 1]
-        size = end - begin
-        trial = np.empty(size, np.int64)
-        best_cost = np.inf
-        for s in range(common.size):
-            cost = common_cost[s] * size
-            if cost >= best_cost:
-                break
-            for member in range(size):
-                pattern = group[order[begin + member]]
-                c = _first_hit(bounds[pattern], bounds[pattern + 1], sets, common[s], own)
-                if c < 0 or (cap >= 0 and _set_bits(own[c] | common[s]) > cap):
-                    cost = np.inf
-                    break
-                trial[member] = own[c] | common[s]
-                cost += own_cost[c]
-            if cost < best_cost:
-                best_cost = cost
-                for member in range(size):
-                    out[order[begin + member]] = trial[member]
-        if best_cost == np.inf:
-            for member in range(size):
-                out[order[begin + member]] = -1
 
 
 @njit(cache=True)
@@ -436,7 +336,7 @@ def rescue(codes, truth, found, k, masks, needy, spent, cap):  # type: ignore[no
             continue
         done = False
         for mask in masks:
-            if spent[i] + _set_bits(mask) > cap:
+            if spent[i] + set_bits(mask) > cap:
                 continue
             row = _blanked(truth[i], mask)
             count = 1

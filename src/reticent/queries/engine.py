@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from reticent.base.checks import did_you_mean
 from reticent.base.errors import ParameterError, ReticentError, SolverError
 from reticent.base.randomness import Secret
 from reticent.ledger.chain import Entry, LedgerError
 from reticent.ledger.ledger import Ledger, Turn
+from reticent.queries.admission import Admission, no_labels
 from reticent.queries.canonical import CutpointError, Levels, OrderError, Universe
-from reticent.queries.design import check_model
-from reticent.queries.language import REGRESSIONS, STATISTICS, Query, Statistic, walk
+from reticent.queries.language import Query
 from reticent.queries.modes import ANSWERED, Cell, Decision, Mode, Recording, Request, Restorable, Setting, mode_factory
 from reticent.queries.parse import parse
 from reticent.queries.policy import Policy
@@ -31,7 +30,6 @@ from reticent.queries.wire import query_from_json, query_to_json, value_from_jso
 from reticent.queries.written import written_name
 
 EVERYBODY = "*"
-MOST_PARTS = 2_000
 DECISION = "decision"
 HULL = "hull"
 SNAPSHOT_FORMAT = 2
@@ -53,7 +51,7 @@ class Engine:
         self._stale = False
         universe.take_answered(_responses_of(ledger.entries()))
         self._take_recorded()
-        self._statistics = self.mode.statistics
+        self._admission = Admission(universe, policy, self.mode.statistics)
         self._check_recorded()
         self._stored = 0
         self._read()
@@ -71,7 +69,7 @@ class Engine:
         query = parse(question, self.policy.limits) if isinstance(question, str) else question
         if isinstance(query, Refusal):
             return query
-        refusal = self.check(query)
+        refusal = self._admission.check(query)
         if refusal is not None:
             return refusal
         cells = self._resolve(query, len(self.universe.versions) - 1)
@@ -84,72 +82,6 @@ class Engine:
             if limit and self._asked.get(user, 0) >= limit:
                 return Refusal(Code.LIMIT, "You have asked as many queries as this database allows.")
             return self._decide(Request(query, cells, user, len(self.ledger) + 1), turn)
-
-    def check(self, query: Query) -> Refusal | None:
-        """What the policy and the metadata say; no record is looked at."""
-        for statistic in query.statistics:
-            refusal = self._check_statistic(statistic)
-            if refusal is not None:
-                return refusal
-        if sum(1 for _ in itertools.islice(walk(query.where), MOST_PARTS)) == MOST_PARTS:
-            return Refusal(Code.TOO_LONG, "The condition has too many parts.", "Make it shorter.")
-        for name in query.condition_variables:
-            if name not in self.policy.filters:
-                return self._unknown(name, self.policy.filters, "a condition or GROUP BY")
-        return None
-
-    def _check_statistic(self, statistic: Statistic) -> Refusal | None:
-        if statistic.name not in self._statistics:
-            known = ", ".join(name.upper() for name in STATISTICS if name in self._statistics)
-            return Refusal(
-                Code.NOT_ALLOWED, f"{statistic.name.upper()} is not answered by this database.", f"It answers {known}."
-            )
-        for position, name in enumerate(statistic.variables):
-            also = self.policy.filters if statistic.name in REGRESSIONS and position else ()
-            if statistic.name == "km" and position == 0:
-                if name not in self.policy.filters:
-                    return self._unknown(name, self.policy.filters, "the time of KM")
-            elif name not in (*self.policy.responses, *also):
-                return self._unknown(name, (*self.policy.responses, *also), f"{statistic.name.upper()}")
-        return (
-            self._check_labels(statistic)
-            or self._check_survival(statistic)
-            or check_model(statistic, self.universe.current, self.policy)
-        )
-
-    def _check_survival(self, statistic: Statistic) -> Refusal | None:
-        """Survival needs a time that has an order and, in the mode simulatable, an event that is declared to be 0 or 1."""
-        if statistic.name != "km":
-            return None
-        time, event = statistic.variables
-        if not self.universe.current.levels[time].ordered:
-            return Refusal(Code.NOT_ALLOWED, f"The codes of {time!r} have no order, so it cannot be the time of KM.")
-        # in the mode simulatable the declared bounds alone decide; elsewhere values do, and the decision goes on record
-        if self.policy.mode != "simulatable" or self.universe.is_event(event):
-            return None
-        return Refusal(
-            Code.NOT_ALLOWED,
-            f"The event of KM must be known to be 0 or 1; {event!r} is not.",
-            "The owner can declare bounds of 0 and 1 and whole numbers for it.",
-        )
-
-    def _check_labels(self, statistic: Statistic) -> Refusal | None:
-        """Codes that only records know must not become labels of an answer."""
-        for name in statistic.variables if statistic.name in (*REGRESSIONS, "km") else ():
-            levels = self.universe.current.levels.get(name)
-            numeric = levels is not None and levels.numbers is not None and statistic.name != "km"
-            if levels is not None and not levels.shown and not numeric:
-                return _no_labels(name)
-        return None
-
-    def _unknown(self, name: str, allowed: tuple[str, ...], where: str) -> Refusal:
-        schema = self.universe.current.data.schema
-        offered = f"Allowed there: {', '.join(allowed) or 'none'}."
-        if name in (*self.policy.filters, *self.policy.responses) and name in schema:
-            return Refusal(Code.NOT_ALLOWED, f"The variable {name!r} cannot be used in {where}.", offered)
-        # variables that exist but may not be used are not told apart from ones that do not exist
-        hint = did_you_mean(name, (*self.policy.filters, *self.policy.responses)).strip()
-        return Refusal(Code.UNKNOWN_VARIABLE, f"There is no variable {name!r} to ask about.", hint or offered)
 
     def _resolve(self, query: Query, version: int, *, as_at_first: bool = False) -> tuple[Cell, ...] | Refusal:
         """The record set of each cell, today or as version 0.1.0 would have answered."""
@@ -182,7 +114,7 @@ class Engine:
     def _check_groups(self, query: Query, levels: list[Levels]) -> Refusal | None:
         for name, level in zip(query.by, levels):
             if not level.shown:
-                return _no_labels(name)
+                return no_labels(name)
         n_cells = int(np.prod([len(level.shown) + query.totals for level in levels], dtype=np.float64))
         if n_cells * len(query.statistics) > self.policy.limits.cells:
             return Refusal(Code.LIMIT, "The table has too many cells.", "Group by fewer variables.")
@@ -456,14 +388,6 @@ def _responses_of(entries: Iterable[Entry]) -> set[str]:
                 found.update(n for s in query_from_json(payload["query"]).statistics for n in s.variables)
                 found.update(n for told in payload["remember"].get("told", ()) for n in told.split("*"))
     return found
-
-
-def _no_labels(name: str) -> Refusal:
-    return Refusal(
-        Code.NOT_ALLOWED,
-        f"{name!r} has no published code list or cutpoints, so its groups cannot be shown.",
-        "Use another variable.",
-    )
 
 
 def _policy_changed(entry: Entry) -> LedgerError:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import ParameterError
-from reticent.queries.audit.rowspace import LinearRow
+from reticent.queries.audit.rows import LinearRow
 from reticent.queries.canonical import COUNT, RecordSet, Universe
 from reticent.queries.design import Column, Part, columns_of, lower_bound
 from reticent.queries.fixed import fixed_point

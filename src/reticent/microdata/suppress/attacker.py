@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.kernels.grouping import pattern_table
-from reticent.kernels.suppression import cheapest_hits, count_ties, drawn_hits, household_hits
+from reticent.kernels.hits import cheapest_hits, count_ties, drawn_hits, household_hits
 from reticent.kernels.uniques import minimal_rare_sets
 from reticent.microdata.suppress.demand import ENUMERATED, Demand, Prices, variables_of
 

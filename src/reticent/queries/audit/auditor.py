@@ -17,7 +17,8 @@ from reticent.kernels.echelon import PRIME
 from reticent.queries.audit.blocks import Block, deal, rests_on_enough
 from reticent.queries.audit.few import FewRespondents
 from reticent.queries.audit.rational import reconstruct
-from reticent.queries.audit.rowspace import Certificate, LinearRow, Partition, Proposal, RowSpace, Undecided
+from reticent.queries.audit.rows import Certificate, LinearRow, Partition, Proposal, Undecided
+from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.audit.watch import Totals, Watched
 from reticent.queries.columns import Columns
 from reticent.queries.refusals import StaffReason

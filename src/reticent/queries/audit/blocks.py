@@ -13,7 +13,8 @@ import numpy as np
 
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
-from reticent.queries.audit.rowspace import Integers, LinearRow, RowSpace
+from reticent.queries.audit.rows import Integers, LinearRow
+from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.columns import Columns
 
 LOOKED_AT = 48

@@ -25,7 +25,8 @@ from scipy import sparse
 
 from reticent.base.errors import SolverError
 from reticent.queries.audit.auditor import BoundStage
-from reticent.queries.audit.rowspace import Partition, Proposal, RowSpace
+from reticent.queries.audit.rows import Partition, Proposal
+from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.audit.witness import ExactRows, candidates
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Whole, exact

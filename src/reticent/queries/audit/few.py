@@ -14,7 +14,8 @@ import numpy as np
 
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
-from reticent.queries.audit.rowspace import Integers, Mask, Proposal, RowSpace, Undecided
+from reticent.queries.audit.rows import Integers, Mask, Proposal, Undecided
+from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.columns import Columns
 
 MOST_WORK = 3_000_000_000

@@ -8,7 +8,6 @@ depends on luck.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
@@ -17,143 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.errors import SolverError
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
 from reticent.queries.audit.rational import LIMB_BITS, PIECE_BITS, all_zero, lift, limbs, reconstruct
-
-Mask = NDArray[np.bool_]
-Integers = NDArray[np.int64]
+from reticent.queries.audit.rows import Certificate, Integers, LinearRow, Mask, Partition, Proposal, Undecided
 
 N_NULL = 3
 ROOM_BITS = 62 - LIMB_BITS - 1
-
-
-@dataclass(frozen=True)
-class LinearRow:
-    """A released statistic: the sum over its terms of coefficient × (sum of the columns in the mask)."""
-
-    terms: tuple[tuple[int, Mask], ...]
-
-    @classmethod
-    def of(cls, mask: Mask) -> "LinearRow":
-        """A plain sum over some columns."""
-        return cls(((1, mask),))
-
-    def coefficients(self, columns: Integers) -> Integers:
-        """The coefficients at some columns."""
-        out = np.zeros(len(columns), dtype=np.int64)
-        for coefficient, mask in self.terms:
-            out[mask[columns]] += coefficient
-        return out
-
-
-class Undecided(SolverError):
-    """A membership that can be neither proved nor excluded in reasonable time; the caller must refuse."""
-
-
-@dataclass(frozen=True)
-class Partition:
-    """Columns grouped into classes: class of each column, one column of each class, class sizes."""
-
-    class_of: NDArray[np.int64]
-    representative: Integers
-    size: Integers
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.size)
-
-    def split(self, mask: Mask) -> tuple["Partition", Integers]:
-        """The partition refined by a mask, and the parent of each new class (the part without representative is new)."""
-        n = self.n_classes
-        inside = np.bincount(self.class_of[mask], minlength=n)
-        cut = (inside > 0) & (inside < self.size)
-        parents = np.flatnonzero(cut)
-        if len(parents) == 0:
-            return self, parents
-        number = np.full(n, -1, dtype=np.int64)
-        number[parents] = n + np.arange(len(parents))
-        moved = cut[self.class_of] & (mask != mask[self.representative][self.class_of])
-        class_of = np.where(moved, number[self.class_of], self.class_of)
-        places = np.flatnonzero(moved)[::-1]
-        fresh = np.empty(len(parents), dtype=np.int64)
-        fresh[class_of[places] - n] = places
-        size = np.bincount(class_of, minlength=n + len(parents)).astype(np.int64)
-        return Partition(class_of, np.concatenate((self.representative, fresh)), size), parents
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """target = Σ factor · released row (row −1 is the proposed one), proved in integers."""
-
-    combination: tuple[tuple[int, Fraction], ...]
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """The released rows used."""
-        return tuple(row for row, _ in self.combination if row >= 0)
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """A row that is not implied, as if it were released: the finer classes and vectors orthogonal to everything."""
-
-    row: LinearRow
-    partition: Partition
-    new_classes: Integers
-    parents: Integers
-    values: Residues
-    null: Residues
-    removed: Residues
-    scale: int
-
-    def unit_candidates(self) -> Integers:
-        """Classes whose total may be implied (a superset of those that are)."""
-        return np.flatnonzero((self.null == 0).all(axis=0))
-
-    def pair_candidates(self) -> list[tuple[int, int]]:
-        """Pairs of classes whose joint total may be implied while neither is alone."""
-        first = self.null[0]
-        order = np.argsort(first, kind="stable")
-        ordered = first[order]
-        opposite = np.where(first == 0, np.uint64(0), np.uint64(PRIME) - first)
-        place = np.minimum(np.searchsorted(ordered, opposite), len(ordered) - 1)
-        hits = np.flatnonzero((ordered[place] == opposite) & (first != 0))
-        pairs = set()
-        for i in hits.tolist():
-            position = int(place[i])
-            while position < len(ordered) and ordered[position] == opposite[i]:
-                pairs.add((min(i, int(order[position])), max(i, int(order[position]))))
-                position += 1
-        return sorted(p for p in pairs if all((int(h[p[0]]) + int(h[p[1]])) % PRIME == 0 for h in self.null[1:]))
-
-    def proportional(self, chosen: Integers) -> list[Integers]:
-        """Groups of the chosen classes of which any two may have an implied combination: one total tells the others."""
-        first, second = self.null[0], self.null[1]
-        usable = chosen[(first[chosen] != 0) & (second[chosen] != 0)]
-        if len(usable) < 2:
-            return []
-        ratio = echelon.ratios(first[usable], second[usable])
-        order = np.argsort(ratio, kind="stable")
-        cuts = np.flatnonzero(np.diff(ratio[order])) + 1
-        return [usable[group] for group in np.split(order, cuts) if len(group) > 1]
-
-    def weights(self, i: int, j: int) -> Integers:
-        """The combination of two proportional classes that may be implied."""
-        factor = -int(self.null[0][j]) * pow(int(self.null[0][i]), PRIME - 2, PRIME) % PRIME
-        share = reconstruct(factor, PRIME)
-        if share is None:
-            raise Undecided("The audit cannot prove whether a combination of two classes is implied.")
-        out = np.zeros(self.partition.n_classes, dtype=np.int64)
-        out[i], out[j] = share.numerator, share.denominator
-        return out
-
-    def set_candidate(self, members: Mask) -> bool:
-        """Whether the joint total of some classes may be implied."""
-        target = members.astype(np.uint64)
-        return all(int(echelon.dot(target, vector)) == 0 for vector in self.null)
 
 
 class RowSpace:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reticent.kernels.echelon import PRIME
 from reticent.kernels.grouping import group_columns
-from reticent.queries.audit.rowspace import Integers, Mask, Proposal
+from reticent.queries.audit.rows import Integers, Mask, Proposal
 from reticent.queries.canonical import Version
 from reticent.queries.columns import Columns
 from reticent.queries.rules import SetRules

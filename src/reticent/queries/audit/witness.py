@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from reticent.queries.audit.rowspace import Proposal, RowSpace
+from reticent.queries.audit.rows import Proposal
+from reticent.queries.audit.rowspace import RowSpace
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.object_]
