@@ -37,7 +37,7 @@ WALKS = _walks()
 
 
 def test_there_are_walks() -> None:
-    assert {"A table", "A batch file of tau-ARGUS"} <= set(WALKS)
+    assert {"A file", "A table", "A query", "A batch file of tau-ARGUS", "An exploration"} == set(WALKS)
 
 
 @pytest.mark.parametrize("name", WALKS)

@@ -7,6 +7,7 @@ import polars as pl
 
 from reticent.base.errors import DataError
 from reticent.data.microdata import Microdata
+from reticent.data.plan import DataSection
 from reticent.data.schema import Schema, Variable
 from reticent.frames.frame import Frame
 from reticent.io.argus_rda import Layout
@@ -76,6 +77,14 @@ def load_microdata(
     except DataError as err:
         raise DataError(f"{owner}: {str(err).removeprefix('Microdata: ')}", variables=err.variables) from None
     return Loaded(data, tuple(notes))
+
+
+def load_source(source: DataSection, folder: Path) -> Loaded:
+    """Read the records that the `[data]` section of a plan names; relative names are looked up in the plan's folder."""
+    return load_microdata(
+        source.path, source.schema, folder=folder, format=source.format, query=source.query,
+        separator=source.separator, encoding=source.encoding,
+    )  # fmt: skip
 
 
 def read_table(path: Path, *, separator: str | None = None, encoding: str = "utf-8") -> tuple[Frame, Schema, Notes]:

@@ -18,7 +18,7 @@ from reticent.microdata.explore_spec import ExploreSpec, read_explore_spec
 def run_explore_spec(path: Path, *, progress: Progress = silent) -> tuple[ExploreSpec, Exploration]:
     """Read an exploration, run it, write what it asks for. The plan is written only if its risk holds on fresh draws."""
     from reticent.io.places import check_places, inputs_of
-    from reticent.io.read import load_microdata
+    from reticent.io.read import load_source
     from reticent.microdata.mask import METHODS
 
     spec = read_explore_spec(Path(path), METHODS)
@@ -28,10 +28,7 @@ def run_explore_spec(path: Path, *, progress: Progress = silent) -> tuple[Explor
     secret = None if source.secret is None else as_secret(
         spec.find(source.secret) if isinstance(source.secret, str) else source.secret
     )  # fmt: skip
-    data = load_microdata(
-        source.path, source.schema, folder=spec.folder, format=source.format, query=source.query,
-        separator=source.separator, encoding=source.encoding,
-    ).data  # fmt: skip
+    data = load_source(source, spec.folder).data
     found = explore(
         data,
         spec.candidates,

@@ -17,7 +17,7 @@ from reticent.data.plan import Plan, RiskSection
 from reticent.data.verdict import FileVerdict
 from reticent.io.places import check_places, inputs_of
 from reticent.io.plan import PlanFile, load_plan
-from reticent.io.read import load_microdata
+from reticent.io.read import load_source
 from reticent.io.write import write_masked, write_texts, writer_for
 from reticent.microdata.mask import METHODS
 from reticent.microdata.protect import protect_data
@@ -87,10 +87,7 @@ def run_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
         given = plan.find(source.secret) if isinstance(source.secret, str) else source.secret
         secret = release_secret(given, test=source.test_secret, owner=f"{file.name}: [data]")
     kept = secret is not None or plan.output.report or plan.output.summary
-    loaded = load_microdata(
-        source.path, source.schema, folder=plan.folder, format=source.format, query=source.query,
-        separator=source.separator, encoding=source.encoding,
-    )  # fmt: skip
+    loaded = load_source(source, plan.folder)
     run = protect_data(
         loaded.data,
         plan.steps,

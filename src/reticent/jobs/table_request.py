@@ -15,7 +15,7 @@ from reticent.io.argus_text import Notes, find_file
 from reticent.io.finished import read_finished
 from reticent.io.hierarchies import read_hierarchy
 from reticent.io.published import read_published_table
-from reticent.io.read import Loaded, load_microdata
+from reticent.io.read import Loaded, load_source
 from reticent.tables.apriori import EntryGroup
 from reticent.tables.methods import TABLE_METHODS, CellKey, TableMethod
 from reticent.tables.perturb.secrets import secret_for
@@ -56,10 +56,7 @@ def request_from_plan(plan: TablePlan) -> TableRequest:
 def load_records(plan: TablePlan) -> Loaded:
     """Read the records that the tables of a plan are made from."""
     source = plan.data
-    return load_microdata(
-        source.path, source.schema, folder=plan.folder, format=source.format, query=source.query,
-        separator=source.separator, encoding=source.encoding,
-    )  # fmt: skip
+    return load_source(source, plan.folder)
 
 
 def method_from_plan(plan: TablePlan) -> TableMethod:
