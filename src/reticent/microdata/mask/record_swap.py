@@ -40,7 +40,7 @@ class RecordSwap(Method):
     """
 
     name: ClassVar[str] = "record-swap"
-    examples: ClassVar[Examples] = ({"areas": ["region"], "profiles": [["sex"]], "keys": ["marital", "education"]},)
+    examples: ClassVar[Examples] = ({"areas": ["region"], "profiles": [["weight"]], "keys": ["marital", "education"]},)
     areas: tuple[str, ...] = field(metadata={"help": "geographic variables, coarse to fine"})
     profiles: tuple[tuple[str, ...], ...] = field(metadata={"help": "lists of variables partners must agree on"})
     keys: tuple[str, ...] = field(default=(), metadata={"help": "combination that makes a person at risk"})

@@ -1,0 +1,137 @@
+"""Every masking method of the registry, with every one of its own examples, on the demonstration survey.
+
+A method that is added is tried here without another line: promises, same bytes for the same secret, an input that stays as it
+is, a schema that describes what comes out, and files with gaps, with one record and with none.
+"""
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from reticent.base.errors import ReticentError
+from reticent.base.progress import silent
+from reticent.base.randomness import as_secret
+from reticent.data.method import Applied, Method
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import build, to_plain
+from reticent.data.plan import plan_from_table
+from reticent.data.schema import Kind, Role, Schema
+from reticent.io.read import read_microdata
+from reticent.microdata.mask import METHODS
+
+HOUSEHOLDS = 60
+CASES = [(name, number) for name, method in METHODS.items() for number in range(len(method.examples))]
+EACH = pytest.mark.parametrize(("name", "number"), CASES, ids=[f"{name}-{number}" for name, number in CASES])
+CAN_BE_MISSING = ("sex", "marital", "education", "age", "income")
+
+
+@cache
+def survey() -> Microdata:
+    """The first households of the survey that the demonstration protects."""
+    folder = files("reticent") / "demo_data"
+    data = read_microdata(str(folder / "people.csv"), str(folder / "people.schema.toml"))
+    first = data.frame.table["household"].unique(maintain_order=True).head(HOUSEHOLDS).to_list()
+    return Microdata.of(data.frame.table.filter(pl.col("household").is_in(first)), data.schema)
+
+
+def method_of(name: str, number: int) -> Method:
+    made: Method = build(METHODS[name], METHODS[name].examples[number], owner=name)
+    return made
+
+
+def run(method: Method, data: Microdata, secret: int = 1) -> Applied:
+    return method.apply(data, secret=as_secret(secret).child(f"{method.name}:0"), progress=silent)
+
+
+def seen(schema: Schema) -> list[tuple[str, Role, Kind]]:
+    """What later steps ask of a schema; codes that occur are known when the work is done."""
+    return [(variable.name, variable.role, variable.kind) for variable in schema.variables]
+
+
+def kept_promises(method: Method, before: Microdata, after: Microdata) -> None:
+    for promise in method.promises():
+        assert promise.broken(before, after) == 0, promise.text
+
+
+@EACH
+def test_examples_mask_the_survey(name: str, number: int) -> None:
+    method, data = method_of(name, number), survey()
+    method.check(data.schema)
+    copy = data.frame.table.clone()
+    applied = run(method, data)
+    kept_promises(method, data, applied.data)
+    assert data.frame.table.equals(copy), "the input changed"
+    assert seen(applied.data.schema) == seen(method.schema_after(data.schema)), "later steps are checked against another"
+    assert tuple(applied.data.frame.names) == applied.data.schema.names
+    assert set(applied.changed) <= set(data.schema.names) | set(applied.data.schema.names)
+
+
+@EACH
+def test_the_same_secret_gives_the_same_bytes(name: str, number: int) -> None:
+    method, data = method_of(name, number), survey()
+    first, again = (run(method, data).data.frame.table for _ in range(2))
+    assert first.equals(again)
+    assert first.write_csv() == again.write_csv()
+
+
+@EACH
+def test_what_stands_in_a_plan_is_the_same_method(name: str, number: int) -> None:
+    method = method_of(name, number)
+    table = {"data": {"path": "x.csv"}, "step": [{"method": name, **to_plain(method)}]}
+    plan = plan_from_table(table, METHODS, owner="plan", folder=Path())
+    assert plan.steps == (method,)
+
+
+@EACH
+def test_missing_values_are_masked_or_refused(name: str, number: int) -> None:
+    """Every fifth value of some variables is missing, each in other records."""
+    data = survey()
+    table = data.frame.table
+    for shift, column in enumerate(CAN_BE_MISSING):
+        gap = pl.Series(np.arange(table.height) % 5 == shift)
+        table = table.with_columns(pl.when(gap).then(None).otherwise(pl.col(column)).alias(column))
+    _masked_or_refused(method_of(name, number), Microdata.of(table, data.schema))
+
+
+@EACH
+@pytest.mark.parametrize("records", [0, 1, 2])
+def test_few_records_are_masked_or_refused(name: str, number: int, records: int) -> None:
+    data = survey()
+    try:
+        few = Microdata.of(data.frame.table.head(records), data.schema)
+    except ReticentError as err:
+        assert records == 0, err
+        return
+    _masked_or_refused(method_of(name, number), few)
+
+
+def _masked_or_refused(method: Method, data: Microdata) -> None:
+    try:
+        applied = run(method, data)
+    except ReticentError as err:
+        said = str(err)
+        assert said.endswith((".", "?"))
+        assert "\n" not in said
+        for person in data.frame.table["person"].to_list():
+            assert str(person) not in said
+    else:
+        kept_promises(method, data, applied.data)
+        assert seen(applied.data.schema) == seen(method.schema_after(data.schema))
+
+
+@EACH
+def test_variables_that_are_not_there_are_refused(name: str, number: int) -> None:
+    data = survey()
+    named = [value for value in to_plain(method_of(name, number)).values() if isinstance(value, str | list)]
+    used = {word for value in named for word in ([value] if isinstance(value, str) else value) if isinstance(word, str)}
+    for variable in used & set(data.schema.names):
+        if data.schema[variable].role in (Role.HOUSEHOLD_ID, Role.WEIGHT):
+            continue
+        other = Microdata.of(data.frame.table.drop(variable), data.schema.without((variable,)))
+        with pytest.raises(ReticentError) as caught:
+            run(method_of(name, number), other)
+        assert repr(variable) in str(caught.value) or variable in str(caught.value)
