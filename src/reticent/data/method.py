@@ -106,14 +106,14 @@ class Method(Parameters):
 class Registry(Mapping[str, type[Any]]):
     """Methods by plan name; an unknown name is an error that suggests the nearest."""
 
-    def __init__(self, kind: str, methods: tuple[type[Any], ...]) -> None:
-        self._kind = kind
+    def __init__(self, kind: str, methods: tuple[type[Any], ...], *, noun: str = "method") -> None:
+        self._kind, self._noun = kind, noun
         self._methods = {method.name: method for method in methods}
 
     def __getitem__(self, name: str) -> type[Any]:
         if name not in self._methods:
             known = did_you_mean(name, self._methods) or f" Known: {', '.join(sorted(self._methods))}."
-            raise PlanError(f"{self._kind}: there is no method {name!r}.{known}")
+            raise PlanError(f"{self._kind}: there is no {self._noun} {name!r}.{known}")
         return self._methods[name]
 
     def __contains__(self, name: object) -> bool:

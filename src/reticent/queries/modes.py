@@ -9,7 +9,7 @@ does not exist.
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, get_type_hints, runtime_checkable
 
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import PlanError
@@ -173,3 +173,9 @@ def mode_factory(name: str) -> ModeFactory:
         raise PlanError(f"policy: there is no mode {name!r}.{known}")
     factory: ModeFactory = MODES[name].load(MODES[name].factory)
     return factory
+
+
+def mode_class(name: str) -> type[Mode]:
+    """The class of a registered mode, which says what it guarantees and leaks."""
+    found: type[Mode] = get_type_hints(mode_factory(name))["return"]
+    return found

@@ -17,11 +17,11 @@ from reticent.microdata.loss.rows import correlation_rows, distribution_rows, ta
 from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.report.page import (
     Block,
+    Chapter,
     Facts,
     Picture,
     Rows,
     Section,
-    Sections,
     Text,
     Verdict,
     render_page,
@@ -315,7 +315,7 @@ def public_report(file: MaskedFile) -> str:
 
 
 # One line a section of the confidential report, in the order of the page.
-FILE_SECTIONS: list[Sections[FileRun]] = [
+FILE_SECTIONS: list[Chapter[FileRun]] = [
     section("In short", lambda about: _short(about.run)),
     section("What each attack found", lambda about: _verdict(about.run)),
     section("Unsafe combinations of keys", lambda about: _combinations(about.run)),

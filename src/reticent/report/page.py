@@ -5,7 +5,7 @@ Reports are built as data (`Section` of blocks) and rendered here, so that their
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -87,18 +87,22 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-Sections = Callable[[T], Iterable[Section]]
-"""Makes the sections of a report from what it is about; one without blocks is left out."""
+@dataclass(frozen=True)
+class Chapter(Generic[T]):
+    """One entry in the registry of a report's sections: its heading, and what makes its sections of what is reported."""
+
+    heading: str
+    sections: Callable[[T], Iterable[Section]]
 
 
-def section(heading: str, blocks: Callable[[T], tuple[Block, ...]]) -> Sections[T]:
-    """A section under a fixed heading."""
-    return lambda about: (Section(heading, blocks(about)),)
+def section(heading: str, blocks: Callable[[T], tuple[Block, ...]]) -> Chapter[T]:
+    """A single section under its heading; without blocks it is left out."""
+    return Chapter(heading, lambda about: (Section(heading, blocks(about)),))
 
 
-def sections_of(about: T, registry: Iterable[Sections[T]]) -> list[Section]:
+def sections_of(about: T, registry: Iterable[Chapter[T]]) -> list[Section]:
     """All sections of a report that have something to say, in the order of its registry."""
-    return [one for make in registry for one in make(about) if one.blocks]
+    return [one for chapter in registry for one in chapter.sections(about) if one.blocks]
 
 
 def _cell(value: object) -> tuple[str, str]:

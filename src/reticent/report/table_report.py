@@ -14,12 +14,12 @@ from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTab
 from reticent.data.table import Dimension, Table
 from reticent.report.page import (
     Block,
+    Chapter,
     Facts,
     Grid,
     Picture,
     Rows,
     Section,
-    Sections,
     Text,
     Verdict,
     render_page,
@@ -369,9 +369,9 @@ def _public_head(table: PublishedTable, at: int, code: str) -> str:
 
 
 # One line a section of the confidential report, in the order of the page.
-TABLE_SECTIONS: list[Sections[ProtectedTable]] = [
+TABLE_SECTIONS: list[Chapter[ProtectedTable]] = [
     section("In short", _short),
-    _grids,
+    Chapter("The table", _grids),
     section("What the attacker knows", _attack),
     section("Unsafe cells and why", _unsafe),
     section("What it cost", _cost),

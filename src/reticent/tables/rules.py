@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError, ParameterError, PlanError
+from reticent.data.method import Registry
 from reticent.data.parameters import Examples, Parameters, build
 from reticent.data.table import Measure, Respondents, Table
 
@@ -330,9 +331,20 @@ class Manual(Rule):
         return self.protection
 
 
-RULES: Mapping[str, type[Rule]] = {
-    rule.name: rule for rule in (Threshold, Dominance, PPercent, PQ, Request, Zero, Manual)
-}
+# One line a rule.
+RULES = Registry(
+    "rules",
+    (
+        Threshold,
+        Dominance,
+        PPercent,
+        PQ,
+        Request,
+        Zero,
+        Manual,
+    ),
+    noun="rule",
+)
 
 
 def rule_from_plan(options: Mapping[str, Any], *, owner: str) -> Rule:
@@ -345,7 +357,8 @@ def rule_from_plan(options: Mapping[str, Any], *, owner: str) -> Rule:
         raise PlanError(
             f"{owner}: there is no rule {name!r}.{did_you_mean(name, RULES) or ' Known rules: ' + ', '.join(RULES) + '.'}"
         )
-    return build(RULES[name], given, owner=f"{owner} (rule {name})")
+    made: Rule = build(RULES[name], given, owner=f"{owner} (rule {name})")
+    return made
 
 
 def _positive(measure: Floats, size: Floats, exactly: Callable[[int], Fraction]) -> Mask:
