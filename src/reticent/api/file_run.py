@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reticent.base.errors import ParameterError
+from reticent.base.checks import check_reason
 from reticent.data import published
 from reticent.data.verdict import FileVerdict
 from reticent.io.atomic import write_text
@@ -90,8 +90,7 @@ class FileRun:
 
         `accept_risk` is the reason for releasing it all the same; the run records it.
         """
-        if accept_risk is not None and not (isinstance(accept_risk, str) and accept_risk.strip()):
-            raise ParameterError("release: accept_risk must give the reason, in words; leave it out to accept nothing.")
+        check_reason(accept_risk, owner="release")
         if accept_risk is None or self.verdict.held:
             self.verdict.require()
         else:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.api.arguments import list_of, names_of, refuse_type
+from reticent.base.checks import check_reason
 from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, silent
@@ -183,8 +184,7 @@ class TableRun:
 
     def release_all(self, *, accept_risk: str | None = None) -> tuple[PublishedTable, ...]:
         """Every table that may leave, in the order in which they were given; otherwise as `release`."""
-        if accept_risk is not None and not (isinstance(accept_risk, str) and accept_risk.strip()):
-            raise ParameterError("release: accept_risk must give the reason, in words; leave it out to accept nothing.")
+        check_reason(accept_risk, owner="release")
         if self.found.exposed and accept_risk is None:
             named = ", ".join(" × ".join(codes) for codes in self.exposed[:3])
             raise NotProtectedError(

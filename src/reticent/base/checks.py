@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from reticent.base.errors import ParameterError
 
+LEAST_REASON = 3
+"""Letters that a reason for accepting a risk must have: a dot or an invisible character is none."""
+
 
 def check_between(value: float, low: float, high: float, *, name: str, owner: str) -> None:
     """Refuse a number outside [low, high] (and any that is not a number)."""
@@ -37,6 +40,12 @@ def check_unique(values: Iterable[str], *, name: str, owner: str) -> None:
         if value in seen:
             raise ParameterError(f"{owner}: {name} has {value!r} twice; each may stand once.")
         seen.add(value)
+
+
+def check_reason(reason: object, *, owner: str) -> None:
+    """Refuse a reason for accepting a risk that says nothing; every door asks for the same."""
+    if reason is not None and (not isinstance(reason, str) or sum(map(str.isalpha, reason)) < LEAST_REASON):
+        raise ParameterError(f"{owner}: accept_risk must give the reason, in words; leave it out to accept nothing.")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

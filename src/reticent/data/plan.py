@@ -8,14 +8,11 @@ from typing import Any, ClassVar
 
 import tomli_w
 
-from reticent.base.checks import did_you_mean
+from reticent.base.checks import check_reason, did_you_mean
 from reticent.base.errors import ParameterError, PlanError
 from reticent.data.method import MaskingMethod, Registry
 from reticent.data.parameters import Parameters, build, to_plain
 from reticent.data.verdict import ATTACKS, DEFAULT_MOST
-
-LEAST_REASON = 3
-"""Letters that a reason for accepting a risk must have: a dot or an invisible character is none."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +91,7 @@ class RiskSection(Parameters):
     )
 
     def __post_init__(self) -> None:
-        reason = self.accept_risk
-        if reason is not None and sum(map(str.isalpha, reason)) < LEAST_REASON:
-            raise ParameterError("[risk]: accept_risk must give the reason, in words; leave it out to accept nothing.")
+        check_reason(self.accept_risk, owner="[risk]")
 
     def limit(self, *, weighted: bool) -> float:
         """The largest risk allowed; without weights nobody can say it for the user."""

@@ -2,7 +2,8 @@
 
 Writers, public reports and servers take only these. A `MaskedFile` can be made only by `release_file`, which drops
 direct identifiers and everything the schema knows that users of the file may not (levels, priorities, guesses, codes that
-no published record has: where a code list or tree follows from the data, such a code is one that was blanked).
+no published record has: where a code list or tree follows from the data, such a code is one that was blanked). Its columns
+share no memory with the confidential ones: a frame that is pickled or saved takes its whole buffers along.
 """
 
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,8 @@ class MaskedFile:
             raise NotProtectedError(self.held_back, exposed=1)
 
     def to_native(self) -> Any:
-        """The file as the kind of dataframe that the data came in."""
+        """The file as the kind of dataframe that the data came in; an error if it is held back."""
+        self.require_cleared()
         return self.frame.native()
 
 
@@ -51,7 +53,7 @@ def release_file(data: Microdata, *, held_back: str = "") -> MaskedFile:
         variables = tuple(_without_household(variable) for variable in variables)
     shown = (_with_shown_codes(kept, variable) for variable in variables)
     public = Schema(tuple(replace(v, level=0, priority=DEFAULT_PRIORITY, guessed=()) for v in shown))
-    return MaskedFile(kept.frame, public, held_back)
+    return MaskedFile(kept.frame.detached(), public, held_back)
 
 
 def _with_shown_codes(data: Microdata, variable: Variable) -> Variable:

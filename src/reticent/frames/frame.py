@@ -17,6 +17,8 @@ from reticent.base.errors import DataError
 from reticent.base.optional import need
 
 MISSING = -1
+UNREADABLE = (TypeError, ValueError, ArithmeticError, NotImplementedError, pl.exceptions.PolarsError)
+"""What libraries raise where a column cannot be converted."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,18 @@ class Frame:
         if isinstance(native, pl.DataFrame):
             return cls(native)
         if isinstance(native, pl.LazyFrame):
-            return cls(native.collect(), "polars-lazy")
+            return cls(_collected(native), "polars-lazy")
         if type(native).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
             return cls(native.pl(), "duckdb")
         try:
             frame = nw.from_native(native, eager_only=True)
+            names = frame.columns
+        except nw.exceptions.DuplicateError:
+            raise DataError("Frame: a column name stands twice; column names must differ.") from None
         except TypeError as err:
             raise DataError(
                 f"Frame: a {type(native).__name__} is not a dataframe reticent knows; give pandas, polars, arrow or DuckDB."
             ) from err
-        names = frame.columns
         _refuse_duplicates(names)
         return cls(_to_polars(frame), str(frame.implementation.name).lower())
 
@@ -138,12 +142,22 @@ class Frame:
         array[absent] = np.nan
         return array
 
+    def numbers_differ_as_written(self, name: str, *, missing: Sequence[str] = ()) -> bool:
+        """Whether values that are written differently are different numbers (whole numbers beyond 2⁵³ need not be)."""
+        column = self.table[name]
+        if column.dtype.is_float() or column.dtype == pl.Boolean:
+            return True
+        present = ~self.is_missing(name, missing)
+        numbers = self.numbers(name, missing=missing)[present]
+        return column.filter(pl.Series(present)).n_unique() == len(np.unique(numbers))
+
     def with_numbers(self, name: str, values: NDArray[np.float64]) -> "Frame":
         """Exchange a column for numbers (NaN becomes null; whole numbers stay whole where the column had them)."""
         column = pl.Series(name, values).fill_nan(None)
         was_integer = name in self.names and self.table[name].dtype.is_integer()
         if was_integer and bool(((column == column.round()) | column.is_null()).all()):
-            column = column.cast(pl.Int64)
+            whole = column.cast(pl.Int64, strict=False)
+            column = whole if whole.null_count() == column.null_count() else column
         return Frame(self.table.with_columns(column), self.kind)
 
     def with_text(self, name: str, values: Sequence[str | None] | pl.Series) -> "Frame":
@@ -174,6 +188,15 @@ class Frame:
     def without(self, names: Sequence[str]) -> "Frame":
         """The table without some columns."""
         return Frame(self.table.drop(list(names)), self.kind)
+
+    def detached(self) -> "Frame":
+        """A copy that holds its own values and nothing else.
+
+        A column of texts points into buffers that it shares with the column it was taken from, a categorical one into a
+        list of all codes, and a number that became null may stay below the null: all of it leaves with a frame that is
+        pickled or saved in a format of memory.
+        """
+        return Frame(self.table.select([_detached(self.table[name]) for name in self.names]), self.kind)
 
 
 def as_text(column: pl.Series) -> pl.Series:
@@ -226,6 +249,15 @@ def _fits(column: pl.Series, dtype: pl.DataType) -> bool:
     return column.cast(dtype, strict=False).null_count() == column.null_count()
 
 
+def _detached(column: pl.Series) -> pl.Series:
+    """A column made anew from its values."""
+    dtype = pl.String if column.dtype in (pl.Categorical, pl.Enum) else column.dtype
+    if dtype.is_numeric() and not dtype.is_decimal():
+        values = pl.Series(column.name, np.array(column.fill_null(0).to_numpy()), dtype=dtype)
+        return values.set(column.is_null(), None) if column.null_count() else values
+    return pl.Series(column.name, column.cast(dtype).to_list(), dtype=dtype)
+
+
 def _refuse_duplicates(names: Sequence[str]) -> None:
     for name in names:
         if list(names).count(name) > 1:
@@ -235,8 +267,31 @@ def _refuse_duplicates(names: Sequence[str]) -> None:
 def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
     try:
         return frame.to_polars()
-    except (ImportError, ModuleNotFoundError):  # pandas to polars wants pyarrow; go through lists without it
+    except ImportError:  # pandas to polars wants pyarrow; go through lists without it
         return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=False)
+    except UNREADABLE:  # their own words may show values
+        name = next((name for name in frame.columns if not _readable(frame.select(name))), "?")
+    raise DataError(
+        f"Frame: column {name!r} holds values that cannot be read (of several kinds, or neither texts nor numbers); "
+        "make them all texts or all numbers.",
+        variables=(name,),
+    )
+
+
+def _readable(frame: nw.DataFrame[Any]) -> bool:
+    try:
+        frame.to_polars()
+    except UNREADABLE:
+        return False
+    return True
+
+
+def _collected(lazy: pl.LazyFrame) -> pl.DataFrame:
+    try:
+        return lazy.collect()
+    except (*UNREADABLE, OSError) as err:
+        reason = type(err).__name__
+    raise DataError(f"Frame: the lazy frame cannot be collected ({reason}); collect it yourself to see why.")
 
 
 def _to_pandas_values(column: pl.Series) -> Any:

@@ -7,6 +7,9 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.frames.frame import as_text
 from reticent.io.argus_text import Notes
 
+PLAIN = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null)
+"""Types besides numbers that codes can be made of."""
+
 
 def fit(table: pl.DataFrame, schema: Schema, *, owner: str, notes: Notes) -> pl.DataFrame:
     """Numbers where the schema says numeric, codes as text elsewhere; columns the schema does not know stay."""
@@ -19,9 +22,10 @@ def fit(table: pl.DataFrame, schema: Schema, *, owner: str, notes: Notes) -> pl.
 
 
 def _fit_column(column: pl.Series, variable: Variable, owner: str, notes: Notes) -> pl.Series:
-    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+    if not (column.dtype.is_numeric() or column.dtype in PLAIN):
         raise DataError(
-            f"{owner}: column {variable.name!r} holds lists or binary values; give one text or number a record.",
+            f"{owner}: column {variable.name!r} holds lists, binary values, durations or the like; give one text, number or "
+            "date per record.",
             variables=(variable.name,),
         )
     if variable.kind is Kind.NUMERIC:
@@ -63,9 +67,17 @@ def _numbers(column: pl.Series, variable: Variable, owner: str, notes: Notes) ->
             variables=(variable.name,),
         )
     if (values.is_null() & ~text.is_null()).any():
-        return point.alias(column.name)  # a missing code that is no number stays as it is
+        return _one_spelling(point, values).alias(column.name)  # a missing code that is no number stays as it is
     whole = point.cast(pl.Int64, strict=False)
     return whole if whole.null_count() == values.null_count() else values
+
+
+def _one_spelling(text: pl.Series, values: pl.Series) -> pl.Series:
+    """Numbers among texts, each written in one way only: "5" and "5.0" would be two codes to who reads the file."""
+    numbers = values.is_not_null()
+    if text.filter(numbers).n_unique() == values.filter(numbers).n_unique():
+        return text
+    return as_text(values).zip_with(numbers, text)
 
 
 def _check_filled(column: pl.Series, variable: Variable, owner: str) -> None:

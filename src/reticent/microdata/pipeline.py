@@ -8,12 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reticent.base.errors import NotProtectedError
+import numpy as np
+
+from reticent.base.errors import DataError, NotProtectedError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import to_plain
+from reticent.data.schema import Kind
 from reticent.microdata.edits import EditRule, check_step
 from reticent.microdata.mask.identifiers import NewIdentifiers
 from reticent.microdata.mask.reorder import Reorder
@@ -55,11 +58,30 @@ class Masked:
 
 
 def check_needs(data: Microdata, steps: Sequence[MaskingMethod]) -> None:
-    """Check every step's needs against the schema it will meet, before the first one starts."""
+    """Check every step's needs against the schema it will meet, before the first one starts; numbers must be finite."""
     schema = data.schema
+    _check_numbers(data)
     for step in steps:
         step.check(schema)
         schema = step.schema_after(schema)
+
+
+def _check_numbers(data: Microdata) -> None:
+    """Refuse numbers that arithmetic cannot hold: what it cannot tell apart, an attacker who reads the file can."""
+    for variable in data.schema.variables:
+        if variable.kind is not Kind.NUMERIC:
+            continue
+        name = variable.name
+        if np.isinf(data.numbers((name,))).any():
+            raise DataError(
+                f"Variable {name!r} has infinite values; correct them, or give them a missing code.", variables=(name,)
+            )
+        if not data.frame.numbers_differ_as_written(name, missing=variable.missing):
+            raise DataError(
+                f"Variable {name!r} has numbers with too many digits to be told apart in arithmetic; declare it nominal "
+                "(or an identifier), or round it.",
+                variables=(name,),
+            )
 
 
 def apply_steps(
