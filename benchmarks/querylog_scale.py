@@ -9,6 +9,7 @@ import numpy as np
 from reticent.base.randomness import as_secret
 from reticent.querylogs.log import QueryLog
 from reticent.querylogs.protect import LogOptions, protect_log
+from reticent.querylogs.scrub import Scrubber
 from reticent.querylogs.taxonomy import Taxonomy, make_taxonomy
 
 ROWS_PER_USER = 54
@@ -44,14 +45,17 @@ def generated_log(users: int, tree: Taxonomy, seed: int = 1) -> QueryLog:
 
 
 def main() -> None:
-    """Print a row per size."""
+    """Print a row per size; scrubbing is on, and every generated query has a digit, so none of them is skipped."""
     tree = taxonomy()
-    protect_log(generated_log(300, tree), tree, options=LogOptions(), secret=as_secret(b"warm up".ljust(32, b".")))
+    scrubber = Scrubber(names=frozenset({"anna", "maria", "john", "peter"}))
+    warm = as_secret(b"warm up".ljust(32, b"."))
+    protect_log(generated_log(300, tree), tree, options=LogOptions(), secret=warm, scrubber=scrubber)
     for users in [int(word) for word in sys.argv[1:]] or USERS:
         log = generated_log(users, tree)
         for k in (3, 5):
             start = time.process_time()
-            found = protect_log(log, tree, options=LogOptions(k=k), secret=as_secret(bytes(range(32))))
+            secret = as_secret(bytes(range(32)))
+            found = protect_log(log, tree, options=LogOptions(k=k), secret=secret, scrubber=scrubber)
             seconds = time.process_time() - start
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
             shares = "/".join(f"{share:.1%}" for share in found.remaining)

@@ -137,7 +137,7 @@ def test_a_refused_result_spends_the_keys(reticent: CommandLine, folder: Path) -
     (folder / "response.bin").write_bytes(Message("response", honest.header, swapped).to_bytes())
     ran = reticent("delegate", "verify", plan)
     assert ran.code == 3
-    assert "These keys are spent" in ran.sentence
+    assert "these keys are spent" in ran.sentence
     assert "keys are spent" in reticent("delegate", "encrypt", plan).sentence
     assert "keys are spent" in reticent("delegate", "verify", plan).sentence
     run_to(reticent, folder, "evaluate")  # `keys` makes new ones in their place
@@ -151,3 +151,111 @@ def test_a_message_that_is_no_answer_leaves_the_keys(reticent: CommandLine, fold
     (folder / "response.bin").write_bytes((folder / "response.bin").read_bytes()[:-9])
     assert "damaged" in reticent("delegate", "verify", folder / "firms.toml").sentence
     assert (folder / "owner.keys").read_bytes() == keys
+    assert '"used": false' in (folder / "receipt.json").read_text()
+
+
+def test_a_damaged_answer_can_be_sent_again(reticent: CommandLine, folder: Path) -> None:
+    """What is refused before anything is decrypted tells the handler nothing, so the request stays open."""
+    from reticent.delegation.frames import Message, read_message
+
+    run_to(reticent, folder, "evaluate")
+    whole = (folder / "response.bin").read_bytes()
+    message = read_message(whole, "response")
+    unreadable = Message("response", message.header, (b"", *message.payloads[1:])).to_bytes()
+    for damaged in (whole[:-9], b"", unreadable):
+        (folder / "response.bin").write_bytes(damaged)
+        assert reticent("delegate", "verify", folder / "firms.toml").code == 3
+    (folder / "response.bin").write_bytes(whole)
+    assert reticent("delegate", "verify", folder / "firms.toml").code == 0
+
+
+def other_keys(folder: Path, reticent: CommandLine) -> bytes:
+    """Keys of the same plan, made a second time."""
+    elsewhere = folder.parent / "elsewhere"
+    shutil.copytree(ROOT / "examples" / "delegation", elsewhere)
+    assert reticent("delegate", "keys", elsewhere / "firms.toml").code == 0
+    return (elsewhere / "owner.keys").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["of the same plan", "a request", "random", "none", "with a key's name"])
+def test_wrong_keys_give_one_sentence(reticent: CommandLine, folder: Path, name: str) -> None:
+    from reticent.delegation.frames import Message, read_message
+
+    run_to(reticent, folder, "evaluate")
+    target = folder / "owner.keys"
+    own = read_message(target.read_bytes(), "keys")
+    if name == "of the same plan":
+        target.write_bytes(other_keys(folder, reticent))
+    elif name == "a request":
+        target.write_bytes((folder / "request.bin").read_bytes())
+    elif name == "random":
+        target.write_bytes(bytes(range(256)))
+    elif name == "none":
+        target.unlink()
+    else:  # other keys under the name of the right ones
+        other = read_message(other_keys(folder, reticent), "keys")
+        target.write_bytes(Message("keys", own.header, other.payloads).to_bytes())
+    words = {
+        "of the same plan": "made with other keys", "a request": "the owner's key file is needed here",
+        "random": "not the owner's key file", "none": "owner.keys: the file cannot be read",
+        "with a key's name": "these keys are spent",
+    }[name]  # fmt: skip
+    ran = reticent("delegate", "verify", folder / "firms.toml")
+    assert (ran.code, ran.err.count("\n")) == (3, 1)
+    assert words in ran.sentence
+    assert not (folder / "firms.json").exists()
+
+
+@pytest.mark.parametrize("name", ["other keys", "other parameters", "a secret key", "a ciphertext"])
+def test_a_request_with_another_context(reticent: CommandLine, folder: Path, name: str) -> None:
+    import tenseal
+
+    from reticent.delegation.frames import Message, read_message
+
+    run_to(reticent, folder, "encrypt")
+    request = read_message((folder / "request.bin").read_bytes(), "request")
+    own = read_message((folder / "owner.keys").read_bytes(), "keys")
+    modulus = request.header["moduli"][0]
+    payload = {
+        "other keys": lambda: tenseal.context(tenseal.SCHEME_TYPE.BFV, 8192, modulus).serialize(save_secret_key=False),
+        "other parameters": lambda: tenseal.context(tenseal.SCHEME_TYPE.BFV, 4096, 1032193).serialize(save_secret_key=False),
+        "a secret key": lambda: own.payloads[0],
+        "a ciphertext": lambda: request.payloads[-1],
+    }[name]()  # fmt: skip
+    (folder / "request.bin").write_bytes(
+        Message("request", request.header, (payload, *request.payloads[1:])).to_bytes()
+    )
+    ran = reticent("delegate", "evaluate", folder / "request.bin", "-o", folder / "response.bin")
+    if ran.code == 0:  # under a context with the same parameters the handler cannot know; the owner does
+        ran = reticent("delegate", "verify", folder / "firms.toml")
+    else:
+        assert not (folder / "response.bin").exists()
+    assert (ran.code, ran.err.count("\n")) == (3, 1)
+    assert "delegate: the " in ran.sentence
+    assert not (folder / "firms.json").exists()
+
+
+def test_a_result_larger_than_its_bound(reticent: CommandLine, folder: Path) -> None:
+    """Refused when the keys do not fit the plan any more, and when a handler returns more than can be."""
+    import tenseal
+
+    from reticent.delegation.frames import Message, read_message
+
+    run_to(reticent, folder, "keys")
+    edit("high = 10000\n", "high = 1000000000\n")(folder)
+    ran = reticent("delegate", "encrypt", folder / "firms.toml")
+    assert (ran.code, ran.err.count("\n")) == (3, 1)
+    assert "too small for the results" in ran.sentence
+    assert not (folder / "request.bin").exists()
+    edit("high = 1000000000\n", "high = 10000\n")(folder)
+    assert reticent("delegate", "encrypt", folder / "firms.toml").code == 0
+    assert reticent("delegate", "evaluate", folder / "request.bin", "-o", folder / "response.bin").code == 0
+    request = read_message((folder / "request.bin").read_bytes(), "request")
+    honest = read_message((folder / "response.bin").read_bytes(), "response")
+    context = tenseal.context_from(request.payloads[0])
+    added = (tenseal.bfv_vector_from(context, honest.payloads[0]) + [12345] * 8192).serialize()
+    (folder / "response.bin").write_bytes(Message("response", honest.header, (added, *honest.payloads[1:])).to_bytes())
+    ran = reticent("delegate", "verify", folder / "firms.toml")
+    assert (ran.code, ran.err.count("\n")) == (3, 1)
+    assert "larger than its bound" in ran.sentence
+    assert not (folder / "firms.json").exists()

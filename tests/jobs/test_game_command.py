@@ -87,6 +87,12 @@ BAD = {
     "a gap in the payoffs": (
         change('[[payoff]]\nplayed = ["ask", "ignore"]\nvalues = [0, 0]\n', ""), "(ask, ignore) has no payoffs"
     ),
+    "a profile too many": (
+        change("[coprivacy]", '[[payoff]]\nplayed = ["ask", "wait"]\nvalues = [0, 0]\n[coprivacy]'), "b has no strategy 'wait'"
+    ),
+    "a profile with a player too many": (change('["ask", "ignore"]', '["ask", "ignore", "ignore"]'), "played must"),
+    "no payoffs": (change("values = [0, 0]\n[coprivacy]", "[coprivacy]"), "payoff 4: needs values"),
+    "payoffs that are a text": (change("values = [2, 1]", 'values = "2, 1"'), "one payoff for each of a, b"),
     "a profile twice": (change('["direct", "ignore"]', '["direct", "help"]'), "(direct, help) has values twice"),
     "an unknown strategy": (change('["ask", "help"]', '["aks", "help"]'), "a has no strategy 'aks'"),
     "too few payoffs": (change("values = [2, 1]", "values = [2]"), "one payoff for each of a, b"),

@@ -36,6 +36,7 @@ from reticent.delegation.parity import block_parities, refuse_always_even
 from reticent.delegation.residues import chance_of_passing, fresh_primes, primes_needed
 from reticent.delegation.scheme import (
     SLOTS,
+    Cipher,
     cipher_from,
     combine,
     decrypt,
@@ -242,11 +243,13 @@ def _number(value: Fraction | bool | None) -> Any:
 
 def open_response(
     job: Job, keys: Keys, receipt: Receipt, raw: bytes, values: Mapping[str, Any], *,
-    check: str = "residues", draw: Callable[[int], tuple[int, ...]] | None = None, progress: Progress = silent,
+    check: str = "residues", draw: Callable[[int], tuple[int, ...]] | None = None,
+    taken: Callable[[], None] = lambda: None, progress: Progress = silent,
 ) -> Verified:  # fmt: skip
-    """Decrypt a response and verify every total; anything wrong is refused, and the receipt must not be used again.
+    """Decrypt a response and verify every total; anything wrong is refused.
 
-    After a `WrongResultError` the keys must not be used again either.
+    `taken` is called once the message is whole and answers this request, before anything is decrypted: from there on the
+    receipt must not be used again. After a `WrongResultError` the keys must not be used again either.
     """
     check_choice(check, CHECKS, name="check", owner="delegate")
     job.refuse_check(check)
@@ -255,20 +258,22 @@ def open_response(
     _check_keys(job, keys, rows)
     message = read_message(raw, "response")
     _check_answer(job, keys, receipt, message)
+    ciphers = _ciphers(keys, message)
+    taken()
     try:
-        return _verified(job, keys, message, data, check=check, draw=draw or fresh_primes, progress=progress)
+        return _verified(job, keys, ciphers, data, check=check, draw=draw or fresh_primes, progress=progress)
     except DataError as err:
-        raise WrongResultError(f"{err} These keys are spent; make new ones.") from err
+        raise WrongResultError(f"{str(err).rstrip('.')}, and these keys are spent: make new ones.") from err
 
 
 def _verified(
-    job: Job, keys: Keys, message: Message, data: Mapping[str, Whole], *,
+    job: Job, keys: Keys, ciphers: list[list[Cipher]], data: Mapping[str, Whole], *,
     check: str, draw: Callable[[int], tuple[int, ...]], progress: Progress,
 ) -> Verified:  # fmt: skip
     """The results of a response, decrypted; every total must agree with the plain data."""
     rows = len(next(iter(data.values())))
-    parts, zeros = job.parts(), job.zeros()
-    slots = _slots(keys, message, len(parts) + len(zeros))
+    parts = job.parts()
+    slots = _slots(keys, ciphers)
     bound = job.largest(rows)
     primes = draw(primes_needed(bound)) if check != "parity" else ()
     totals: dict[Row, Fraction] = {}
@@ -300,14 +305,21 @@ def _check_answer(job: Job, keys: Keys, receipt: Receipt, message: Message) -> N
         raise DataError("delegate: the response does not have a result for each expression; it is not taken.")
 
 
-def _slots(keys: Keys, message: Message, parts: int) -> list[list[NDArray[np.int64]]]:
+def _ciphers(keys: Keys, message: Message) -> list[list[Cipher]]:
+    """For each modulus, the encrypted totals; whether they can be read depends on no secret."""
+    own = len(message.payloads) // len(keys.moduli)
+    return [
+        [cipher_from(key, raw, "response") for raw in message.payloads[number * own : (number + 1) * own]]
+        for number, key in enumerate(keys.contexts)
+    ]
+
+
+def _slots(keys: Keys, ciphers: list[list[Cipher]]) -> list[list[NDArray[np.int64]]]:
     """For each part, the slots under each modulus."""
-    found: list[list[NDArray[np.int64]]] = [[] for _ in range(parts)]
-    for number, (key, modulus) in enumerate(zip(keys.contexts, keys.moduli, strict=True)):
-        for part in range(parts):
-            cipher = cipher_from(key, message.payloads[number * parts + part], "response")
-            found[part].append(decrypt(cipher, modulus))
-    return found
+    decrypted = [
+        [decrypt(cipher, modulus) for cipher in own] for own, modulus in zip(ciphers, keys.moduli, strict=True)
+    ]
+    return [list(slots) for slots in zip(*decrypted, strict=True)]
 
 
 def _total(slots: list[NDArray[np.int64]], moduli: tuple[int, ...]) -> int:

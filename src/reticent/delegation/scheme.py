@@ -86,9 +86,12 @@ def _centred(residues: NDArray[np.int64], modulus: int) -> NDArray[np.int64]:
 
 
 def cipher_from(key: Any, raw: bytes, what: str) -> Cipher:
-    """A ciphertext from its bytes."""
+    """A ciphertext of SLOTS values from its bytes."""
     try:
-        return _tenseal().bfv_vector_from(key, raw)
+        found = _tenseal().bfv_vector_from(key, raw)
+        if found.size() != SLOTS or len(found.ciphertext()) != 1:
+            raise ValueError("shape")
+        return found
     except (ValueError, RuntimeError, IndexError, TypeError):
         raise DataError(f"delegate: the {what} cannot be read; ask for it again.") from None
 

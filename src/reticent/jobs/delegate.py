@@ -157,14 +157,18 @@ def write_response(request: Path, output: Path, *, progress: Progress = silent) 
 
 
 def verify_response(plan: DelegationPlan, *, progress: Progress = silent) -> Verified:
-    """Take a response once: decrypt, verify, write the results. The receipt is used up, and by a wrong result the keys are."""
+    """Take a response once: decrypt, verify, write the results. By a wrong result the keys are used up, too."""
     keys, values = _keys(plan), _values(plan)
     receipt = Receipt.from_text(_read(plan.file("receipt")).decode("utf-8", errors="replace"))
     raw = _read(plan.file("response"))
-    if not receipt.used:  # on disk before the verdict: a response is judged once, with primes that are used once
+
+    def taken() -> None:  # on disk before the verdict: a response is judged once, with primes that are used once
         write_text(plan.file("receipt"), replace(receipt, used=True).to_text())
+
     try:
-        found = open_response(plan.job, keys, receipt, raw, values, check=plan.delegation.check, progress=progress)
+        found = open_response(
+            plan.job, keys, receipt, raw, values, check=plan.delegation.check, taken=taken, progress=progress
+        )
     except WrongResultError:
         _write_keys(plan.file("keys"), spent_keys())
         raise

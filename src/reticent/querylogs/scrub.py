@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from reticent.base.errors import ParameterError
 from reticent.base.optional import need
@@ -40,30 +41,58 @@ _NETWORKS = r"(?:facebook|twitter|instagram|linkedin|tiktok|github|myspace|vk|x)
 _DEGREES = r"[+-]?\d{1,3}\.\d{3,}"
 _SECONDS = r"(?:\d{1,2}(?:\.\d+)?\s?[\"”″]?)"
 _ROADS = r"(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct)\b"
-PATTERNS: tuple[tuple[str, re.Pattern[str], Callable[[str], bool] | None], ...] = (
-    ("email", re.compile(r"[\w.+'’-]+@[\w-]+(?:\.[\w-]+)*"), None),
-    ("email", re.compile(r"[\w.+'’-]+ ?(?:@|\(at\)|\[at\]) ?[\w-]+(?: ?(?:\.|\(dot\)|\[dot\]) ?[\w-]+)+", re.IGNORECASE), None),
-    ("email", re.compile(r"[\w.+'’-]+ (?:at|@) [\w-]+(?: dot [\w-]+)+", re.IGNORECASE), None),
-    ("email", re.compile(rf"[\w.+'’-]+ (?:at|@) ?{_MAILS}(?:(?:\.| ?dot ?| )[a-z]{{2,3}})*\b", re.IGNORECASE), None),
-    ("profile", re.compile(rf"\b{_NETWORKS}\.com/(?:in/|u/)?[\w.@-]+", re.IGNORECASE), None),
-    ("position", re.compile(rf"{_DEGREES}°?(?:\s?[nNsS]\b)?(?:\s?[,;]\s?|\s){_DEGREES}°?(?:\s?[eEwW]\b)?"), None),
-    ("position", re.compile(rf"\d{{1,3}}\s?°\s?\d{{1,2}}(?:\s?['’′]\s?{_SECONDS}?)?\s?[nNsSeEwW]\b"), None),
-    ("account", re.compile(r"\b[a-z]{2}\d{2}[a-z0-9]{11,30}\b", re.IGNORECASE), _ibans),
-    ("account", re.compile(r"\b[a-z]{2}\d{2}(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?\b", re.IGNORECASE), _ibans),
-    ("card", re.compile(r"(?<!\d)\d(?:[ .-]?\d){12,18}(?!\d)"), _luhn),
-    ("ip-address", re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b"), _address),
-    ("handle", re.compile(r"(?<!\w)@\w{2,}"), None),
-    ("social-security", re.compile(r"\b\d{3}[.-]\d{2}[.-]\d{4}\b"), None),
-    ("date", re.compile(r"\b(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})|\d{4}-\d{2}-\d{2})\b"), None),
-    ("street", re.compile(r"\b\d{1,5} (?:\w+\.? ){1,3}" + _ROADS, re.IGNORECASE), None),
-)  # fmt: skip
-LONG_NUMBER = re.compile(r"\d(?:[ ./()-]{0,2}\d){6,}")
-CODE = re.compile(
-    r"\b(?=(?:[a-z-]*\d){5})(?=[\d-]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*\b|\b(?=[a-z]*\d)[a-z0-9]{20,}\b", re.IGNORECASE
-)
-"""Numbers of documents and vehicles, account and device names: five digits among letters, or twenty signs with a digit."""
+_BEFORE = r"(?<![\w.+'’-])[\w.+'’-]+"  # the whole of what stands before an @, so that no place is tried twice
 
-_MARKED = re.compile(r"[@\d]|\bat\b|\(at\)|\[at\]|\.com/", re.IGNORECASE)
+
+@dataclass(frozen=True)
+class Kind:
+    """An identifier: its pattern, a check of what was found, and what a text must have to be searched at all."""
+
+    name: str
+    pattern: re.Pattern[str]
+    check: Callable[[str], bool] | None = None
+    digits: int = 0
+    """A text with fewer digits cannot hold it."""
+
+
+def _kind(name: str, pattern: str, check: Callable[[str], bool] | None = None, *, digits: int = 0) -> Kind:
+    return Kind(name, re.compile(pattern, re.IGNORECASE), check, digits)
+
+
+ADDRESSES = (
+    _kind("email", rf"{_BEFORE}@[\w-]+(?:\.[\w-]+)*"),
+    _kind("email", rf"{_BEFORE} ?(?:@|\(at\)|\[at\]) ?[\w-]+(?: ?(?:\.|\(dot\)|\[dot\]) ?[\w-]+)+"),
+    _kind("email", rf"{_BEFORE} (?:at|@) [\w-]+(?: dot [\w-]+)+"),
+    _kind("email", rf"{_BEFORE} (?:at|@) ?{_MAILS}(?:(?:\.| ?dot ?| )[a-z]{{2,3}})*\b"),
+    _kind("profile", rf"\b{_NETWORKS}\.com/(?:in/|u/)?[\w.@-]+"),
+    _kind("handle", r"(?<!\w)@(?!\d+\.\d)\w{2,}"),
+)
+NUMBERS = (
+    _kind("position", rf"{_DEGREES}°?(?:\s?[ns]\b)?(?:\s?[,;]\s?|\s){_DEGREES}°?(?:\s?[ew]\b)?", digits=8),
+    _kind("position", rf"\d{{1,3}}\s?°\s?\d{{1,2}}(?:\s?['’′]\s?{_SECONDS}?)?\s?[nsew]\b", digits=2),
+    _kind("account", r"\b[a-z]{2}\d{2}[a-z0-9]{11,30}\b", _ibans, digits=2),
+    _kind("account", r"\b[a-z]{2}\d{2}(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?\b", _ibans, digits=2),
+    _kind("card", r"(?<!\d)\d(?:[ .-]?\d){12,18}(?!\d)", _luhn, digits=13),
+    _kind("ip-address", r"\b\d{1,3}(?:\.\d{1,3}){3}\b", _address, digits=4),
+    _kind("social-security", r"\b\d{3}[.-]\d{2}[.-]\d{4}\b", digits=9),
+    _kind("date", r"\b(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})|\d{4}-\d{2}-\d{2})\b", digits=4),
+    _kind("street", r"\b\d{1,5} (?:\w+\.? ){1,3}" + _ROADS, digits=1),
+)
+REST = (
+    # numbers of documents and vehicles, account and device names: five digits among letters, or twenty signs with a digit
+    _kind(
+        "code",
+        r"\b(?=(?:[a-z-]*\d){5})(?=[\d-]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*\b|\b(?=[a-z]*\d)[a-z0-9]{20,}\b",
+        digits=1,
+    ),
+    _kind("number", r"\d(?:[ ./()-]{0,2}\d){6,}", digits=7),
+)
+LONGEST = 1000
+"""A longer text is not searched: patterns would take minutes over some, and nobody else typed the same."""
+
+_MARKED = re.compile(r"@|\bat\b|\(at\)|\[at\]|\.com/", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_DIALLED = re.compile(r"\d(?:[\Wxー]{0,4}\d){5}")  # what a telephone number has at least, in every country
 _WORD = re.compile(r"[^\W\d_]+")
 _BETWEEN = re.compile(r"[\s,._'’-]{1,3}")
 _PARTICLES = frozenset(
@@ -77,7 +106,7 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 
 def plain(text: str) -> str:
     """A text written in one way: compatible characters as plain ones, without invisible characters."""
-    if text.isascii():
+    if text.isascii() and text.isprintable():
         return text
     shown = "".join(sign for sign in text if unicodedata.category(sign) not in ("Cf", "Cc"))
     return " ".join(unicodedata.normalize("NFKC", shown).split())
@@ -115,23 +144,25 @@ class Scrubber:
 
     def _one(self, text: str, found: Counter[str]) -> str:
         text = plain(text)
+        if len(text) > LONGEST:
+            found["long-text"] += 1
+            return "<long-text>"
         if _MARKED.search(text):  # most queries have nothing of this kind
-            for kind, pattern, check in PATTERNS:
-                text = _replaced(text, kind, pattern, check, found)
+            text = _replaced(text, ADDRESSES, found)
+        if _DIGIT.search(text):
+            text = _replaced(text, NUMBERS, found)
             text = self._phones(text, found)
-            text = _replaced(text, "code", CODE, None, found)
-            text = _replaced(text, "number", LONG_NUMBER, None, found)
+            text = _replaced(text, REST, found)
         if self._inside is not None:
-            text = _replaced(text, "name", self._inside, None, found)
+            text = self._inside.sub(lambda _: _counted("name", found), text)
         return self._names(text, found) if self.names else text
 
     def _phones(self, text: str, found: Counter[str]) -> str:
-        if sum(sign.isdigit() for sign in text) < 7:
+        if not _DIALLED.search(text):
             return text
         phonenumbers = need("phonenumbers", extra="querylogs", purpose="finding telephone numbers in queries")
         for match in reversed(list(phonenumbers.PhoneNumberMatcher(text, self.region))):
-            found["phone"] += 1
-            text = text[: match.start] + "<phone>" + text[match.end :]
+            text = text[: match.start] + _counted("phone", found) + text[match.end :]
         return text
 
     def _names(self, text: str, found: Counter[str]) -> str:
@@ -166,13 +197,19 @@ class Scrubber:
         return before.start() if before is not None and comma else words[number].start()
 
 
-def _replaced(
-    text: str, kind: str, pattern: re.Pattern[str], check: Callable[[str], bool] | None, found: Counter[str]
-) -> str:
-    def swap(match: re.Match[str]) -> str:
-        if check is not None and not check(match.group()):
-            return match.group()
-        found[kind] += 1
-        return f"<{kind}>"
+def _counted(kind: str, found: Counter[str]) -> str:
+    found[kind] += 1
+    return f"<{kind}>"
 
-    return pattern.sub(swap, text)
+
+def _replaced(text: str, kinds: tuple[Kind, ...], found: Counter[str]) -> str:
+    digits = len(_DIGIT.findall(text))
+    for kind in kinds:
+        if digits >= kind.digits and kind.pattern.search(text):
+            text = kind.pattern.sub(partial(_swapped, kind, found), text)
+    return text
+
+
+def _swapped(kind: Kind, found: Counter[str], match: re.Match[str]) -> str:
+    right = kind.check is None or kind.check(match.group())
+    return _counted(kind.name, found) if right else match.group()

@@ -47,6 +47,23 @@ def test_identifiers_are_replaced_by_what_they_are(query: str, scrubbed: str) ->
     assert sum(counts.values()) == scrubbed.count("<")
 
 
+def test_no_text_is_too_long_to_be_searched() -> None:
+    """Over 20,000 signs such as "1.1.1." the patterns took minutes, and one user can type them: such texts go whole."""
+    for sign in ("1.", "a-", "a at ", "ß", "\ufdfa"):
+        texts, counts = SCRUBBER.scrub([sign * 20_000, f"{sign * 100} anna@mail.example.org"])
+        assert texts[0] == "<long-text>"
+        assert counts["long-text"] == (2 if sign == "\ufdfa" else 1)  # one sign that is 18 when written out
+        assert "anna" not in texts[1]
+
+
+def test_invisible_signs_hide_nothing() -> None:
+    assert SCRUBBER.scrub(["call 212-5\x0055-01\x7f23", "an\u00adna miller"])[0] == ["call <phone>", "<name>"]
+
+
+def test_a_number_after_an_at_sign_is_no_handle() -> None:
+    assert SCRUBBER.scrub(["@192.168.1.20", "@peter192"])[0] == ["@<ip-address>", "<handle>"]
+
+
 def test_a_region_is_two_letters() -> None:
     with pytest.raises(ParameterError, match="two letters of a country"):
         Scrubber(region="Germany")
