@@ -41,6 +41,7 @@ class PublishedTable:
     hides_empty: bool = False
     signed: bool = False
     undeclared: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    measure: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         none = (self.values <= 0) & (self.values > -0.5 * 10.0**-self.decimals)
@@ -64,9 +65,14 @@ class PublishedTable:
         """The value as it is written: empty where nothing is published."""
         return "" if self.status[row] != PUBLISHED else plain(float(self.values[row]), self.decimals)
 
+    def measure_text(self, row: int) -> str:
+        """How far the value may be off, as it is written: empty where nothing is said."""
+        return "" if self.measure is None or np.isnan(self.measure[row]) else str(int(self.measure[row]))
+
     def rows(self) -> list[dict[str, Any]]:
         """The cells as plain rows."""
+        told = [{} if self.measure is None else {"measure": self.measure_text(row)} for row in range(len(self))]
         return [
-            {**dict(zip(self.dimensions, codes)), "value": self.text(number), "status": self.status[number]}
-            for number, codes in enumerate(self.codes)
+            {**dict(zip(self.dimensions, codes)), "value": self.text(row), "status": self.status[row], **told[row]}
+            for row, codes in enumerate(self.codes)
         ]

@@ -13,14 +13,17 @@ from reticent.data.published_table import COUNT, EMPTY, HIDDEN, MAGNITUDE, PUBLI
 from reticent.frames.frame import Frame, as_text, from_columns
 from reticent.io.atomic import write_text
 
+MEASURE = "measure"
+
 
 def published_text(table: PublishedTable) -> str:
     """The table as CSV text."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([*table.dimensions, "value", "status"])
+    writer.writerow([*table.dimensions, "value", "status", *([] if table.measure is None else [MEASURE])])
     for number, codes in enumerate(table.codes):
-        writer.writerow([*codes, table.text(number), table.status[number]])
+        told = [] if table.measure is None else [table.measure_text(number)]
+        writer.writerow([*codes, table.text(number), table.status[number], *told])
     return file.getvalue()
 
 
@@ -34,6 +37,8 @@ def read_published_table(path: Path | str) -> PublishedTable:
     path = Path(path)
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))
+    if lines and lines[0][-1:] == [MEASURE]:  # what was said of the noise is not needed to read the table again
+        lines = [line[:-1] for line in lines]
     if not lines or lines[0][-2:] != ["value", "status"] or len(lines[0]) < 3:
         raise DataError(f"{path.name}: a published table has columns for its dimensions, then value and status.")
     n = len(lines[0]) - 2

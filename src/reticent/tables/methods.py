@@ -3,6 +3,7 @@
 A method hides cells, or exchanges their values. Whatever it does, the outcome is attacked by code that did not make it.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Protocol, runtime_checkable
@@ -24,16 +25,20 @@ from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.candidates import too_few_candidates
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.attack.noise import audit_noise
+from reticent.tables.cell_draws import ONE_RUN, Bound, CellDraws
 from reticent.tables.guarantee import HIDDEN, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import LEAST_SPREAD, Adjusted, adjust, largest_total
+from reticent.tables.perturb.alternating import alternated
 from reticent.tables.perturb.invariant_method import InvariantNoise
 from reticent.tables.perturb.keyed import CellKey
 from reticent.tables.perturb.movements import adjustment_candidates
-from reticent.tables.perturb.random_rounding import RandomRounding, Words, places, response_cells
-from reticent.tables.perturb.record_keys import RecordKeys, contributing_keys
+from reticent.tables.perturb.random_rounding import RandomRounding, Words
+from reticent.tables.perturb.record_keys import RecordKeys
+from reticent.tables.perturb.resampling import Resample
 from reticent.tables.perturb.rounding import Rounded, round_controlled, rounding_bounds
-from reticent.tables.perturb.small_counts import round_small_counts, small_count_bounds
+from reticent.tables.perturb.small_counts import SmallCountRounding, round_small_counts, small_count_bounds
+from reticent.tables.perturb.successive import cube_of, round_successively, successive_bounds
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
 from reticent.tables.suppression import SUPPRESSION_METHODS
@@ -53,12 +58,6 @@ class TableMethod(Protocol):
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
         """Protect the table; a time limit gives the best found."""
         ...
-
-
-ONE_RUN = (
-    "A cell has the same value in all tables of this run only: which way it moves depends on the whole table. Protect tables "
-    "that share cells together, as linked tables of one plan; two runs tell more of these cells than each of them."
-)
 
 
 def caveat_of(method: TableMethod, *, counts: bool) -> str:
@@ -90,61 +89,6 @@ class KeyedMethod(Protocol):
     def for_table(self, table: Table) -> TableMethod:
         """The method bound to a table with its cell keys."""
         ...
-
-
-class CellDraws(Parameters):
-    """Base of additive methods that draw: a draw belongs to the cell's records, wherever the cell appears."""
-
-    name: ClassVar[str]
-    lists_empty: ClassVar[bool] = False
-
-    @property
-    def draws(self) -> bool:
-        """What is published depends on the secret."""
-        return True
-
-    def needs_top(self, response: str | None) -> int:
-        """Contributions do not matter."""
-        return 0
-
-    def record_keys(self, data: Microdata, response: str | None, secret: Secret) -> RecordKeys:
-        """The keys of all records; for sums, records that contribute 0 stay out, because they change no value."""
-        return contributing_keys(data, "", response, secret, owner=self.name)
-
-    def for_table(self, table: Table) -> "OnTable":
-        """The method bound to a table, whose cells have an identity."""
-        return self.for_tables([table])
-
-    def for_tables(self, tables: Sequence[Table]) -> "OnTable":
-        """The method bound to the tables of several responses, one behind the other."""
-        return OnTable(self, np.concatenate([response_cells(table) for table in tables]))
-
-    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
-        """Protect a table that has nothing but numbers: a cell is known by its place."""
-        return self.protect_cells(problem, places(problem.n_cells), secret, time_limit, progress)
-
-    def protect_cells(
-        self, problem: SuppressionProblem, cells: Words, secret: Secret, time_limit: float, progress: Progress
-    ) -> Outcome:
-        """Protect a table whose cells have these stable numbers."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, eq=False)
-class OnTable:
-    """A method that draws, and the numbers of the cells that its draws belong to."""
-
-    method: CellDraws
-    cells: Words
-
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return self.method.name
-
-    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
-        """Protect with draws that belong to the secret, the response and the cell."""
-        return self.method.protect_cells(problem, self.cells, secret, time_limit, progress)
 
 
 @dataclass(frozen=True)
@@ -186,6 +130,17 @@ class Round(CellDraws):
     rapid_fallback: bool = field(
         default=False, metadata={"help": "round inner cells and add up where nothing better is found in time"}
     )
+    successive: bool = field(
+        default=False, metadata={"help": "round the slices of a table in three dimensions one after the other"}
+    )
+
+    def for_tables(self, tables: Sequence[Table]) -> Bound:
+        """The method bound to its tables; rounding slice by slice needs to know the slices."""
+        if not self.successive:
+            return super().for_tables(tables)
+        if len(tables) != 1:
+            raise ParameterError("round: successive works on one response; round the tables of others by themselves.")
+        return SuccessiveOnTable(self, tables[0])
 
     def protect_cells(
         self, problem: SuppressionProblem, cells: Words, secret: Secret, time_limit: float, progress: Progress
@@ -198,6 +153,33 @@ class Round(CellDraws):
             cells=cells, progress=progress,
         )  # fmt: skip
         return rounded(problem, found, self.base)
+
+
+@dataclass(frozen=True, eq=False)
+class SuccessiveOnTable:
+    """Successive rounding and the table in three dimensions that it rounds."""
+
+    method: Round
+    table: Table
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return self.method.name
+
+    def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
+        """Round slice by slice, and state what anybody who knows base and slices can conclude."""
+        base, true = self.method.base, problem.values
+        if problem.frozen.any() or bool((true < 0).any()):
+            raise ParameterError("round: successive needs a table without fixed cells and negative values.")
+        cube = cube_of(self.table)
+        # the choice between the two multiples is drawn for this table: other data, other draws
+        own = secret.child(hashlib.blake2b(true.tobytes() + self.table.codes.tobytes()).hexdigest())
+        values = round_successively(true, cube, base, secret=own, time_limit=time_limit)
+        low, high = successive_bounds(values, cube, base, problem.unit)
+        distance = float(np.abs(values - true).sum())
+        facts = {"base": base, "distance": distance, "status": "successive"}
+        return Outcome(np.zeros(problem.n_cells, dtype=bool), distance, None, "successive", values, low, high, facts)
 
 
 def attainable_levels(problem: SuppressionProblem) -> tuple[Floats, Floats]:
@@ -235,6 +217,14 @@ class SmallCounts(Parameters):
     )
     base: int = field(default=3, metadata={"min": 2, "help": "small counts become 0 or this"})
     threshold: int | None = field(default=None, metadata={"min": 1, "help": "largest small count; none: base - 1"})
+    choice: Literal["nearest", "alternating"] = field(
+        default="nearest", metadata={"help": "which become 0: so that totals stay near, or every other one"}
+    )
+
+    @property
+    def draws(self) -> bool:
+        """Whether the first count goes up or down is drawn where they alternate."""
+        return self.choice == "alternating"
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
         """Round, and state what anybody who knows base and threshold can conclude of the inner cells."""
@@ -243,13 +233,22 @@ class SmallCounts(Parameters):
             raise ParameterError("small-counts: needs a table of counts; its values must be whole and not negative.")
         inner, membership = inner_cells(problem.relations)
         counts = np.rint(values[inner]).astype(np.int64)
-        found = round_small_counts(counts, membership, base=self.base, threshold=self.threshold)
+        found = self._found(counts, membership, secret)
         low, high = problem.lower_bound.copy(), problem.upper_bound.copy()
         low[inner], high[inner] = small_count_bounds(found.inner, self.base, self.threshold)
         published = found.published.astype(np.float64)
         nothing = np.zeros(problem.n_cells, dtype=bool)
         distance = float(np.abs(published - values).sum())
         return Outcome(nothing, distance, None, "done", published, low, high, found.summary(), levels=False)
+
+    def _found(self, counts: NDArray[np.int64], membership: sparse.csr_array, secret: Secret) -> SmallCountRounding:
+        if self.choice == "nearest":
+            return round_small_counts(counts, membership, base=self.base, threshold=self.threshold)
+        if self.threshold is not None:
+            raise ParameterError("small-counts: with choice = alternating the threshold is base - 1; leave it out.")
+        moved, matrix = alternated(counts, self.base, secret), membership.astype(np.int64)
+        published, original = np.asarray(moved @ matrix), np.asarray(counts @ matrix)
+        return SmallCountRounding(moved, published, original, int((moved != counts).sum()))
 
 
 def inner_cells(relations: Relations) -> tuple[NDArray[np.int64], sparse.csr_array]:
@@ -330,7 +329,7 @@ def adjusted(problem: SuppressionProblem, found: Adjusted, fixed: Mask | None, l
 
 TABLE_METHODS = Registry(
     "[protect]",
-    (PrimaryOnly, Round, RandomRounding, SmallCounts, Adjust, CellKey, InvariantNoise, *SUPPRESSION_METHODS),
+    (PrimaryOnly, Round, RandomRounding, SmallCounts, Adjust, CellKey, InvariantNoise, Resample, *SUPPRESSION_METHODS),
 )
 
 __all__ = [
@@ -342,6 +341,7 @@ __all__ = [
     "Outcome",
     "PrimaryOnly",
     "RandomRounding",
+    "Resample",
     "Round",
     "SmallCounts",
     "TableMethod",

@@ -54,8 +54,18 @@ def release_table(
         labels={d.name: _labels(d, nodes) for d, nodes in zip(table.dimensions, listed, strict=True) if d.labels},
         depths={d.name: _depths(d, nodes) for d, nodes in zip(table.dimensions, listed, strict=True)},
         undeclared={d.name: d.from_records for d in table.dimensions if d.from_records},
+        measure=None if outcome.measure is None else _measures(table, outcome.measure[members], codes),
         **_told(table, members, outcome, method, problem),
     )
+
+
+def _measures(table: Table, told: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """What is published of the change of each listed cell; NaN for cells without records."""
+    sizes = [len(d) for d in table.dimensions]
+    own, wanted = (np.ravel_multi_index(tuple(c.T.astype(np.int64)), sizes) for c in (table.codes, codes))
+    order = np.argsort(own)
+    at = np.minimum(np.searchsorted(own[order], wanted), len(own) - 1)
+    return np.where(own[order][at] == wanted, told[order][at], np.nan)
 
 
 def as_published(system: System, outcome: Outcome, method: str, problem: SuppressionProblem) -> SuppressionProblem:

@@ -16,6 +16,7 @@ from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.insiders import insiders as find_insiders
 from reticent.tables.attack.noise import noise_note
 from reticent.tables.attack.sums import published_sums
+from reticent.tables.cell_draws import CellDraws
 from reticent.tables.earlier import check_earlier, noise_before, with_earlier
 from reticent.tables.inputs import build_problem, room_notes
 from reticent.tables.joint import (
@@ -27,7 +28,7 @@ from reticent.tables.joint import (
     with_differences,
     without_differences,
 )
-from reticent.tables.methods import CellDraws, KeyedMethod, attack, caveat_of, keeps_noise
+from reticent.tables.methods import KeyedMethod, attack, caveat_of, keeps_noise
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.secrets import secret_for, secret_notes
 from reticent.tables.previous import hidden_before

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from reticent.base.checks import check_integer
 from reticent.base.errors import ParameterError
 from reticent.base.randomness import Secret
+from reticent.tables.perturb.ptable import PerturbationTable
 
 EXACT_WORK = 20_000_000
 
@@ -99,5 +100,65 @@ def sap_linked(cells_of_respondents: NDArray[np.int64], known: int, *, secret: S
             bool((np.bincount(cells_of_respondents[chosen, t], minlength=len(counts[t])) == counts[t])[counts[t] > 0].any())
             for t in range(n_tables)
         )  # fmt: skip
+    share = hits / draws
+    return Sap(share, math.sqrt(max(share * (1 - share), 1.0 / (draws + 1)) / draws), known, draws)
+
+
+def sap_perturbed(counts: Sequence[int] | NDArray[np.int64], known: int, table: PerturbationTable) -> Sap:
+    """The same after noise by a p-table, before it is drawn: what matters is when the intruder may be sure of a zero.
+
+    After subtracting the known ones a cell is empty for certain only if the published count can come from no true count above
+    their number. A cell with count c is recovered where all c are known and c is the largest origin of what is published.
+
+    >>> from reticent.tables.perturb.ptable_design import Design, design_ptable
+    >>> sap_perturbed([1, 3], 1, design_ptable(Design(2, 1.0))).probability < sap([1, 3], 1).probability
+    True
+    """
+    cells = [int(c) for c in counts]
+    if any(c < 0 for c in cells):
+        raise ParameterError("sap: counts must not be negative.")
+    check_integer(known, minimum=0, maximum=sum(cells), name="known", owner="sap")
+    if len(cells) * (known + 1) ** 2 > EXACT_WORK:
+        raise ParameterError(
+            "sap: this table is too large for the exact count; take a part of it or fewer known respondents."
+        )
+    shares = {c: largest_origin_chance(table, c) for c in set(cells)}
+    ways = [Fraction(1)] + [Fraction(0)] * known
+    for count in cells:
+        lost = Fraction(shares[count]).limit_denominator(10**9)
+        factor = [Fraction(math.comb(count, j)) - (lost if j == count else 0) for j in range(min(count, known) + 1)]
+        ways = [
+            sum((factor[j] * ways[total - j] for j in range(min(len(factor) - 1, total) + 1)), Fraction(0))
+            for total in range(known + 1)
+        ]
+    return Sap(float(1 - ways[known] / math.comb(sum(cells), known)), 0.0, known)
+
+
+def largest_origin_chance(table: PerturbationTable, count: int) -> float:
+    """How likely a count is published as something that no larger count can become."""
+    row = table.rows[min(count, len(table.rows) - 1)]
+    results = (count + row.changes).astype(np.int64)
+    _, high = table.origins(results)
+    return float(row.chances[(high <= count) & (row.chances > 0)].sum())
+
+
+def sap_linked_perturbed(
+    cells_of_respondents: NDArray[np.int64], known: int, table: PerturbationTable, *, secret: Secret, draws: int = 5_000
+) -> Sap:
+    """For several perturbed tables of the same respondents: each draw takes known respondents and noise for every cell."""
+    n, n_tables = cells_of_respondents.shape
+    check_integer(known, minimum=0, maximum=n, name="known", owner="sap")
+    check_integer(draws, minimum=100, name="draws", owner="sap")
+    stream = secret.stream("sap linked noise")
+    counts = [np.bincount(cells_of_respondents[:, t]) for t in range(n_tables)]
+    hits = 0
+    for _ in range(draws):
+        chosen = stream.choice(n, known, replace=False)
+        for t, own in enumerate(counts):
+            published = (own + table.changes(own, stream.random(len(own)))).astype(np.int64)
+            taken = np.bincount(cells_of_respondents[chosen, t], minlength=len(own))
+            if bool(((table.origins(published)[1] <= taken) & (taken == own) & (own > 0)).any()):
+                hits += 1
+                break
     share = hits / draws
     return Sap(share, math.sqrt(max(share * (1 - share), 1.0 / (draws + 1)) / draws), known, draws)

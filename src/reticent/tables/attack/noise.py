@@ -19,7 +19,7 @@ from reticent.kernels.posterior import sharpest
 from reticent.tables.attack.audit import Audit
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.attack.noise_intervals import Narrowed, exact_ends, narrowed
-from reticent.tables.attack.noise_witnesses import confirmed, found_witnesses
+from reticent.tables.attack.noise_witnesses import MODERATE, confirmed, found_witnesses
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.origins import Origins
 from reticent.tables.problem import SuppressionProblem
@@ -62,9 +62,10 @@ def _audit_of(problem: SuppressionProblem, found: Narrowed, started: float, unde
         lower_bound=np.minimum(np.maximum(found.low, problem.lower_bound), problem.values),
         upper_bound=np.maximum(np.minimum(found.high, problem.upper_bound), problem.values),
     )
+    few = problem.n_cells <= MODERATE  # in larger tables nobody reads, relation by relation, what reveals a cell
     return Audit(
         cells, found.low.copy(), found.high.copy(), problem.values.copy(), problem.values.copy(),
-        np.asarray(problem.primary & point), found.programs, clock.now() - started, found.exact, view,
+        np.asarray(problem.primary & point), found.programs, clock.now() - started, found.exact, view if few else None,
         np.ones(problem.n_cells, dtype=bool),
     )  # fmt: skip
 

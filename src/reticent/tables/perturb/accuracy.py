@@ -40,12 +40,12 @@ def perturbed_changes(changes: Floats, keys: Floats, *, secret: Secret) -> Float
     return out
 
 
-def perturbed_measure(changes: Floats, keys: Floats, *, shown: NDArray[np.bool_], secret: Secret) -> Floats:
-    """What is published of each change: the absolute value of the moved one; NaN where none is `shown`.
+def moved_changes(changes: Floats, keys: Floats, *, shown: NDArray[np.bool_], secret: Secret) -> Floats:
+    """The moved change of each cell, whose absolute value is published; NaN where none is `shown`.
 
     Cells published as 0 have none: a measure above the band would show that somebody is there.
     """
     out = np.full(len(changes), np.nan)
     at = np.flatnonzero(shown)
-    out[at] = np.abs(perturbed_changes(changes[at], keys[at], secret=secret))
+    out[at] = perturbed_changes(changes[at], keys[at], secret=secret)
     return out

@@ -34,7 +34,7 @@ PROGRAM_CELLS = 3_000
 SWEEPS = 60
 HARD = 1e4
 """What a unit of a published total or of a link between tables costs against a unit of any other cell."""
-STALL = 0.004
+STALL = 0.002
 """The search ends when a sweep lowers the squared distance by a smaller share."""
 FITTINGS = 30
 

@@ -99,14 +99,10 @@ class InvariantDesign(Parameters):
     """
 
     called: ClassVar[str] = OWNER
-    spread: float = field(default=0.15, metadata={"min": 0, "max": 0.5})
-    mix: float = field(default=0.4, metadata={"min": 0, "max": 1})
+    spread: float = field(default=0.15, metadata={"min": 1e-6, "max": 0.5})
+    mix: float = field(default=0.4, metadata={"min": 1e-6, "max": 1})
     skip: int = field(default=0, metadata={"min": 0, "max": 100})
     top: int = field(default=20, metadata={"min": 1, "max": MAX_TOP})
-
-    def __post_init__(self) -> None:
-        if self.spread == 0 or self.mix == 0:
-            raise ParameterError(f"{OWNER}: spread and mix must be above 0, or nothing changes.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,8 +60,10 @@ class InvariantNoise(Parameters):
         "how often each true count occurs is published, and a small table has few outputs",
     )
     lists_empty: ClassVar[bool] = True
-    spread: float = field(default=0.15, metadata={"min": 0, "max": 0.5, "help": "probability of each neighbour in P"})
-    mix: float = field(default=0.4, metadata={"min": 0, "max": 1, "help": "α, the share of R in R* = αR + (1 − α)I"})
+    spread: float = field(
+        default=0.15, metadata={"min": 1e-6, "max": 0.5, "help": "probability of each neighbour in P"}
+    )
+    mix: float = field(default=0.4, metadata={"min": 1e-6, "max": 1, "help": "α, the share of R in R* = αR + (1 − α)I"})
     skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never published"})
     top: int = field(default=20, metadata={"min": 1, "max": 1000, "help": "frequencies are kept up to this count"})
     selection: Literal["quotas", "keys"] = field(default="quotas", metadata={"help": "how cells are chosen"})

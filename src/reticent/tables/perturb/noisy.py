@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
 from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.accuracy import BAND, perturbed_measure
+from reticent.tables.perturb.accuracy import BAND, moved_changes
 from reticent.tables.perturb.additivity import Restored, Way, restore_additivity
+from reticent.tables.perturb.noise_report import noise_utility
 from reticent.tables.perturb.origins import origins_of
 from reticent.tables.perturb.ptable import PerturbationTable
 from reticent.tables.problem import SuppressionProblem
@@ -47,10 +48,11 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
     restored = _restored(problem, noise, noisy, before, time_limit)
     values = _agreeing(noise, noisy, before) if restored is None else restored.values
     slack = int(np.abs(values - noisy)[~problem.frozen].max(initial=0.0)) if restored is not None else 0
-    measure = None
+    moved = None
     if noise.measure:
-        measure = perturbed_measure(values - true, noise.keys, shown=values > 0, secret=secret)
-        measure[problem.frozen] = np.nan
+        shown = (values > 0) & ~problem.frozen
+        moved = moved_changes(values - true, noise.keys, shown=shown, secret=secret)
+    measure = None if moved is None else np.abs(moved)
     mean = 0.0 if restored is None else restored.mean
     found = origins_of(noise.table, values, slack=slack, mean_slack=mean, measure=measure, band=BAND)
     found = found.fixed(problem.frozen, true)
@@ -63,7 +65,10 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
         values,
         np.maximum(found.low, problem.lower_bound),
         np.minimum(found.high, problem.upper_bound),
-        _facts(problem, values, change, restored),
+        {
+            **_facts(problem, values, change, restored),
+            "utility": noise_utility(true, values, noisy=None if restored is None else noisy, moved=moved).summary(),
+        },
         additive=restored is not None,
         levels=False,  # a count above 0 shows that somebody is there, whatever the noise
         noise=True,

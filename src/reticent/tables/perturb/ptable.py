@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
+from reticent.kernels.ptables import look_up
 
 Floats = NDArray[np.float64]
 KINDS = ("all", "even", "odd")
@@ -111,12 +112,15 @@ class PerturbationTable:
 
     def changes(self, counts: NDArray[np.int64], keys: Floats) -> Floats:
         """The change of each count for its key."""
-        at = np.minimum(counts, len(self.rows) - 1)
-        out = np.zeros(len(counts))
+        lengths = np.array([len(row.changes) for row in self.rows])
+        bounds, changes = (np.zeros((len(self.rows), int(lengths.max()))) for _ in range(2))
         for number, row in enumerate(self.rows):
-            mine = np.flatnonzero(at == number)
-            out[mine] = row.change(keys[mine])
-        return out
+            bounds[number, : lengths[number]] = row.bounds
+            changes[number, : lengths[number]] = row.changes
+        found = look_up(
+            np.asarray(counts, dtype=np.int64), np.asarray(keys, dtype=np.float64), bounds, changes, lengths
+        )
+        return np.asarray(found)
 
     def interpolated(self, sizes: Floats, keys: Floats) -> Floats:
         """The change for any size: between two rows in proportion to the distance, the last row beyond it."""
