@@ -65,10 +65,22 @@ there is none. What is reported:
 - **probable counts**: with the probabilities of the p-table and the frequencies that fit the published counts best, a count
   above 0.95.
 
+On three real tables, one secret (`python -m reference.noise_pins` in `tests`; 647, 413 and 506 counts above 0):
+
+| table | noise | pins, before → after `add_up` | presence under 0 | mean width of intervals |
+|---|---|---|---|---|
+| Adult, education × occupation × sex | D = 2 | 2 → 0 | 3 → 0 | 3.5 → 9.2 |
+| | D = 3, no 1 and 2 | 0 → 0 | 5 → 0 | 5.3 → 16.0 |
+| Adult, country × race × salary | D = 2 | 0 → 0 | 10 → 0 | 2.8 → 8.5 |
+| | D = 3, no 1 and 2 | 2 → 0 | 16 → 0 | 4.6 → 11.8 |
+| SD2011, region × education × marital | D = 2 | 0 → 0 | 10 → 0 | 3.6 → 8.7 |
+| | D = 3, no 1 and 2 | 0 → 0 | 8 → 0 | 5.3 → 12.0 |
+
 After `add_up` the sums of published counts say nothing new, and the attacker only knows that noisy counts were moved by at
 most the stated change: pins become rarer. A second table with the same cells that was made to add up by itself says more:
 the noise of a cell is the same, the movement is not. So tables that share cells are made together, or the later one keeps
-the cells of the earlier one; averages of many adjusted tables give the noisy count, never the true one.
+the cells of the earlier one; averages of many adjusted tables give
+no more than what the noisy counts of all cells say together.
 
 What no noise on counts does: hide that somebody is there when a count above 0 is published (0 stays 0), or hide that
 everybody of a row is in one column.

@@ -32,9 +32,9 @@ from reticent.tables.methods import TABLE_METHODS
 
 SAMPLE, DEEP = 2, 200
 SLACK = 1e-6
-NOISE = ("random-rounding", "cell-key", "invariant", "small-counts", "primary-only")
+NOISE = ("random-rounding", "cell-key", "invariant", "resample", "small-counts", "primary-only")
 """Methods that promise nothing by themselves: what they leave open must be reported."""
-CHANGED = ("round", "adjust", *NOISE[:4])
+CHANGED = ("round", "adjust", *NOISE[:5])
 TIED = {"responses": ({"turnover": -1.0, "home": 1.0, "abroad": 1.0},)}
 LARGEST = 3
 
@@ -49,6 +49,7 @@ def options(method: str, records: Records) -> dict[str, object]:
         "small-counts": {"base": 3, "accept_exposed": True},
         "cell-key": {"largest": LARGEST, "variance": 2, "accept_exposed": True},
         "invariant": {"accept_exposed": True},
+        "resample": {"accept_exposed": True},
         "primary-only": {"accept_exposed": True},
     }
     return {"method": method, "time_limit": 30, **own.get(method, {})}

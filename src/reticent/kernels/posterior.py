@@ -23,9 +23,18 @@ def _convolved(first: Floats, length: int, second: Floats, out: Floats) -> int:
 
 @njit(cache=True)
 def sharpest(
-    indptr: Ints, cells: Places, coefs: Places, targets: Ints, base: Ints, laws: Floats, longest: int, out: Floats
+    indptr: Ints,
+    cells: Places,
+    coefs: Places,
+    targets: Ints,
+    base: Ints,
+    laws: Floats,
+    longest: int,
+    out: Floats,
+    likeliest: Floats,
 ) -> None:
-    """For each cell the largest probability of a single value that any one relation gives, kept in `out` if above it.
+    """For each cell the largest probability of a single value that any one relation gives, kept in `out` if above it, and in
+    `likeliest` that value.
 
     `laws` has for each cell the probabilities of base, base + 1, …; relations of more than `longest` cells are left out.
     O(k²·width²) for a relation of k cells, by laws of all cells before and behind each one.
@@ -51,7 +60,7 @@ def sharpest(
         for at in range(k - 1, -1, -1):
             _convolved(behind[at + 1], (k - 1 - at) * (width - 1) + 1, signed[at], behind[at])
         for at in range(k):
-            total, top = 0.0, 0.0
+            total, top, best = 0.0, 0.0, 0
             for j in range(width):
                 if signed[at, j] <= 0.0:
                     continue
@@ -63,6 +72,9 @@ def sharpest(
                         ways += before[at, i] * behind[at + 1, other]
                 mass = signed[at, j] * ways
                 total += mass
-                top = max(top, mass)
+                if mass > top:
+                    top, best = mass, j
             if total > 0.0 and top / total > out[cells[start + at]]:
-                out[cells[start + at]] = top / total
+                a = cells[start + at]
+                out[a] = top / total
+                likeliest[a] = base[a] + (best if coefs[start + at] > 0 else width - 1 - best)

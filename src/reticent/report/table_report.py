@@ -12,6 +12,7 @@ from reticent.data.cells import CellStatus
 from reticent.data.parameters import to_plain
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
 from reticent.data.table import Dimension, Table
+from reticent.report.noise_section import noise_blocks
 from reticent.report.page import (
     Block,
     Chapter,
@@ -46,6 +47,8 @@ HOW = {
     "suppression": "Hidden cells are left blank: some would say too much about single respondents, others would let those "
     "be calculated. Which is which is not published.",
     "cell-key": "Every value carries a little noise to protect single respondents; totals need not add up.",
+    "invariant": "Many values carry a little noise to protect single respondents; totals need not add up.",
+    "resample": "Counts were drawn anew to protect single respondents; they are not the true ones.",
 }
 
 
@@ -375,6 +378,7 @@ TABLE_SECTIONS: list[Chapter[ProtectedTable]] = [
     section("What the attacker knows", _attack),
     section("Unsafe cells and why", _unsafe),
     section("What it cost", _cost),
+    section("What the noise did", noise_blocks),
     section("Before and after", _totals),
     section("Rules", _rules),
     section("Other disclosures", _others),

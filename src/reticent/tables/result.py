@@ -265,6 +265,7 @@ class ProtectedTable:
             "intervals": intervals,
             "sums": [[list(self.table.cell_codes(cell)) for cell in group] for group in self.sums],
             "notes": list(self.notes),
+            **({"noise": dict(self.outcome.facts)} if self.outcome.noise else {}),
             "inside": self._inside(self.inside),
             "guarantee": {"arithmetic": self.guarantee.arithmetic, "transparent": self.guarantee.transparent},
         }

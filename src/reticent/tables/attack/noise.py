@@ -75,8 +75,8 @@ class NoiseFindings:
     """What the attacker of noisy counts gets: numbers of cells, of which `cells` have somebody in them.
 
     `pinned` counts with somebody in them are determined exactly, `small_pinned` of them are 1 or 2. `presence` cells are
-    published as 0 and certainly not empty. For `certain` cells with somebody in them one count has a probability above
-    0.95, and of these `right` are what the attacker believes.
+    published as 0 and certainly not empty. For `certain` cells one count above 0 has a probability above 0.95, and
+    of these `right` are true.
     """
 
     cells: int
@@ -106,7 +106,7 @@ def noise_findings(problem: SuppressionProblem, outcome: Outcome, found: Audit) 
     low, high = found.low[np.argsort(found.cells)], found.high[np.argsort(found.cells)]
     point = there & (high - low <= problem.tolerance)
     sure, likeliest = posteriors(problem.relations, outcome.origins, low, high)
-    certain = there & (sure > CERTAIN)
+    certain = (sure > CERTAIN) & (likeliest > 0) & ~problem.frozen
     alone = outcome.origins.high - outcome.origins.low
     return NoiseFindings(
         int(there.sum()),
@@ -134,15 +134,18 @@ def posteriors(relations: Relations, origins: Origins, low: Floats, high: Floats
     laws[(values < low[:, None]) | (values > high[:, None])] = 0.0
     total = laws.sum(axis=1, keepdims=True)
     laws = np.divide(laws, total, out=np.zeros_like(laws), where=total > 0)
-    likeliest = origins.base + np.argmax(laws, axis=1)
+    likeliest = (origins.base + np.argmax(laws, axis=1)).astype(np.float64)
     sure = laws.max(axis=1, initial=0.0)
     targets = np.rint(relations.rhs).astype(np.int64)
-    sharpest(relations.indptr, relations.cells, relations.coefs, targets, origins.base, laws, LONGEST, sure)
-    return sure, likeliest.astype(np.float64)
+    sharpest(relations.indptr, relations.cells, relations.coefs, targets, origins.base, laws, LONGEST, sure, likeliest)
+    return sure, likeliest
 
 
-def fitted_prior(origins: Origins, *, rounds: int = 30, level: int = 200) -> Floats:
-    """Frequencies of the true counts 0, 1, …, `level` and above under which the published counts are likeliest (EM)."""
+def fitted_prior(origins: Origins, *, rounds: int = 20, level: int = 30) -> Floats:
+    """Frequencies of the true counts 0, 1, …, `level` under which the published ones are likely; level from there on.
+
+    By EM with smoothing (EMS): without it every count that occurs a few times would be taken for certain.
+    """
     assert origins.weights is not None
     width = origins.patterns.shape[1]
     kinds, often = np.unique(
@@ -150,14 +153,17 @@ def fitted_prior(origins: Origins, *, rounds: int = 30, level: int = 200) -> Flo
     )
     at = np.clip(kinds[:, :1] + np.arange(width), 0, level)
     chances = origins.weights[kinds[:, 1]]
-    prior = np.full(level + 1, 1.0)
+    inner = kinds[:, 0] + width <= level  # larger counts say nothing about the small ones
+    prior = 1.0 / (1.0 + np.arange(level + 1))
     for _ in range(rounds):
         joint = chances * prior[at]
         total = joint.sum(axis=1, keepdims=True)
-        share = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0) * often[:, None]
-        prior = np.bincount(at.ravel(), weights=share.ravel(), minlength=level + 1)
-        prior = np.maximum(prior / max(prior.sum(), 1e-300), 1e-12)
-    return prior
+        share = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0) * (often * inner)[:, None]
+        counted = np.bincount(at.ravel(), weights=share.ravel(), minlength=level + 1) + 0.5
+        smooth = np.convolve(np.pad(counted[1:], 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
+        prior = np.concatenate([counted[:1], smooth]) / counted.sum()
+        prior[-width:] = prior[-width - 1]
+    return np.asarray(prior, dtype=np.float64)
 
 
 def noise_note(found: Audit, problem: SuppressionProblem, outcome: Outcome) -> str:
