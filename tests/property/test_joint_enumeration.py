@@ -24,6 +24,7 @@ from reticent.jobs.protect_table import protect_table
 from reticent.tables.attack import audit
 from reticent.tables.attack.insiders import insiders
 from reticent.tables.methods import PrimaryOnly
+from reticent.tables.request import Attacker
 from reticent.tables.rules import Threshold
 from reticent.tables.suppression.optimal import Optimal
 
@@ -95,7 +96,7 @@ def test_joint_intervals_are_those_of_all_tables_that_fit(
         "rules": [Threshold(minimum, protection=30)],
         "relations": [relation],
         "find_relations": False,
-        "bounds": BoundsOptions(0, TOP),
+        "attacker": Attacker(BoundsOptions(0, TOP)),
     }
     try:
         found = protect_table(data, specs, method=PrimaryOnly(), accept_exposed=True, **options)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.data.microdata import Microdata
 from reticent.data.table import Table, TableSpec
@@ -40,6 +41,8 @@ def protect_table(
     method, attacker, …); or a `TableRequest` that says everything. If the attacker finds exposed cells the result is refused
     (`NotProtectedError`), unless `accept_exposed`.
     """
+    if isinstance(data, TableRequest) and (spec is not None or wishes):
+        raise ParameterError("protect_table: a request says everything; give no spec and no options beside it.")
     request = data if isinstance(data, TableRequest) else table_request(data, spec, **wishes)
     (result,) = run_request(replace(request, apart=False), progress=progress)
     result.require(accept_exposed=accept_exposed)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypedDict, Unpack
 
+from reticent.base.checks import did_you_mean
 from reticent.base.errors import ParameterError, PlanError
 from reticent.base.randomness import Source
 from reticent.data.microdata import Microdata
@@ -155,6 +156,7 @@ def table_request(
     Tables published before are given with the others, and in `earlier`, by their number, what was published of them.
     `previous` has, by number, the same tables of an earlier period: what was hidden then is preferred now.
     """
+    _check_wishes(wishes)
     sources: list[Table | TableSpec]
     if isinstance(data, Microdata):
         if spec is None:
@@ -185,6 +187,16 @@ def table_request(
     own: dict[str, Any] = {name: value for name, value in wishes.items() if name in _FIELDS and value is not None}
     listed = {name: tuple(own.get(name, ())) for name in ("a_priori", "relations")}
     return TableRequest(tables, **{**own, **listed})
+
+
+def _check_wishes(wishes: Mapping[str, object]) -> None:
+    known, attacker = tuple(Wishes.__annotations__), {one.name for one in fields(Attacker)}
+    for name in wishes:
+        if name in attacker:
+            raise ParameterError(f"protect_table: {name} belongs to the attacker; write attacker=Attacker({name}=...).")
+        if name not in known:
+            hint = did_you_mean(name, known) or f" Known options: {', '.join(known)}."
+            raise ParameterError(f"protect_table: unknown option {name!r}.{hint}")
 
 
 _FIELDS = {one.name for one in fields(TableRequest)}

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from reticent.base.errors import ParameterError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
@@ -57,6 +58,8 @@ def test_tables_of_records_finished_ones_and_requests(nowhere: Path) -> None:
     for result in (made, asked, finished):
         assert json.loads(json.dumps(result.summary()))["exposed"] == []
         assert result.published[0].counts()["hidden"] > 0
+    with pytest.raises(ParameterError, match="says everything"):
+        protect_table(table_request(records(), SPEC, rules=RULES), rules=RULES)
     assert os.listdir(nowhere) == []
 
 

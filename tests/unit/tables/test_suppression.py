@@ -6,9 +6,9 @@ import pytest
 from reference.tables import crossed, flat
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.data.cells import CellStatus
+from reticent.tables.costs import costs_of
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression import SUPPRESSION_METHODS, Heuristic, Optimal
-from reticent.tables.suppression.costs import costs_of
 
 INNER = np.array([[20.0, 50, 10], [8, 19, 22], [17, 32, 12]])
 

@@ -136,3 +136,15 @@ def test_counts_beside_sums_are_judged_by_rules_without_contributions() -> None:
     assert (sums.rules, counts.rules) == (RULES, rules_of_counts(RULES))
     assert beside_sums([None], ["count <= v"])
     assert not beside_sums([None], ["v = w + x"])
+
+
+def test_unknown_wishes_are_refused() -> None:
+    wrong: dict[str, Any]
+    for wrong, words in (
+        ({"bounds": None}, "attacker=Attacker"),
+        ({"insiders": "protect"}, "attacker=Attacker"),
+        ({"metod": PrimaryOnly()}, "Did you mean 'method'"),
+        ({"nothing_like_it": 1}, "Known options"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            table_request(records(), SPEC, **wrong)

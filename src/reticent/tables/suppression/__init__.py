@@ -1,7 +1,7 @@
 """Secondary suppression: which further cells to hide so that the attacker cannot undo the primaries."""
 
 from reticent.base.checks import check_choice
-from reticent.tables.suppression.costs import COSTS
+from reticent.tables.costs import NUMBER_COSTS
 from reticent.tables.suppression.elimination import Elimination
 from reticent.tables.suppression.heuristic import Heuristic
 from reticent.tables.suppression.hypercube import Hypercube
@@ -25,7 +25,7 @@ def suppression_method(name: str, *, cost: str = "own") -> SuppressionMethod:
     """A method by its plan name, with a named cost."""
     known = {method.name: method for method in SUPPRESSION_METHODS}
     check_choice(name, tuple(known), name="method", owner="suppress")
-    check_choice(cost, COSTS, name="cost", owner="suppress")
+    check_choice(cost, NUMBER_COSTS, name="cost", owner="suppress")
     return known[name](cost=cost)  # type: ignore[arg-type]
 
 

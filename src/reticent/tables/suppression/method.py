@@ -16,10 +16,10 @@ from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.inside import Breaches, partners_of
 from reticent.tables.attack.insiders import insiders, single_respondents
 from reticent.tables.attack.sums import published_sums
+from reticent.tables.costs import costs_of
 from reticent.tables.guarantee import HIDDEN, NOT_DRAWN, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.suppression.costs import costs_of
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.infeasible import explain_infeasible
 from reticent.tables.suppression.sums import Group, first_sums, in_cells, small_groups, with_sums
