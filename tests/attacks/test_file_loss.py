@@ -7,6 +7,7 @@ hardly more than a mild recoding of three (0.22).
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -15,9 +16,11 @@ from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Schema, Variable
 from reticent.io.read import load_microdata
+from reticent.microdata.explore import Candidate, ExploreSettings, explore
 from reticent.microdata.loss.compare import compare
 from reticent.microdata.loss.measure import LossReport
 from reticent.microdata.mask.generalize import Generalize
+from reticent.microdata.mask.identifiers import RemoveIdentifiers
 from reticent.microdata.mask.pram import Pram
 from reticent.microdata.mask.recode import Recode
 from reticent.microdata.pipeline import apply_steps
@@ -85,3 +88,42 @@ def test_codes_that_only_some_records_got_are_compared_above_them() -> None:
     found = loss((Generalize(("occupation", "sex", "marital"), k=10, suppression=0.05, local=True),))
     assert found["specks"] < 0.1
     assert found["entropy-share"] > 0
+
+
+def test_dropping_variables_is_no_less_a_loss_than_recoding_them_to_one_code() -> None:
+    """Dropped variables were not compared, so that dropping all keys had the score 0 (`RemoveIdentifiers` drops any)."""
+    frame = pl.DataFrame({"a": list("xyz") * 40, "b": list("uvwu") * 30, "c": list("mn") * 60})
+    data = Microdata.of(frame, Schema((Variable("a"), Variable("b"), Variable("c"))))
+    stars = [Recode(name, map=dict.fromkeys(set(frame[name]), "*")) for name in ("a", "b")]
+    coarse = compare(data, apply_steps(data, stars, secret=as_secret(b"loss")).data)
+    gone = compare(data, data.without(("a", "b")))
+    assert coarse.score == pytest.approx(gone.score) == pytest.approx(2 / 3)
+    assert gone["dropped-share"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    "measure", ["score", "pmse", "specks", "hellinger", "variables", "suppressions", "means", "il1s"]
+)
+def test_no_loss_that_explore_chooses_by_makes_coarse_or_dropped_keys_free(measure: str) -> None:
+    """By one measure alone, everything to one code was the best candidate of all: risk and loss 0."""
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame({"a": rng.choice(list("xyz"), 120), "b": rng.choice(list("uvw"), 120), "c": rng.choice(["m", "n"], 120),
+                          "n": rng.normal(size=120)})  # fmt: skip
+    schema = Schema(
+        (Variable("a", role="key"), Variable("b", role="key"), Variable("c"), Variable("n", kind="numeric"))
+    )
+    stars = tuple(Recode(name, map=dict.fromkeys(set(frame[name]), "*")) for name in ("a", "b"))
+    candidates = [
+        Candidate("nothing", ()),
+        Candidate("stars", stars),
+        Candidate("dropped", (RemoveIdentifiers(variables=("a", "b")),)),
+        Candidate("one star", stars[:1]),
+    ]
+    settings = ExploreSettings(loss=measure, draws=1, fresh=1, attacks=("linkage",))
+    loss = {
+        p.name: p.loss for p in explore(Microdata.of(frame, schema), candidates, settings=settings, secret=1).points
+    }
+    assert loss["nothing"] == pytest.approx(0.0, abs=1e-6)
+    assert loss["one star"] > 0.2
+    assert loss["stars"] > 0.45
+    assert loss["dropped"] == pytest.approx(loss["stars"], abs=0.1)

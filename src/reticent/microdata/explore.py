@@ -84,7 +84,9 @@ class ExploreSettings(Parameters):
     percent: float = field(default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "width of the rank intervals"})
     most_risk: float | None = field(default=None, metadata={"min": 0.0, "max": 1.0, "help": "highest risk allowed"})
     risk_share: float = field(default=0.5, metadata={"min": 0.0, "max": 1.0, "help": "share of risk in the score"})
-    loss: str = field(default="score", metadata={"help": "combined `score`, or the name of a loss measure"})
+    loss: str = field(
+        default="score", metadata={"help": "combined `score`, or a measure that takes its place beside the detail lost"}
+    )
     processes: int = field(default=1, metadata={"min": 1, "max": MOST_PROCESSES, "help": "worker processes"})
 
     @property
@@ -262,7 +264,7 @@ class _Work:
 def _measured(data: Microdata, masked: Masked, settings: ExploreSettings) -> dict[str, Any]:
     """Loss by `compare`, risk by the attacks and the judge of `protect`."""
     report = compare(data, masked.data, variables=settings.compared or None)
-    out: dict[str, Any] = {"loss": report.score if settings.loss == "score" else report[settings.loss]}
+    out: dict[str, Any] = {"loss": report.score if settings.loss == "score" else report.combined(settings.loss)}
     out.update({name: report[name] for name in MEASURED if name in report})
     attacks = attack_file(masked, masked.data, settings.risk, shuffled=True)
     verdict = judge(attacks, settings.risk, limit=1.0, households=data.schema.household_id is not None)

@@ -1,6 +1,6 @@
 """One call that measures everything a masked file lost against its original."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -86,10 +86,12 @@ def compare(
 
     The combined score is e + (1 − e)·m: m is the mean of the SCORE measures that apply, each brought to [0, 1]: x/(1 + x)
     where a measure has no upper limit, else divided by it; e is the share of the entropy of the codes that is lost, times
-    the share of variables that are codes. Recoding everything to one code is a loss of 1, not of 0.
+    the share of variables that are codes, and 1 for a variable that was dropped. Recoding everything to one code is a loss
+    of 1, not of 0, and so is dropping it.
     """
     check_integer(table_dimension, minimum=1, maximum=3, name="table_dimension", owner="compare")
     names = _names(original, masked, variables)
+    dropped = () if variables is not None else _compared(original, lambda name: name not in masked.schema)
     numeric = tuple(n for n in names if _both(original, masked, n, Kind.NUMERIC))
     coded = tuple(n for n in names if n not in numeric)
     here, there = _match(original, masked)
@@ -107,19 +109,23 @@ def compare(
     for regression in regressions:
         measures += _regression(first, second, regression)
     measures += [_classification(first, second, wanted) for wanted in classifications]
-    return LossReport(tuple(measures), original.n_records, masked.n_records, here.size, combined_score(measures, names))
+    measures.append(_measure("dropped-share", len(dropped) / (len(names) + len(dropped)), dropped))
+    gone = _detail_lost(measures, names, dropped)
+    score = combined_score(measures, gone)
+    return LossReport(tuple(measures), original.n_records, masked.n_records, here.size, score, gone)
 
 
-def combined_score(measures: Sequence[Measure], names: Sequence[str] = ()) -> float:
-    """e + (1 − e)·m of the measures that are there (the first of each name); see `compare`."""
+def _detail_lost(measures: Sequence[Measure], names: Sequence[str], dropped: Sequence[str]) -> float:
+    """The part of the file that no measure can see any more: codes made coarser, variables dropped."""
     lost = next((measure for measure in measures if measure.name == "entropy-share"), None)
-    gone = 0.0 if lost is None else lost.value * len(lost.variables) / max(len(names), len(lost.variables))
-    parts = []
-    for name in SCORE:
-        found = next((measure for measure in measures if measure.name == name), None)
-        if found is not None:
-            most = found.definition.most
-            parts.append(found.value / (1 + found.value) if np.isinf(most) else found.value / most)
+    coarser = 0.0 if lost is None else lost.value * len(lost.variables)
+    return (coarser + len(dropped)) / (len(names) + len(dropped))
+
+
+def combined_score(measures: Sequence[Measure], gone: float) -> float:
+    """e + (1 − e)·m of the measures that are there (the first of each name); see `compare`."""
+    first = {measure.name: measure for measure in reversed(measures)}
+    parts = [first[name].share for name in SCORE if name in first]
     return gone + (1.0 - gone) * (float(np.mean(parts)) if parts else 0.0)
 
 
@@ -128,11 +134,16 @@ def _names(original: Microdata, masked: Microdata, variables: Sequence[str] | No
         original.schema.require(variables, owner="compare")
         masked.schema.require(variables, owner="compare")
         return tuple(variables)
-    skip = (Role.IDENTIFIER, Role.WEIGHT, Role.HOUSEHOLD_ID, Role.ENTITY)
-    names = tuple(v.name for v in original.schema.variables if v.role not in skip and v.name in masked.schema)
+    names = _compared(original, lambda name: name in masked.schema)
     if not names:
         raise DataError("compare: the two files have no variable in common that could be compared.")
     return names
+
+
+def _compared(original: Microdata, wanted: Callable[[str], bool]) -> tuple[str, ...]:
+    """Variables that can be compared (no ids, no weights) and are wanted."""
+    skip = (Role.IDENTIFIER, Role.WEIGHT, Role.HOUSEHOLD_ID, Role.ENTITY)
+    return tuple(v.name for v in original.schema.variables if v.role not in skip and wanted(v.name))
 
 
 def _both(original: Microdata, masked: Microdata, name: str, kind: Kind) -> bool:

@@ -97,6 +97,7 @@ _ALL = (
         "suppression-cost", "values that became missing, each at its variable's priority", "Σ priority", "spec M3"
     ),
     Definition("records-lost", "share of the records that the masked file no longer has", "1−n'/n", "usual", 1.0),
+    Definition("dropped-share", "share of the variables that the masked file no longer has", "1−q'/q", "usual", 1.0),
     Definition("pmse", "propensity mean squared error, logistic regression", "Σ(p−c)²/N", "Woo et al. 2009", 0.25),
     Definition(
         "s-pmse",

@@ -32,6 +32,12 @@ class Measure:
         """Name of the measure."""
         return self.definition.name
 
+    @property
+    def share(self) -> float:
+        """The value brought to [0, 1]: x/(1 + x) where the measure has no upper limit, else divided by it."""
+        most = self.definition.most
+        return self.value / (1 + self.value) if math.isinf(most) else self.value / most
+
     def __repr__(self) -> str:
         return f"<{self.name} {self.value:.4g} of {len(self.variables)} variables>"
 
@@ -40,7 +46,8 @@ class Measure:
 class LossReport:
     """All measures of one comparison, over the file and per variable, and one combined score in [0, 1].
 
-    `matched` says how many records could be compared one by one; 0 means only distributions were compared.
+    `matched` says how many records could be compared one by one; 0 means only distributions were compared. `detail_lost`
+    is what recoding and dropping took before anything is compared, a part of every combined score.
     """
 
     measures: tuple[Measure, ...]
@@ -48,6 +55,7 @@ class LossReport:
     n_masked: int
     matched: int
     score: float
+    detail_lost: float = 0.0
 
     def __repr__(self) -> str:
         return f"<LossReport {len(self.measures)} measures, score {self.score:.4f}>"
@@ -66,6 +74,12 @@ class LossReport:
         names = sorted({measure.name for measure in self.measures})
         hint = did_you_mean(name, names) or f" Measured: {', '.join(names)}."
         raise ParameterError(f"LossReport: there is no measure {name!r}.{hint}")
+
+    def combined(self, name: str) -> float:
+        """One measure and the detail that it cannot see: e + (1 − e)·m, so that coarse codes and dropped variables cost."""
+        self[name]  # says which measures there are
+        found = next(measure for measure in self.measures if measure.name == name)
+        return self.detail_lost + (1.0 - self.detail_lost) * found.share
 
     def of_variable(self, name: str, variable: str) -> float:
         """Value of a measure for one variable."""

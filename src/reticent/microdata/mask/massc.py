@@ -39,7 +39,8 @@ class Massc(Method):
     Stratum h holds units whose combination of keys occurs at most `limits[h]` times (the last one all others). In each
     stratum `substitute` percent get the keys of a similar unit, then `sample` percent are kept; both are uncertain for
     an intruder, the more so the higher the risk. Weights are then calibrated so that the totals of `calibrate`
-    (numbers of each category, sums of numeric variables) are those of the original file.
+    (numbers of each category, sums of numeric variables) are those of the original file. Where all weights were equal, the
+    new ones show the stratum, and so who had rare keys: put noise on them (`noise-on-weights`) in a later step.
     """
 
     name: ClassVar[str] = "massc"

@@ -11,6 +11,8 @@ from reticent.microdata.trace import Trace, positions
 
 FEWEST = 3
 """Respondents (or households) that must share a weight before it says something about where they live."""
+LUCK = 0.001
+"""How likely the nearby weights of any record may be those of one code by chance, before they count as telling it."""
 
 
 @dataclass(frozen=True)
@@ -41,25 +43,76 @@ class OrderLeft:
 def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     """Find weights shared by several respondents who all have one true code, where that code is blank or recoded.
 
-    Design weights are often published by region: a weight that occurs in one region only gives the region back.
+    Design weights are often published by region: a weight that occurs in one region only gives the region back. Where
+    weights were disturbed, all true weights that the published one can stand for (by the smallest and the largest factor
+    in the file) must be those of one code, and of more respondents than chance brings together.
     """
     name = masked.schema.weight
     if name is None:
         return None
     own = positions(trace.original, masked)
     weight = masked.patterns((name,)).group
-    home = trace.original.household()
-    unit = own if home is None else np.where(own >= 0, home[own], -1)
+    unit = np.where(own >= 0, _units(trace.original)[own], -1)
     pairs = np.unique(np.column_stack((weight, unit)), axis=0)
     several = np.bincount(pairs[:, 0], minlength=int(weight.max()) + 1) >= FEWEST
+    nearby = Nearby.of(trace.original, masked, own)
     found: dict[str, int] = {}
     for key in trace.original.schema.keys:
-        told = several[weight] & _one_code(trace, own, weight, key) & _coarser(trace, masked, key)
-        found[key] = int(told.sum())
+        told = several[weight] & _one_code(trace, own, weight, key)
+        if nearby is not None:
+            told |= nearby.one_code(trace.original.encoded(key).codes.astype(np.int64))
+        found[key] = int((told & _coarser(trace, masked, key)).sum())
     if not found or not any(found.values()):
         return WeightsLeft(0, None)
     worst = max(found, key=lambda key: found[key])
     return WeightsLeft(found[worst], worst)
+
+
+def _units(data: Microdata) -> NDArray[np.int64]:
+    """Who a weight belongs to: the household, else the respondent, else the record."""
+    found = data.household() if data.schema.household_id is not None else data.entity()
+    return np.arange(data.n_records) if found is None else np.asarray(found, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """For each published record the true weights that its disturbed one can stand for, as a range in their order."""
+
+    order: NDArray[np.int64]
+    unit: NDArray[np.int64]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    here: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, original: Microdata, masked: Microdata, own: NDArray[np.int64]) -> "Nearby | None":
+        """None where all weights were multiplied by one factor, so that equal ones stayed equal."""
+        true, shown = original.weights(), masked.weights()
+        here = own >= 0
+        if true is None or shown is None or not here.any():
+            return None
+        factor = shown[here] / true[own[here]]
+        low, high = float(factor.min()) * (1 - 1e-9), float(factor.max()) * (1 + 1e-9)
+        if high / low < 1 + 1e-6:
+            return None
+        unit = _units(original)
+        order = np.lexsort((unit, true))
+        ordered = true[order]
+        start, stop = np.searchsorted(ordered, shown / high, "left"), np.searchsorted(ordered, shown / low, "right")
+        return cls(order, unit, start, stop, here)
+
+    def one_code(self, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Records whose nearby weights are all those of one code, and of too many respondents for chance."""
+        code, unit = codes[self.order], self.unit[self.order]
+        ends = np.append(np.flatnonzero(np.diff(code)) + 1, code.size)
+        same = ends[np.searchsorted(ends, self.start, "right").clip(max=ends.size - 1)] >= self.stop
+        counted = np.append(0, np.cumsum(np.append(True, np.diff(unit) != 0)))
+        units = counted[self.stop] - counted[self.start]
+        first = code[self.start.clip(max=code.size - 1)]
+        share = np.bincount(code + 1, minlength=int(code.max()) + 2)[first + 1] / code.size
+        with np.errstate(divide="ignore"):
+            luck = np.log(share) * (units - 1) + np.log(code.size)
+        return np.asarray(self.here & (first >= 0) & same & (units >= FEWEST) & (luck <= np.log(LUCK)))
 
 
 def _one_code(trace: Trace, own: NDArray[np.int64], weight: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
