@@ -6,13 +6,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test deep bench docs check clean
+.PHONY: demo test test-quick deep bench docs check clean
 
 demo: $(VENV)/core.stamp
 	@$(BIN)/reticent demo --output demo-output
 
 test: $(VENV)/dev.stamp
 	@scripts/check
+
+test-quick: $(VENV)/dev.stamp
+	@scripts/check tests/architecture/test_structure.py tests/architecture/test_walks.py tests/api tests/unit -m "not slow and not deep"
 
 deep: $(VENV)/dev.stamp
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep" -n 2

@@ -13,7 +13,11 @@ DEEP = re.compile(r"(?:from|import) reticent\.(?!games\b|mask\b|methods\b|rules\
 
 
 def _documented() -> set[str]:
-    return set(re.findall(r"^\.\. auto(?:class|function|exception):: reticent\.([\w.]+)$", PAGE, re.M))
+    """Single names, and the facades, of which everything in `__all__` is shown."""
+    names = set(re.findall(r"^\.\. auto(?:class|function|exception):: reticent\.([\w.]+)$", PAGE, re.M))
+    for facade in re.findall(r"^\.\. automodule:: reticent\.(\w+)$", PAGE, re.M):
+        names |= {f"{facade}.{name}" for name in importlib.import_module(f"reticent.{facade}").__all__}
+    return names
 
 
 def _public() -> set[str]:

@@ -14,6 +14,7 @@ def test_there_are_enough_of_them() -> None:
     assert len(FILES) >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_workflow_runs_in_ten_lines(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(path))

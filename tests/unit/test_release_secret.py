@@ -45,12 +45,14 @@ def test_a_key_file_with_a_pattern_is_no_key_file(text: str, tmp_path: Path) -> 
         release_secret(path, owner="here")
 
 
+@pytest.mark.slow
 def test_random_keys_are_never_taken_for_a_pattern() -> None:
     assert sum(weakness_of(secrets.token_bytes(32)) is not None for _ in range(5_000)) == 0
     for bits in (160, 256, 512):
         assert all(weakness_of_number(secrets.randbits(bits) | 1 << (bits - 1)) is None for _ in range(50))
 
 
+@pytest.mark.slow
 def test_random_keys_are_taken_in_every_form(tmp_path: Path) -> None:
     for size in (16, 20, 32, 64):
         for _ in range(500):

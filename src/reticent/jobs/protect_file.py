@@ -7,20 +7,21 @@ attack that the plan asks for was tried and withstood (or the plan says why the 
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Unpack
 
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret, release_secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
-from reticent.data.plan import Plan, RiskSection
+from reticent.data.plan import Plan
 from reticent.data.verdict import FileVerdict
 from reticent.io.places import check_places, inputs_of
 from reticent.io.plan import PlanFile, load_plan
 from reticent.io.read import load_source
 from reticent.io.write import write_masked, write_texts, writer_for
 from reticent.microdata.mask import METHODS
-from reticent.microdata.protect import protect_data
+from reticent.microdata.protect import FileWishes, protect_data
 from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.report.file_report import confidential_report, public_report
 
@@ -35,33 +36,9 @@ KEPT_NOWHERE = (
 )
 
 
-def protect_file(
-    data: Microdata,
-    steps: Sequence[MaskingMethod],
-    *,
-    most: float | None = None,
-    accept_risk: str | None = None,
-    risk: RiskSection | None = None,
-    edits: Sequence[str] = (),
-    secret: Secret | int | bytes | Path | str | None = None,
-    test_secret: bool = False,
-    keep_order: bool = False,
-    keep_household_ids: bool = False,
-    progress: Progress = silent,
-) -> FileResult:
-    """Mask a file step by step, attack the result and judge it; a file that is not protected is an error.
-
-    `most` limits the largest risk of a record and of a household, and the share of records that can be linked back (0.05
-    where the file has weights; without weights it must be given). `accept_risk` is the reason for releasing a file
-    although an attack was not withstood; it is recorded. Other limits and attacks are options of `risk`.
-
-    Without a `secret` one is drawn and kept in the result (`secret_hex`): every further release of the data needs it. A
-    secret that can be guessed is refused, unless `test_secret` says that the file is never released.
-    """
-    run = protect_data(
-        data, steps, most=most, accept_risk=accept_risk, risk=risk, edits=edits, secret=secret, test_secret=test_secret,
-        keep_order=keep_order, keep_household_ids=keep_household_ids, progress=progress,
-    )  # fmt: skip
+def protect_file(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpack[FileWishes]) -> FileResult:
+    """Mask a file step by step, attack the result and judge it; a file that is not protected is an error."""
+    run = protect_data(data, steps, **wishes)
     run.verdict.require()
     return run.result
 

@@ -173,6 +173,18 @@ def _pair_distances(left, right, nominal, absent, out):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
+def _push(nodes, bounds, depth, child, left, right):  # type: ignore[no-untyped-def]
+    """Put both children of a node on the stack, the nearer one on top, because it narrows the search most."""
+    if left <= right:
+        nodes[depth], bounds[depth] = child + 1, right
+        nodes[depth + 1], bounds[depth + 1] = child, left
+    else:
+        nodes[depth], bounds[depth] = child, left
+        nodes[depth + 1], bounds[depth + 1] = child + 1, right
+    return depth + 2
+
+
+@njit(cache=True, nogil=True)
 def _count_nearer(  # type: ignore[no-untyped-def]
     points, starts, ends, children, low, high, gaps, nominal, absent, queries, radii, cap, tie, nearer, ties
 ):
@@ -202,13 +214,7 @@ def _count_nearer(  # type: ignore[no-untyped-def]
                 continue
             left = _to_box(query, child, low, high, gaps, nominal, absent)
             right = _to_box(query, child + 1, low, high, gaps, nominal, absent)
-            if left <= right:
-                nodes[depth], bounds[depth] = child + 1, right
-                nodes[depth + 1], bounds[depth + 1] = child, left
-            else:
-                nodes[depth], bounds[depth] = child, left
-                nodes[depth + 1], bounds[depth + 1] = child + 1, right
-            depth += 2
+            depth = _push(nodes, bounds, depth, child, left, right)
         nearer[i], ties[i] = n_nearer, n_ties
 
 
@@ -298,13 +304,7 @@ def _nearest(  # type: ignore[no-untyped-def]
                 continue
             left = _to_box(query, child, low, high, gaps, nominal, absent)
             right = _to_box(query, child + 1, low, high, gaps, nominal, absent)
-            if left <= right:
-                nodes[depth], bounds[depth] = child + 1, right
-                nodes[depth + 1], bounds[depth + 1] = child, left
-            else:
-                nodes[depth], bounds[depth] = child, left
-                nodes[depth + 1], bounds[depth + 1] = child + 1, right
-            depth += 2
+            depth = _push(nodes, bounds, depth, child, left, right)
         found[i], distances[i] = where, best
 
 

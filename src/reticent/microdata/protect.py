@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 
+from reticent.base.checks import did_you_mean
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, release_secret, secret_note
@@ -31,31 +33,47 @@ HELD_BACK = (
 )
 
 
-def protect_data(
-    data: Microdata,
-    steps: Sequence[MaskingMethod],
-    *,
-    most: float | None = None,
-    accept_risk: str | None = None,
-    risk: RiskSection | None = None,
-    edits: Sequence[str] = (),
-    secret: Secret | int | bytes | Path | str | None = None,
-    test_secret: bool = False,
-    keep_order: bool = False,
-    keep_household_ids: bool = False,
-    notes: Sequence[str] = (),
-    progress: Progress = silent,
-) -> ProtectedFile:
-    """As `protect_file`, with the data before and after for the confidential report, whatever the verdict is.
+class FileWishes(TypedDict, total=False):
+    """What may be said about a run besides the data and the steps.
+
+    `most` limits the largest risk of a record and of a household, and the share of records that can be linked back (0.05
+    where the file has weights; without weights it must be given). `accept_risk` is the reason for releasing a file
+    although an attack was not withstood; it is recorded. Other limits and attacks are options of `risk`.
+
+    Without a `secret` one is drawn and kept in the result (`secret_hex`): every further release of the data needs it. A
+    secret that can be guessed is refused, unless `test_secret` says that the file is never released.
+    """
+
+    most: float | None
+    accept_risk: str | None
+    risk: RiskSection | None
+    edits: Sequence[str]
+    secret: Secret | int | bytes | Path | str | None
+    test_secret: bool
+    keep_order: bool
+    keep_household_ids: bool
+    notes: Sequence[str]
+    progress: Progress
+
+
+def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpack[FileWishes]) -> ProtectedFile:
+    """Mask, attack and judge; with the data before and after for the confidential report, whatever the verdict is.
 
     The publishable file (`run.result.file`) is given out only if the verdict allows it.
     """
-    settings = _settings(risk, most, accept_risk)
+    unknown = [name for name in wishes if name not in FileWishes.__annotations__]
+    if unknown:
+        raise ParameterError(
+            f"protect_file: unknown option {unknown[0]!r}.{did_you_mean(unknown[0], FileWishes.__annotations__)}"
+        )
+    secret, progress = wishes.get("secret"), wishes.get("progress", silent)
+    keep_order = wishes.get("keep_order", False)
+    settings = _settings(wishes.get("risk"), wishes.get("most"), wishes.get("accept_risk"))
     limit = settings.limit(weighted=data.schema.weight is not None)
     check_needs(data, steps)
-    rules = read_rules(edits, data.schema)
+    rules = read_rules(wishes.get("edits", ()), data.schema)
     check_input(data, rules)
-    source = release_secret(secret, test=test_secret, owner="protect_file")
+    source = release_secret(secret, test=wishes.get("test_secret", False), owner="protect_file")
     keys = recount_keys(data, settings)
     data.schema.require(settings.known, owner="[risk] known")
     progress(0.0, "risk before")
@@ -65,7 +83,9 @@ def protect_data(
     )
     progress(0.6, "attack")
     after = measure_risk(data, settings, masked=masked)
-    released = finish(masked.data, secret=source, keep_order=keep_order, keep_household_ids=keep_household_ids)
+    released = finish(
+        masked.data, secret=source, keep_order=keep_order, keep_household_ids=wishes.get("keep_household_ids", False)
+    )
     attacks = attack_file(masked, released, settings, shuffled=not keep_order, progress=part(progress, 0.7, 0.9))
     verdict = judge(attacks, settings, limit=limit, households=data.schema.household_id is not None)
     progress(0.9, "loss")
@@ -77,7 +97,12 @@ def protect_data(
         risk_after=after.summary(),
         loss={**measure_loss(data, masked.data, masked.steps), "score": report.score, "measures": report.rows()},
         steps=masked.steps,
-        notes=(*_secret_notes(source, drawn=secret is None), *_role_notes(data, masked.data), *notes, *masked.notes),
+        notes=(
+            *_secret_notes(source, drawn=secret is None),
+            *_role_notes(data, masked.data),
+            *wishes.get("notes", ()),
+            *masked.notes,
+        ),
         secret_hex=source.to_hex() if secret is None else "",
     )
     progress(1.0, "done")

@@ -19,6 +19,7 @@ def plan(tmp_path: Path) -> Path:
     return tmp_path / "firms.plan.toml"
 
 
+@pytest.mark.slow
 def test_cells_are_explained_by_their_codes(plan: Path) -> None:
     result = run_table_plan(plan)
     rows = result.intervals()
@@ -42,6 +43,7 @@ def test_only_hidden_cells_have_a_reason(plan: Path) -> None:
         result.what_if("Total", "zzz")
 
 
+@pytest.mark.slow
 def test_the_command_line_explains(plan: Path) -> None:
     secondary = next(row["cell"] for row in run_table_plan(plan).intervals() if row["status"] == "secondary")
     codes = ";".join(secondary)

@@ -41,6 +41,7 @@ def spec(*names: str, response: str | None = None, weighted: bool = False) -> Ta
     return TableSpec(tuple(DimensionSpec(name) for name in names), response=response, weighted=weighted)
 
 
+@pytest.mark.slow
 def test_counts_stay_within_the_design_and_zeros_look_alike() -> None:
     result = protect_table(
         DATA, spec("age", "town"), rules=[Threshold(minimum=2)], method=CellKey(), secret=3, test_secret=True

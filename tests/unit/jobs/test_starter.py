@@ -13,6 +13,7 @@ from reticent.io.read import read_microdata
 from reticent.jobs.starter import new_project, new_secret
 
 
+@pytest.mark.slow
 def test_starter_project_runs(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, ["new", str(tmp_path / "start")])
     assert run.exit_code == 0, run.output

@@ -45,6 +45,7 @@ def test_v_mdav_keeps_a_cloud_of_five_together_where_fixed_sizes_cut_it() -> Non
     assert len(set(labels[5:])) == 1
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-50, 50), min_size=4, max_size=10), st.integers(2, 4))
 def test_shortest_path_is_the_best_of_all_partitions(values: list[int], k: int) -> None:
     x = np.sort(np.asarray(values, dtype=float))

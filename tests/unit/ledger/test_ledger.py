@@ -203,6 +203,7 @@ def test_two_processes_take_turns_and_see_each_other(tmp_path: Path) -> None:
     assert seen == list(range(50))
 
 
+@pytest.mark.slow
 def test_opening_reads_and_hashes_each_entry_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The work grows with the entries and no faster; how long 100,000 take is a benchmark's business."""
     path = begin(tmp_path, 0)

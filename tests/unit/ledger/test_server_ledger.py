@@ -125,6 +125,7 @@ def test_two_connections_take_turns(server: str, tmp_path: Path) -> None:
     second.close()
 
 
+@pytest.mark.slow
 def test_two_processes_never_answer_both_halves_on_a_server(server: str, tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[3]
     child = root / "tests" / "jobs" / "query_child.py"

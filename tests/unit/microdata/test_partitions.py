@@ -63,6 +63,7 @@ def test_one_variable(name: str) -> None:
     assert grouping.within >= exact.within - 1e-9
 
 
+@pytest.mark.slow
 def test_threads_do_not_matter_and_the_secret_decides() -> None:
     x = points(300, 4, 2)
     results = [
@@ -73,6 +74,7 @@ def test_threads_do_not_matter_and_the_secret_decides() -> None:
     assert partition(x, Partitioning(k=3, name="best", proposals=QUICK), secret=10).labels.tobytes() != results[0]
 
 
+@pytest.mark.slow
 def test_best_is_at_least_as_good_as_its_start_and_above_its_bound() -> None:
     x = points(200, 3, 4)
     for start in ("mdav", "v-mdav", "cbfs", "ward", "first-component", "z-scores"):

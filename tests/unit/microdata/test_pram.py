@@ -107,6 +107,7 @@ def test_controlled_draws_stay_within_one_of_expectation() -> None:
         assert np.abs(after - expected).max() < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controlled", [True, False])
 def test_transitions_follow_the_matrix(controlled) -> None:
     data = codes_file(n=300)

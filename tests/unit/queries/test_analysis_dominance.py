@@ -143,6 +143,7 @@ def test_reach_holds_without_dominance(tmp_path: Path) -> None:
     assert tight.ask("SELECT VARIANCE(turnover) FROM data", user="u").value < 0.2 * free
 
 
+@pytest.mark.slow
 def test_the_covariance_attack_on_a_dominant_firm_fails() -> None:
     """Over secrets: without the rule, and without factors, most succeed; with either none comes near."""
     scenario = establishments(mode="analysis", own_codes=False)

@@ -64,6 +64,7 @@ def test_a_set_has_one_answer_however_it_is_asked_for(tmp_path: Path) -> None:
     assert value(other, "SELECT SUM(pay) FROM data WHERE dep = 'a'") != plain
 
 
+@pytest.mark.slow
 def test_noise_is_that_of_the_design(tmp_path: Path) -> None:
     """Over many secrets: mean 0 and variance 3 for counts, 0.1·√3 of the largest contribution for sums, never beyond D."""
     counts, sums = [], []

@@ -302,6 +302,7 @@ def test_known_respondents_count_as_known(tmp_path: Path) -> None:
     assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="u"), Answer)
 
 
+@pytest.mark.slow
 def test_families_and_pairs_are_protected_as_sums_of_classes(tmp_path: Path) -> None:
     """Two classes of department a, neither of them inferable: only their sum is, and that is the whole department.
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from reticent.queries.fitting import independent, least_squares, leverage, logistic, triangle
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000), st.integers(2, 6), st.sampled_from([20, 511, 512, 513, 1500]))
 def test_least_squares_agrees_with_the_normal_equations(seed: int, k: int, n: int) -> None:
     rng = np.random.default_rng(seed)

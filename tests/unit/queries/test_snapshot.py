@@ -57,6 +57,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seen
 
 
+@pytest.mark.slow
 def test_decisions_are_the_same_with_and_without_a_snapshot(tmp_path: Path, replayed: list[int]) -> None:
     whole = tmp_path / "whole"
     whole.mkdir()
@@ -80,6 +81,7 @@ def test_decisions_are_the_same_with_and_without_a_snapshot(tmp_path: Path, repl
     again.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["flipped", "shortened", "foreign", "empty"])
 def test_a_snapshot_that_cannot_be_trusted_is_not_used(tmp_path: Path, replayed: list[int], damage: str) -> None:
     db = opened(tmp_path)

@@ -97,6 +97,7 @@ def test_the_first_or_the_first_five_categories_of_a_term() -> None:
     assert tree.find("bank", most=5) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_iab_and_wordnet(tmp_path: Path, shared_data: Path) -> None:
     iab = read_taxonomy(shared_data / "taxonomy" / "iab_content_taxonomy_3.1.tsv", "iab")
     assert iab.depth == 4

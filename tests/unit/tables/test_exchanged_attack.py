@@ -48,6 +48,7 @@ def test_additivity_can_give_away_what_each_cell_hides() -> None:
     assert found.exposed_cells.tolist() == [0]
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), base=st.sampled_from([3, 5]))
 def test_whole_numbers_equal_enumeration(seed: int, base: int) -> None:
     rng = np.random.default_rng(seed)
@@ -66,6 +67,7 @@ def test_whole_numbers_equal_enumeration(seed: int, base: int) -> None:
     assert np.array_equal(found.exposed, found.low == found.high)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), level=st.sampled_from([0.0, 1.5, 4.0]))
 def test_both_ways_agree_with_the_whole_system(seed: int, level: float) -> None:
     """Exact ends equal scipy's on all cells; beyond the size limit the same cells are exposed."""
@@ -92,6 +94,7 @@ def test_both_ways_agree_with_the_whole_system(seed: int, level: float) -> None:
     assert proved.exposed_cells.tolist() == found.exposed_cells.tolist()
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), some=st.booleans())
 def test_every_cell_of_a_noisy_table_is_attacked(seed: int, some: bool) -> None:
     """Ends of all cells equal scipy's; only unsafe cells are exposed, and in large tables only these are attacked."""

@@ -22,6 +22,7 @@ def test_relations_in_words() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), share=st.floats(0.2, 0.7))
 def test_the_relations_named_are_enough(seed: int, share: float) -> None:
     """With the named relations only, the attacker finds the same interval."""
