@@ -296,5 +296,5 @@ def test_the_ten_lines_of_the_read_me_are_held(monkeypatch: pytest.MonkeyPatch, 
     assert lines is not None
     names: dict[str, object] = {}
     exec(lines.group(1), names)  # noqa: S102
-    assert names["result"].verdict.held  # type: ignore[attr-defined]
+    assert names["run"].verdict.held  # type: ignore[attr-defined]
     assert (tmp_path / "people.safe.csv").exists()
