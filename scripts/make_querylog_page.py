@@ -84,14 +84,11 @@ query that only they made: k-anonymity of pseudo-users does not hide it. So the 
   `k` times less often. That somebody learns what the group asked about.
 - Two releases of the same log with other parameters, or of logs that overlap, are two samples with draws of their own,
   also under the same secret; each keeps the promises, together they show more queries. Where the logs differ by one
-  user, what changes between the releases may be that user's. On this log, with one user of twelve drawn left out at a
-  time, nearly every pseudo-user changed (k = 3), under one secret as under two. Of about 150 queries that vanished one
-  was that user's, so the difference names nobody by itself, but it narrows what the user asked. A user who gives
-  nothing to the release changes nothing, and under one secret that shows: both releases are equal.
+  user, what changes between the releases may be that user's. Many pseudo-users change with one user, so the difference
+  names nobody by itself, but it narrows what the user asked. A user who gives nothing to the release changes nothing,
+  and under one secret that shows: both releases are equal.
 - Users of one cluster who put their own queries together know that the rest of their pseudo-user's queries are the
-  others'. Where one user of a cluster asks far more than the others, most of its queries are that user's. On this
-  log (guard 3, drop) the largest giver of a pseudo-user gave 55 / 40 / 25 % of its queries in the median and at most
-  90 / 80 / 62 % (k = 2 / 3 / 5).
+  others'. Where one user of a cluster asks far more than the others, most of its queries are that user's.
 
 ## How it works
 
