@@ -7,7 +7,7 @@ from reference.noise_worlds import SHAPES, fitting_ends, random_ptable, relation
 from reticent.base.errors import DataError
 from reticent.base.progress import silent
 from reticent.data.relations import Relations
-from reticent.tables.attack.noise import EXACT_CELLS, noise_findings
+from reticent.tables.attack.noise import EXACT_CELLS, fitted_prior, noise_findings, posteriors
 from reticent.tables.attack.noise_intervals import exact_ends, narrowed
 from reticent.tables.methods import Outcome, attack
 from reticent.tables.perturb.cell_key import perturb_counts
@@ -121,3 +121,15 @@ def test_values_that_nothing_explains_are_an_error() -> None:
     origins = origins_of(table, np.array([5.0, 5.0, 30.0]))
     with pytest.raises(DataError, match="no true counts fit"):
         narrowed(relations, origins, origins.low, origins.high)
+
+
+def test_wide_sets_of_counts_have_a_prior_too() -> None:
+    """Large adjustments leave more possible counts than small counts have frequencies."""
+    table = design_ptable(Design(5, 3.0, 2))
+    origins = origins_of(table, np.array([3.0, 4.0, 7.0, 90.0]), slack=40, mean_slack=2.0)
+    prior = fitted_prior(origins)
+    assert (prior > 0).all()
+    relations = Relations.from_rows(4, [([0, 1, 2], [1, 1, -1])])
+    sure, likeliest = posteriors(relations, origins, origins.low, origins.high)
+    assert ((sure > 0) & (sure <= 1)).all()
+    assert (likeliest >= 0).all()

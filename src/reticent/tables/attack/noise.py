@@ -141,13 +141,14 @@ def posteriors(relations: Relations, origins: Origins, low: Floats, high: Floats
     return sure, likeliest
 
 
-def fitted_prior(origins: Origins, *, rounds: int = 20, level: int = 30) -> Floats:
-    """Frequencies of the true counts 0, 1, …, `level` under which the published ones are likely; level from there on.
+def fitted_prior(origins: Origins, *, rounds: int = 20) -> Floats:
+    """Frequencies of true counts from 0 on under which the published ones are likely; the last holds for all larger counts.
 
     By EM with smoothing (EMS): without it every count that occurs a few times would be taken for certain.
     """
     assert origins.weights is not None
     width = origins.patterns.shape[1]
+    level = 30 + 2 * width
     kinds, often = np.unique(
         np.column_stack([np.minimum(origins.base, level), origins.pattern]), axis=0, return_counts=True
     )

@@ -42,11 +42,7 @@ def perturb_counts(
     if bool((counts < 0).any()):
         raise DataError(f"{OWNER}: counts must not be negative.")
     _check_keys(counts, keys)
-    changes = table.changes(counts, keys)
-    if not zeros:
-        changes = np.where(counts == 0, 0.0, changes)
-    published = counts + changes
-    low, high = table.origins(published.astype(np.int64))
+    published, low, high = table.perturbed(counts, keys, zeros=zeros)
     if weights is None:
         return KeyedValues(published, low, high)
     mean = np.divide(weights, counts, out=np.ones(len(counts)), where=counts > 0)

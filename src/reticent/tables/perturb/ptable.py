@@ -7,13 +7,14 @@ so on. The last row serves all larger sizes. Files are those of tau-ARGUS and of
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
-from reticent.kernels.ptables import look_up
+from reticent.kernels.ptables import look_up, perturbed
 
 Floats = NDArray[np.float64]
 KINDS = ("all", "even", "odd")
@@ -112,15 +113,29 @@ class PerturbationTable:
 
     def changes(self, counts: NDArray[np.int64], keys: Floats) -> Floats:
         """The change of each count for its key."""
+        bounds, changes, lengths = self._padded
+        found = look_up(
+            np.asarray(counts, dtype=np.int64), np.asarray(keys, dtype=np.float64), bounds, changes, lengths
+        )
+        return np.asarray(found)
+
+    def perturbed(
+        self, counts: NDArray[np.int64], keys: Floats, *, zeros: bool = False
+    ) -> tuple[Floats, Floats, Floats]:
+        """Counts with their change, and the least and largest origin of each; 0 stays 0 unless `zeros`."""
+        own = np.asarray(counts, dtype=np.int64), np.asarray(keys, dtype=np.float64)
+        values, low, high = perturbed(*own, *self._padded, self._origin_steps, zeros)
+        return values, low, high
+
+    @cached_property
+    def _padded(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """Bounds and changes of all rows in matrices, and the length of each row."""
         lengths = np.array([len(row.changes) for row in self.rows])
         bounds, changes = (np.zeros((len(self.rows), int(lengths.max()))) for _ in range(2))
         for number, row in enumerate(self.rows):
             bounds[number, : lengths[number]] = row.bounds
             changes[number, : lengths[number]] = row.changes
-        found = look_up(
-            np.asarray(counts, dtype=np.int64), np.asarray(keys, dtype=np.float64), bounds, changes, lengths
-        )
-        return np.asarray(found)
+        return bounds, changes, lengths
 
     def interpolated(self, sizes: Floats, keys: Floats) -> Floats:
         """The change for any size: between two rows in proportion to the distance, the last row beyond it."""
@@ -139,14 +154,20 @@ class PerturbationTable:
 
         A published 0 may have been 0. A value that no true count gives is its own origin.
         """
+        steps = self._origin_steps
+        at = np.minimum(published, len(steps) - 1)
+        return (published + steps[at, 0]).astype(np.float64), (published + steps[at, 1]).astype(np.float64)
+
+    @cached_property
+    def _origin_steps(self) -> NDArray[np.int64]:
+        """For each result how far its least and its largest origin are from it."""
         last, reach = len(self.rows) - 1, int(self.largest)
         possible = [set(row.changes[row.chances > 0].tolist()) for row in self.rows]
         steps = np.zeros((last + reach + 1, 2), dtype=np.int64)  # from there on only the last row plays a part
         for value in range(len(steps)):
             found = [i for i in range(max(0, value - reach), value + reach + 1) if value - i in possible[min(i, last)]]
             steps[value] = (min(found) - value, max(found) - value) if found else (0, 0)
-        at = np.minimum(published, len(steps) - 1)
-        return (published + steps[at, 0]).astype(np.float64), (published + steps[at, 1]).astype(np.float64)
+        return steps
 
 
 def read_ptables(path: Path) -> dict[str, PerturbationTable]:

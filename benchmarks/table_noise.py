@@ -1,6 +1,6 @@
 """Noise for tables: noise of many cells, additivity of a hypercube, and a census-like hypercube from records to the attack.
 
-`python -m benchmarks.bench_table_noise` prints processor seconds of each, compile time excluded.
+`python -m benchmarks.table_noise` prints processor seconds of each, compile time excluded.
 """
 
 import sys
