@@ -31,6 +31,8 @@ EXACT_CELLS = 60
 CERTAIN = 0.95
 LONGEST = 40
 """Relations of more cells say too little about each of them to be worth the work."""
+WORK = 3e8
+"""So many products are spent on relations, the shortest first."""
 
 
 def audit_noise(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress = silent) -> Audit:
@@ -124,7 +126,8 @@ def posteriors(relations: Relations, origins: Origins, low: Floats, high: Floats
     """How probable the likeliest true count of each cell is, and which one that is.
 
     The prior are the frequencies of true counts that fit the published ones best (by EM). A cell is judged by its own
-    value within its interval, and by each relation of up to 40 cells with all values in it; the surest view counts.
+    value within its interval, and by each relation of up to 40 cells (in large tables fewer) with all values in it; the
+    surest view counts.
     """
     assert origins.weights is not None
     width = origins.patterns.shape[1]
@@ -137,8 +140,16 @@ def posteriors(relations: Relations, origins: Origins, low: Floats, high: Floats
     likeliest = (origins.base + np.argmax(laws, axis=1)).astype(np.float64)
     sure = laws.max(axis=1, initial=0.0)
     targets = np.rint(relations.rhs).astype(np.int64)
-    sharpest(relations.indptr, relations.cells, relations.coefs, targets, origins.base, laws, LONGEST, sure, likeliest)
+    longest = _affordable(np.diff(relations.indptr), width)
+    sharpest(relations.indptr, relations.cells, relations.coefs, targets, origins.base, laws, longest, sure, likeliest)
     return sure, likeliest
+
+
+def _affordable(lengths: NDArray[np.int64], width: int) -> int:
+    """The longest relations that can be looked at in large tables."""
+    often = np.bincount(np.minimum(lengths, LONGEST + 1), minlength=LONGEST + 2)[: LONGEST + 1]
+    work = np.cumsum(often * (np.arange(LONGEST + 1.0) * width) ** 2)
+    return int(np.searchsorted(work, WORK, side="right") - 1)
 
 
 def fitted_prior(origins: Origins, *, rounds: int = 20) -> Floats:
