@@ -1,6 +1,7 @@
 """Every registered protection mode: it says what it promises, decides the same again, and survives a restart."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -28,7 +29,7 @@ QUERIES = (
 )
 
 
-def database(folder: Path, mode: str) -> ProtectedDatabase:
+def database(folder: Path, mode: str, **options: Any) -> ProtectedDatabase:
     rng = np.random.default_rng(4)
     n = 150
     grade = np.where(np.arange(n) == 0, "top", rng.choice(["low", "mid"], n))
@@ -53,7 +54,7 @@ def database(folder: Path, mode: str) -> ProtectedDatabase:
         mode=mode, test=mode == "open", filters=("dept", "grade"), responses=("pay", "hours"), bounds=bounds
     )
     return ProtectedDatabase(
-        Microdata.of(table, schema), policy=policy, secret=9, test_secret=True, ledger=folder / "d.ledger"
+        Microdata.of(table, schema), policy=policy, secret=9, test_secret=True, ledger=folder / "d.ledger", **options
     )
 
 

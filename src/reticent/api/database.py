@@ -36,7 +36,7 @@ def open_database(
     for name in ("secret", "ledger"):
         if options.get(name) is None:
             raise ParameterError(f"open_database: {name} is missing; give {name}=….")
-    known = ("secret", "ledger", "name", "version", "anchor", "create", "test_secret", "adopt_anchor")
+    known = ("secret", "ledger", "name", "version", "anchor", "create", "test_secret", "adopt_anchor", "streams")
     unknown = [name for name in options if name not in known]
     if unknown:
         raise ParameterError(f"open_database: unknown option {unknown[0]!r}; known are {', '.join(known)}.")

@@ -16,6 +16,11 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import ParameterError
 
+STREAM_VERSION = 2
+"""Version of the random streams. Whatever gives other draws for the same secret and input raises it, because two draws of one
+value can be averaged: releases drawn before are never continued without a word from their owner (see `check_streams`)."""
+FIRST_STREAMS = 1
+"""What version 0.1.0 drew; records that name no version are of it."""
 SECRET_BYTES = 32
 LEAST_BITS = 128
 """A whole number or a byte string below this size can be guessed, or could be one day."""
@@ -132,6 +137,16 @@ def release_secret(source: Source, *, test: bool = False, owner: str) -> Secret:
             "(`reticent new-secret` makes one), or test_secret = true for a test that is never released."
         )
     return secret
+
+
+def check_streams(named: int | None, *, owner: str) -> None:
+    """Refuse to continue what another version of the streams has drawn; `named` is what the plan says, if anything."""
+    if named is not None and named != STREAM_VERSION:
+        raise ParameterError(
+            f"{owner}: streams = {named} are not what this version of the program draws ({STREAM_VERSION}), and a second draw "
+            f"beside an earlier release could be averaged with it. Use the version that drew it, or write streams = "
+            f"{STREAM_VERSION} to draw anew."
+        )
 
 
 def secret_note(secret: Secret) -> str | None:

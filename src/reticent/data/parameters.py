@@ -138,7 +138,10 @@ def build(cls: type[T], values: Mapping[str, Any], *, owner: str) -> T:
         return cls(**_given(cls, values, owner))
     except ParameterError as err:
         text = str(err)
-        raise PlanError(text if text.startswith(owner) else f"{owner}: {text}") from err
+        if text.startswith(owner):
+            raise PlanError(text) from err
+        own = owner_of(cls)  # a section names itself: once is enough
+        raise PlanError(f"{owner}: {text.removeprefix(f'{own}: ') if owner.endswith(own) else text}") from err
 
 
 def _given(cls: type[Any], values: Mapping[str, Any], owner: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import tomli_w
 
 from reticent.base.checks import check_reason, did_you_mean
 from reticent.base.errors import ParameterError, PlanError
+from reticent.base.randomness import check_streams
 from reticent.data.method import MaskingMethod, Registry
 from reticent.data.parameters import Parameters, build, to_plain
 from reticent.data.verdict import ATTACKS, DEFAULT_MOST
@@ -19,7 +20,8 @@ from reticent.data.verdict import ATTACKS, DEFAULT_MOST
 class DataSection(Parameters):
     """`[data]`: which file, described by which schema (TOML, or an ARGUS `.rda`), with which secret.
 
-    `test_secret` allows a secret that can be guessed, for results that are never released.
+    `test_secret` allows a secret that can be guessed, for results that are never released. `streams` names the version of
+    the random streams that releases were drawn with; a program that draws others refuses to go on.
     """
 
     called: ClassVar[str] = "[data]"
@@ -31,6 +33,13 @@ class DataSection(Parameters):
     separator: str | None = None
     encoding: str = "utf-8"
     test_secret: bool = False
+    streams: int | None = field(
+        default=None,
+        metadata={"help": "version of the random streams that releases of these data are drawn with"},
+    )
+
+    def __post_init__(self) -> None:
+        check_streams(self.streams, owner=self.called)
 
 
 @dataclass(frozen=True)
@@ -131,6 +140,8 @@ class Plan:
 
 
 SECTIONS = ("data", "step", "output", "risk", "edit")
+PLAN_VERSION = 1
+"""Version of the language of plans; a plan that names none is of version 1."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -152,12 +163,27 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise PlanError(f"{path.name}: the file cannot be read.") from err
 
 
-def check_sections(table: Mapping[str, Any], allowed: tuple[str, ...], *, owner: str) -> None:
-    """Refuse sections that a file of this kind does not have."""
-    for name in table:
+def without_version(table: Mapping[str, Any], *, owner: str) -> dict[str, Any]:
+    """A plan without its version; one that this program does not read is refused before anything else is looked at."""
+    version = table.get("version", PLAN_VERSION)
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise PlanError(f"{owner}: version must be a whole number; this program reads plans of version {PLAN_VERSION}.")
+    if version != PLAN_VERSION:
+        raise PlanError(
+            f"{owner}: version {version} of plans is not known here; this program reads version {PLAN_VERSION}. Use the "
+            "version of reticent that the plan was written for."
+        )
+    return {name: value for name, value in table.items() if name != "version"}
+
+
+def sections_of(table: Mapping[str, Any], allowed: tuple[str, ...], *, owner: str) -> dict[str, Any]:
+    """The sections of a plan; a version, or a section, that files of this kind do not have is refused."""
+    sections = without_version(table, owner=owner)
+    for name in sections:
         if name not in allowed:
             known = did_you_mean(name, allowed) or f" Known sections: {', '.join(allowed)}."
             raise PlanError(f"{owner}: unknown section [{name}].{known}")
+    return sections
 
 
 def read_plan(path: Path, registry: Registry) -> Plan:
@@ -167,7 +193,7 @@ def read_plan(path: Path, registry: Registry) -> Plan:
 
 def plan_from_table(table: Mapping[str, Any], registry: Registry, *, owner: str, folder: Path) -> Plan:
     """Build a plan from the tables of a TOML file."""
-    check_sections(table, SECTIONS, owner=owner)
+    table = sections_of(table, SECTIONS, owner=owner)
     if "data" not in table:
         raise PlanError(f"{owner}: the section [data] is missing; it says which file to protect.")
     steps = []
@@ -205,7 +231,7 @@ def _edit(table: Mapping[str, Any], where: str) -> str:
 
 def plan_to_toml(plan: Plan) -> str:
     """The plan as TOML text that `read_plan` reads back to an equal plan."""
-    table: dict[str, Any] = {"data": to_plain(plan.data)}
+    table: dict[str, Any] = {"version": PLAN_VERSION, "data": to_plain(plan.data)}
     if plan.risk != RiskSection():
         table["risk"] = to_plain(plan.risk)
     if plan.edits:

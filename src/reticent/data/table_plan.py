@@ -11,7 +11,7 @@ from reticent.base.checks import check_choice, check_unique
 from reticent.base.errors import PlanError
 from reticent.data.hierarchy import TOTAL
 from reticent.data.parameters import Parameters, build, to_plain
-from reticent.data.plan import DataSection, OutputSection, check_sections, read_toml
+from reticent.data.plan import PLAN_VERSION, DataSection, OutputSection, read_toml, sections_of
 from reticent.data.response_relations import COUNT
 
 SECTIONS = ("data", "table", "protect", "output")
@@ -239,7 +239,7 @@ def table_plan_from(table: Mapping[str, Any], *, owner: str, folder: Path) -> Ta
     """Build a table plan from the tables of a TOML file."""
     if "step" in table:
         raise PlanError(f"{owner}: [[step]] belongs to a plan for a file; run it with `reticent protect`.")
-    check_sections(table, SECTIONS, owner=owner)
+    table = sections_of(table, SECTIONS, owner=owner)
     for name in ("data", "table"):
         if name not in table:
             raise PlanError(f"{owner}: the section [{name}] is missing.")
@@ -269,7 +269,11 @@ def table_plan_to_toml(plan: TablePlan) -> str:
     sections = [to_plain(section) for section in plan.tables]
     protect = to_plain(plan.protect)
     protect.update(protect.pop("options", {}))
-    table: dict[str, Any] = {"data": to_plain(plan.data), "table": sections if len(sections) > 1 else sections[0]}
+    table: dict[str, Any] = {
+        "version": PLAN_VERSION,
+        "data": to_plain(plan.data),
+        "table": sections if len(sections) > 1 else sections[0],
+    }
     if protect:
         table["protect"] = protect
     if plan.output != OutputSection():

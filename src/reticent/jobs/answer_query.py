@@ -2,19 +2,19 @@
 
     [data]      path, schema, secret (a key file), test_secret, name, version, format, query
     [[earlier]] path, schema, version …: versions of the data asked about before, oldest first
-    [ledger]    path (a file, or a postgresql address), anchor, create, adopt_anchor
+    [ledger]    path (a file, or a postgresql address), anchor, create, adopt_anchor, streams
     [policy]    see `reticent.queries.policy.Policy`
 
 Paths are relative to the file's own folder.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters, build
-from reticent.data.plan import check_sections, read_toml
+from reticent.data.plan import read_toml, sections_of
 from reticent.io.database import is_url
 from reticent.io.read import read_microdata
 from reticent.queries.database import ProtectedDatabase
@@ -60,6 +60,9 @@ class LedgerPlace(Parameters):
     anchor: str | None = None
     create: bool = True
     adopt_anchor: bool = False
+    streams: int | None = field(
+        default=None, metadata={"help": "version of the random streams to draw from; needed after an upgrade"}
+    )
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class DatabaseFile:
 def read_database_file(path: Path) -> DatabaseFile:
     """Read a database file; unknown options are errors."""
     table = read_toml(path)
-    check_sections(table, SECTIONS, owner=path.name)
+    table = sections_of(table, SECTIONS, owner=path.name)
     for section in ("data", "ledger", "policy"):
         if section not in table:
             raise PlanError(f"{path.name}: the section [{section}] is missing.")
@@ -112,6 +115,7 @@ def open_database(path: Path | str) -> ProtectedDatabase:
         create=file.ledger.create,
         test_secret=file.data.test_secret,
         adopt_anchor=file.ledger.adopt_anchor,
+        streams=file.ledger.streams,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from reticent.base.errors import DataError, PlanError
 from reticent.base.progress import Progress, silent
 from reticent.data.parameters import Parameters, build
-from reticent.data.plan import check_sections, read_toml
+from reticent.data.plan import read_toml, sections_of
 from reticent.delegation.columns import Column, whole_values
 from reticent.delegation.handler import evaluate_request
 from reticent.delegation.owner import (
@@ -94,7 +94,7 @@ class DelegationPlan(Parameters):
 def read_delegation(path: Path) -> DelegationPlan:
     """The plan, checked: expressions are read, and their depth and bounds judged, before anything else happens."""
     table = read_toml(path)
-    check_sections(table, SECTIONS, owner=path.name)
+    table = sections_of(table, SECTIONS, owner=path.name)
     plan = replace(build(DelegationPlan, table, owner=path.name), folder=path.parent, source=path)
     check_files(plan)
     try:

@@ -12,7 +12,7 @@ from reticent.coprivacy.files import GameFile, SearchFile, game_file, search_fil
 from reticent.coprivacy.models.search import SearchResult, simulate
 from reticent.coprivacy.result import GameResult, analyse
 from reticent.data.parameters import Parameters, build
-from reticent.data.plan import read_toml
+from reticent.data.plan import read_toml, without_version
 from reticent.io.atomic import write_text
 from reticent.io.places import check_places
 from reticent.report.game_report import game_report, search_report
@@ -46,7 +46,7 @@ def simulate_search(given: SearchFile, *, progress: Progress = silent) -> tuple[
 
 def run_game(path: Path, *, progress: Progress = silent) -> GameResult | tuple[SearchResult, ...]:
     """Run a game file and write what its [output] names."""
-    table = read_toml(path)
+    table = without_version(read_toml(path), owner=path.name)
     output = _output(table, path.name)
     check_places((path.parent / name for name in (output.report, output.summary) if name), [path])
     if "search" in table:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
-from reticent.base.randomness import Secret, release_secret, secret_note
+from reticent.base.randomness import STREAM_VERSION, Secret, check_streams, release_secret, secret_note
 from reticent.data.parameters import Parameters, build
-from reticent.data.plan import check_sections, read_toml
+from reticent.data.plan import read_toml, sections_of
 from reticent.io.atomic import write_text
 from reticent.io.places import check_places, inputs_of
 from reticent.io.query_log import check_query_log_path, read_query_log, write_query_log
@@ -32,6 +32,10 @@ class LogData(Parameters):
     click: str | None = None
     secret: str | int | None = None
     test_secret: bool = False
+    streams: int | None = None
+
+    def __post_init__(self) -> None:
+        check_streams(self.streams, owner="[data]")
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class LogPlan(Parameters):
 def read_log_plan(path: Path) -> LogPlan:
     """The plan as its file has it."""
     table = read_toml(path)
-    check_sections(table, SECTIONS, owner=path.name)
+    table = sections_of(table, SECTIONS, owner=path.name)
     return replace(build(LogPlan, table, owner=path.name), folder=path.parent, source=path)
 
 
@@ -103,7 +107,7 @@ def run_log_plan(plan: LogPlan, *, progress: Progress = silent) -> tuple[LogResu
         write_text(plan.folder / plan.output.report, querylog_report(found, note))
     if plan.output.summary:
         kept = {"secret": secret.to_hex()} if plan.data.secret is None else {}
-        plain = {**found.summary(), **({"note": note} if note else {}), **kept}
+        plain = {**found.summary(), "streams": STREAM_VERSION, **({"note": note} if note else {}), **kept}
         write_text(plan.folder / plan.output.summary, json.dumps(plain, indent=2) + "\n")
     write_query_log(found.masked, plan.folder / plan.output.path)
     return found, secret

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from reticent.base.errors import ParameterError
-from reticent.base.randomness import SECRET_BYTES
+from reticent.base.randomness import SECRET_BYTES, STREAM_VERSION
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.schema_files import schema_to_toml
 from reticent.io.atomic import write_text
@@ -39,10 +39,13 @@ FIRMS_SCHEMA = Schema(
 
 FILE_PLAN = """\
 # Protect people.csv. Run:  reticent protect protect.toml
+version = 1                           # of the language of plans
+
 [data]
 path = "people.csv"
 schema = "people.schema.toml"
 secret = "secret.key"                 # keep it: it repeats the run, and whoever has it can undo noise
+streams = @STREAMS@                   # an upgrade that draws other numbers refuses to go on until this line says so
 
 [risk]
 dimension = 3                         # combinations of up to three keys ...
@@ -99,6 +102,8 @@ summary = "people.confidential.json"
 
 TABLE_PLAN = """\
 # Protect a table made of firms.csv. Run:  reticent table table.toml
+version = 1                           # of the language of plans
+
 [data]
 path = "firms.csv"
 schema = "firms.schema.toml"
@@ -150,7 +155,7 @@ def new_project(folder: Path) -> tuple[Path, ...]:
         "README.txt": READ_ME,
         "people.csv": people(),
         "people.schema.toml": schema_to_toml(PEOPLE_SCHEMA),
-        "protect.toml": FILE_PLAN,
+        "protect.toml": FILE_PLAN.replace("@STREAMS@", str(STREAM_VERSION)),
         "firms.csv": firms(),
         "firms.schema.toml": schema_to_toml(FIRMS_SCHEMA),
         "table.toml": TABLE_PLAN,

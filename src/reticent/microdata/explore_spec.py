@@ -11,9 +11,9 @@ from reticent.data.method import MaskingMethod, Registry
 from reticent.data.parameters import Parameters, build
 from reticent.data.plan import (
     DataSection,
-    check_sections,
     edits_from_table,
     read_toml,
+    sections_of,
 )
 from reticent.microdata.explore import Candidate, ExploreSettings
 
@@ -62,7 +62,7 @@ def explore_spec_from_table(
     A `[[candidate]]` has `step`, a list of plan steps, or `method` and its options directly; `vary` lists values:
     `vary = {k = [3, 5, 10]}` makes three candidates. Options of a later step are written "2.k".
     """
-    check_sections(table, SECTIONS, owner=owner)
+    table = sections_of(table, SECTIONS, owner=owner)
     if "data" not in table:
         raise PlanError(f"{owner}: the section [data] is missing; it says which file to explore.")
     candidates: list[Candidate] = []

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reticent.base.plain import as_plain
+from reticent.base.randomness import STREAM_VERSION
 from reticent.data.microdata import Microdata
 from reticent.data.published import MaskedFile
 from reticent.data.verdict import FileVerdict
@@ -47,6 +48,7 @@ class FileResult:
         """Everything as plain data for `json.dumps`, as the plan's `summary` file has it (with the secret if it was drawn)."""
         facts = {
             **({"secret": self.secret_hex} if self.secret_hex else {}),
+            "streams": STREAM_VERSION,
             "verdict": self.verdict.summary(),
             "risk": {"before": dict(self.risk_before), "after": dict(self.risk_after)},
             "loss": dict(self.loss),

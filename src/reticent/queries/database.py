@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from reticent.base.errors import DataError
-from reticent.base.randomness import Secret, release_secret, secret_note
+from reticent.base.randomness import Secret, check_streams, release_secret, secret_note
 from reticent.data.microdata import Microdata
 from reticent.ledger.chain import LedgerError
 from reticent.ledger.ledger import Ledger, open_ledger
 from reticent.queries.canonical import Universe, Version
-from reticent.queries.engine import DECISION, Engine
+from reticent.queries.engine import DECISION, STREAMS, Engine
 from reticent.queries.language import Query, ask_for
 from reticent.queries.policy import Policy
 from reticent.queries.refusals import Answer, Refusal, StaffReason
@@ -54,7 +54,9 @@ class ProtectedDatabase:
         create: bool = True,
         test_secret: bool = False,
         adopt_anchor: bool = False,
+        streams: int | None = None,
     ) -> None:
+        check_streams(streams, owner="ProtectedDatabase")
         own = release_secret(secret, test=test_secret, owner="ProtectedDatabase")
         self._secret_note = secret_note(own)
         policy.check(data.schema)
@@ -78,6 +80,8 @@ class ProtectedDatabase:
                 adopt_anchor=adopt_anchor,
             )
         self._check_versions(versions)
+        if streams is not None:
+            self._name_streams(streams)
         self._engine = Engine(universe, policy, own.child("queries"), self._ledger)
 
     def __repr__(self) -> str:
@@ -129,6 +133,13 @@ class ProtectedDatabase:
         if tick:
             spent = time.monotonic() - start
             time.sleep(max(math.ceil(spent / tick) * tick - spent, 0.0))
+
+    def _name_streams(self, version: int) -> None:
+        """Write down from which streams is drawn from now on, if the ledger does not say so yet."""
+        with self._ledger.turn() as turn:
+            named = [entry.payload["version"] for entry in self._ledger.entries() if entry.kind == STREAMS]
+            if not named or named[-1] != version:
+                turn.append(STREAMS, {"version": version})
 
     def _check_versions(self, versions: tuple[Version, ...]) -> None:
         """Write down what each version name means, and refuse other data under a name that is taken."""

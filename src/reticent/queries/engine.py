@@ -15,13 +15,24 @@ from typing import Any
 import numpy as np
 
 from reticent.base.errors import ParameterError, ReticentError, SolverError
-from reticent.base.randomness import Secret
+from reticent.base.randomness import FIRST_STREAMS, STREAM_VERSION, Secret
 from reticent.ledger.chain import Entry, LedgerError
 from reticent.ledger.ledger import Ledger, Turn
 from reticent.queries.admission import Admission, no_labels
 from reticent.queries.canonical import CutpointError, Levels, OrderError, Universe
 from reticent.queries.language import Query
-from reticent.queries.modes import ANSWERED, Cell, Decision, Mode, Recording, Request, Restorable, Setting, mode_factory
+from reticent.queries.modes import (
+    ANSWERED,
+    MODES,
+    Cell,
+    Decision,
+    Mode,
+    Recording,
+    Request,
+    Restorable,
+    Setting,
+    mode_factory,
+)
 from reticent.queries.parse import parse
 from reticent.queries.policy import Policy
 from reticent.queries.refusals import RISK, Answer, Code, Refusal, Row, StaffReason
@@ -32,6 +43,7 @@ from reticent.queries.written import written_name
 EVERYBODY = "*"
 DECISION = "decision"
 HULL = "hull"
+STREAMS = "streams"
 SNAPSHOT_FORMAT = 2
 WORTH_STORING = 200
 UNREADABLE = (ReticentError, KeyError, TypeError, ValueError, IndexError, AttributeError)
@@ -53,6 +65,7 @@ class Engine:
         self._take_recorded()
         self._admission = Admission(universe, policy, self.mode.statistics)
         self._check_recorded()
+        self._check_streams()
         self._stored = 0
         self._read()
 
@@ -153,8 +166,26 @@ class Engine:
         self._recorded = tuple(entry.payload for entry in self.ledger.entries() if entry.kind == HULL)
         self._modes.clear()
 
+    def _check_streams(self) -> None:
+        """Refuse a mode that draws where the ledger was drawn from other streams and no entry names those of today."""
+        entries = self.ledger.entries()
+        named = [int(entry.payload["version"]) for entry in entries if entry.kind == STREAMS]
+        draws = MODES[self.policy.mode].draws
+        self._to_name = draws and not named
+        if not named and any(map(_drawn, entries)):
+            named = [FIRST_STREAMS]  # version 0.1.0 did not write it down
+        if draws and named and named[-1] != STREAM_VERSION:
+            raise LedgerError(
+                f"ledger: its answers were drawn from streams of version {named[-1]}, and this version of the program draws "
+                f"version {STREAM_VERSION}, which never continues them. What was answered stays on record; to answer more, "
+                f"write streams = {STREAM_VERSION} in [ledger], which is recorded, or use the version that drew them."
+            )
+
     def _record(self, turn: Turn) -> None:
-        """Write down what the mode has drawn, before it answers anything."""
+        """Write down from which streams the mode draws and what it has drawn, before it answers anything."""
+        if self._to_name:
+            turn.append(STREAMS, {"version": STREAM_VERSION})
+            self._to_name = False
         mode = self.mode
         for payload in mode.to_record if isinstance(mode, Recording) else ():
             if payload not in self._recorded:
@@ -223,6 +254,8 @@ class Engine:
         self._stored = mode.rank()
 
     def _catch_up(self, turn: Turn) -> None:
+        if any(entry.kind == STREAMS for entry in turn.unseen):  # by a process of another version
+            self._check_streams()
         if self.universe.take_answered(_responses_of(turn.unseen)):  # by a process with another policy
             self._stale = True
             self.__dict__.pop("_basis", None)
@@ -372,6 +405,14 @@ class Engine:
                 for key, value in zip(self._keys(request, cell), row.values):
                     if value is not None:
                         self._released[key] = value
+
+
+def _drawn(entry: Entry) -> bool:
+    """Whether an entry holds something that depends on draws."""
+    if entry.kind != DECISION:
+        return entry.kind == HULL
+    mode = MODES.get(str(entry.payload.get("mode")))
+    return mode is not None and mode.draws
 
 
 def _responses_of(entries: Iterable[Entry]) -> set[str]:

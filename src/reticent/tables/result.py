@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import NotProtectedError, ParameterError, PlanError
 from reticent.base.plain import finite
+from reticent.base.randomness import STREAM_VERSION
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table
@@ -261,6 +262,7 @@ class ProtectedTable:
             "bound": self.outcome.bound,
             "status": self.outcome.status,
             "method": self.method,
+            "streams": STREAM_VERSION,
             "exposed": [row for row in intervals if row["exposed"]],
             "intervals": intervals,
             "sums": [[list(self.table.cell_codes(cell)) for cell in group] for group in self.sums],
