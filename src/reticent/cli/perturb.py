@@ -8,6 +8,7 @@ from rich.console import Console
 
 from reticent.cli.progress_bar import progress_bar
 
+ACCEPT = typer.Option(False, "--accept-exposed", help="Write the result although unsafe cells are exposed.")
 TEST_SECRET = typer.Option(False, "--test-secret", help="Allow a secret that can be guessed; the result is a test.")
 
 
@@ -29,6 +30,7 @@ def round_table(
     time_limit: float = typer.Option(60.0, "--time-limit", help="Seconds."),
     secret: str | None = typer.Option(None, "--secret", help="A key file, or an integer for tests (random rounding)."),
     test_secret: bool = TEST_SECRET,
+    accept_exposed: bool = ACCEPT,
     json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
 ) -> None:
     """Round a table so that it stays additive (controlled), or cell by cell (random)."""
@@ -40,6 +42,7 @@ def round_table(
         found = change_jj(
             file, how, time_limit=time_limit, secret=_secret(secret), test_secret=test_secret, progress=progress
         )
+    found.require(accept_exposed=accept_exposed)
     _show(found.summary(), json_out)
 
 
@@ -59,6 +62,7 @@ def adjust_table(
         None, "--secret", help="Needed: a key file, or an integer for tests; movements are drawn from it."
     ),
     test_secret: bool = TEST_SECRET,
+    accept_exposed: bool = ACCEPT,
     json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
 ) -> None:
     """Move sensitive cells out of their protection intervals and everything else as little as possible."""
@@ -70,6 +74,7 @@ def adjust_table(
         found = change_jj(
             file, how, time_limit=time_limit, secret=_secret(secret), test_secret=test_secret, progress=progress
         )
+    found.require(accept_exposed=accept_exposed)
     _show(found.summary(), json_out)
 
 

@@ -35,8 +35,12 @@ def write_published_table(table: PublishedTable, path: Path | str) -> None:
 def read_published_table(path: Path | str) -> PublishedTable:
     """Read a table that was written by `write_published_table`."""
     path = Path(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = list(csv.reader(file))
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.reader(file))
+    except (OSError, UnicodeError, csv.Error) as err:
+        why = err.strerror or "input error" if isinstance(err, OSError) else "it is no CSV in UTF-8"
+        raise DataError(f"{path.name}: cannot be read as a published table ({why}).") from err
     if lines and lines[0][-1:] == [MEASURE]:  # what was said of the noise is not needed to read the table again
         lines = [line[:-1] for line in lines]
     if not lines or lines[0][-2:] != ["value", "status"] or len(lines[0]) < 3:
@@ -51,7 +55,9 @@ def read_published_table(path: Path | str) -> PublishedTable:
         try:
             value = float(line[-2]) if line[-1] == PUBLISHED else np.nan
         except ValueError:
-            raise DataError(f"{path.name}, line {number}: a published cell needs a number as value.") from None
+            value = np.inf
+        if np.isinf(value) or (line[-1] == PUBLISHED and np.isnan(value)):
+            raise DataError(f"{path.name}, line {number}: a published cell needs a number as value.")
         decimals = max(decimals, len(line[-2].partition(".")[2]))
         codes.append(tuple(line[:n]))
         values.append(value)

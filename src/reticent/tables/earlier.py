@@ -109,7 +109,12 @@ def _mark(
     for row, codes in enumerate(release.codes):
         state = release.status[row]
         cell = table.find(codes)
-        if state == EMPTY and cell is not None and table.values[cell] == 0:
+        if state == EMPTY and cell is not None:
+            if table.values[cell] != 0 or (table.counted and table.respondents.counts[cell] > 0):
+                raise DataError(
+                    f"earlier: {' × '.join(codes)} is empty in the release and has records now; a release of other data "
+                    "cannot be combined."
+                )
             shown[members[cell]] = True
         if state == EMPTY or (cell is None and state == PUBLISHED and release.values[row] == 0):
             continue

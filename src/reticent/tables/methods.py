@@ -349,8 +349,11 @@ __all__ = [
 ]
 
 
-def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress) -> Audit:
-    """Judge any outcome: hidden cells by linear programs, exchanged values by what their publication tells."""
+def attack(problem: SuppressionProblem, outcome: Outcome, *, judged: bool = False, progress: Progress) -> Audit:
+    """Judge any outcome: hidden cells by linear programs, exchanged values by what their publication tells.
+
+    `judged` says that rules were asked which cells are unsafe; without, exchanged values guard every cell from exact disclosure.
+    """
     if outcome.values is None:
         # beyond this size exact ends would take longer than the search; what is needed is proved all the same
         mode = "intervals" if int(outcome.hidden.sum()) <= MAX_INTERVALS else "certify"
@@ -364,7 +367,7 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress)
         return replace(found, exposed=found.exposed | _determined(problem, found))
     published = outcome.values if outcome.keeps_distance else None
     found = audit_exchanged(
-        problem, outcome.low, outcome.high, published=published, levels=outcome.levels, progress=progress
+        problem, outcome.low, outcome.high, published=published, levels=outcome.levels, judged=judged, progress=progress
     )
     if outcome.candidates is None:
         return found

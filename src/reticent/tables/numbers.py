@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.errors import NotProtectedError
 from reticent.base.plain import finite
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, Source
@@ -135,6 +136,18 @@ class ProtectedNumbers:
     def exposed(self) -> list[int]:
         """Numbers of the cells that the attacker recovers too closely."""
         return [int(cell) for cell in self.audit.exposed_cells]
+
+    def require(self, *, accept_exposed: bool = False) -> None:
+        """Raise if unsafe cells are exposed and that was not accepted; where no cell is unsafe nothing was asked for."""
+        exposed = self.exposed
+        if not exposed or accept_exposed or not self.problem.primary.any():
+            return
+        named = ", ".join(map(str, exposed[:5])) + (", …" if len(exposed) > 5 else "")
+        raise NotProtectedError(
+            f"table: the attacker recovers {len(exposed)} unsafe cells too closely (ids {named}), so nothing was written. "
+            "Use a larger base, --protect or another method, or say --accept-exposed.",
+            exposed=len(exposed),
+        )
 
     def summary(self) -> dict[str, Any]:
         """Everything as plain data: what is hidden and at what cost, or the values, and what can be concluded from them."""

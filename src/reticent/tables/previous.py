@@ -1,6 +1,7 @@
 """The pattern of a previous period: what was hidden then is hidden rather than something else now.
 
-Another period has other values, so nothing is known and nothing forced; cells hidden before only cost less.
+Another period has other values, so nothing is known and nothing forced; cells hidden before only cost less. A release of
+the same data is no previous period: who has it and another pattern of them sees what each hides.
 """
 
 from collections.abc import Mapping
@@ -9,8 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
-from reticent.data.published_table import HIDDEN, PublishedTable
+from reticent.data.published_table import HIDDEN, PUBLISHED, PublishedTable
+from reticent.data.table import Table
 from reticent.tabulation.linked import System
+
+LEAST_SHOWN = 3
+"""So many published values must agree before that says anything."""
 
 
 def hidden_before(system: System, previous: Mapping[int, PublishedTable]) -> NDArray[np.bool_] | None:
@@ -36,4 +41,43 @@ def hidden_before(system: System, previous: Mapping[int, PublishedTable]) -> NDA
             cell = table.find(codes) if state == HIDDEN and known else None
             if cell is not None:
                 found[members[cell]] = True
+        _refuse_same_data(table, release)
     return found
+
+
+def previous_notes(system: System, previous: Mapping[int, PublishedTable]) -> tuple[str, ...]:
+    """A note for each table of which most values are what they were: it may be a revision of the same data."""
+    notes = []
+    for number, release in previous.items():
+        same, shown = _unchanged(system.parts[number], release)
+        if 2 * same > shown >= LEAST_SHOWN:
+            notes.append(
+                f"previous: {same} of {shown} values that it publishes are the same now. If it is an earlier version of the "
+                "same data, who has both tables sees what either of them hides; that is not judged here."
+            )
+    return tuple(notes)
+
+
+def _refuse_same_data(table: Table, release: PublishedTable) -> None:
+    """Refuse a release whose published values are all those of the data at hand."""
+    same, shown = _unchanged(table, release)
+    if same == shown >= LEAST_SHOWN:
+        raise DataError(
+            "previous: every value that it publishes is the one of these data, so it is a release of them and no previous "
+            "period; with another pattern beside it what it hides could be worked out. Publish it as it is, or name it as "
+            "released (earlier in Python) of a table that is linked with others."
+        )
+
+
+def _unchanged(table: Table, release: PublishedTable) -> tuple[int, int]:
+    """Of the values above or below 0 that a release publishes: how many are the same now, and how many there are."""
+    step = 0.5000001 * 10.0**-release.decimals
+    same = shown = 0
+    for codes, state, value in zip(release.codes, release.status, release.values.tolist(), strict=True):
+        if state != PUBLISHED or value == 0:
+            continue
+        known = all(code in d.index for code, d in zip(codes, table.dimensions, strict=True))
+        cell = table.find(codes) if known else None
+        shown += 1
+        same += cell is not None and abs(float(table.values[cell]) - value) <= step
+    return same, shown

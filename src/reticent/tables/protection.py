@@ -81,8 +81,11 @@ def _distance(upper: Floats, cells: RuleCells) -> Floats:
 def _levels(
     table: Table, rules: tuple[Rule, ...], reason: NDArray[np.int16], distance: Floats, measured: set[int]
 ) -> tuple[Floats, Floats]:
-    """Lower and upper protection level of each unsafe cell, as distances."""
-    size = np.abs(table.values)
+    """Lower and upper protection level of each unsafe cell, as distances.
+
+    A value of 0 has the range of the rule `zero`, unless contributions of both signs cancel in it.
+    """
+    size = sizes(table)
     unit = 10.0**-table.decimals
     level = np.zeros(table.n_cells)
     for number, rule in enumerate(rules):
@@ -92,12 +95,26 @@ def _levels(
         wanted = _rescaled(table, rules, distance) if number in measured else size * rule.percent / 100.0
         level = np.where(mine, wanted, level)
     found = reason >= 0
-    zero = found & (table.values == 0)
+    zero = found & (table.values == 0) & (level == 0)
     floor = np.where(found & ~zero, np.maximum(level, unit), 0.0)
     lower, upper = floor, np.maximum(floor, _to_minimum(table, rules, found & ~zero))
     zero_range = next((rule.range for rule in rules if isinstance(rule, Zero)), unit)
     upper[zero] = np.maximum(zero_range, unit)
     return lower, upper
+
+
+def sizes(table: Table) -> Floats:
+    """How large each cell is: its value, or the sum of its contributions without their signs where these cancel.
+
+    Of 500 − 499 a per cent of the value would be next to nothing, and each of the two would know the other.
+    """
+    size = np.abs(table.values)
+    measure = table.respondents.measures.get(table.response) if table.response is not None else None
+    if measure is None:
+        return size
+    total = np.abs(measure.totals)
+    cancelled = measure.magnitudes > total + 1e-9 * np.maximum(measure.magnitudes, 10.0**-table.decimals)
+    return np.asarray(np.where(cancelled, np.maximum(measure.magnitudes, size), size))
 
 
 def _to_minimum(table: Table, rules: tuple[Rule, ...], unsafe: Mask) -> Floats:
@@ -127,4 +144,4 @@ def _rescaled(table: Table, rules: tuple[Rule, ...], distance: Floats) -> Floats
     if table.shadow in (None, table.response):
         return needed
     share = np.divide(needed, total, out=np.full(len(total), manual_percent(rules) / 100.0), where=total > 0)
-    return np.asarray(np.abs(table.values) * share)
+    return np.asarray(sizes(table) * share)

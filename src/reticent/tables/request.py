@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypedDict, Unpack
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import ParameterError, PlanError
 from reticent.base.randomness import Source
+from reticent.data.conversion import kind_of
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters
 from reticent.data.published_table import PublishedTable
@@ -197,6 +198,28 @@ def _check_wishes(wishes: Mapping[str, object]) -> None:
         if name not in known:
             hint = did_you_mean(name, known) or f" Known options: {', '.join(known)}."
             raise ParameterError(f"protect_table: unknown option {name!r}.{hint}")
+    _check_kinds(wishes)
+
+
+def _check_kinds(wishes: Mapping[str, Any]) -> None:
+    """Refuse what is of another kind than asked for: a text "no" would count as yes, and other things fail later."""
+    owner = "protect_table"
+    for name in ("hide_empty", "zeros", "find_relations", "test_secret"):
+        if not isinstance(wishes.get(name, False), bool):
+            raise ParameterError(f"{owner}: {name} must be True or False, got {kind_of(wishes[name])}.")
+    for name, kind in (("rules", Rule), ("a_priori", Entry)):
+        items = wishes.get(name, ())
+        if not isinstance(items, Sequence) or not all(isinstance(item, kind) for item in items):
+            raise ParameterError(f"{owner}: {name} must be a list of {kind.__name__} objects.")
+    for name in ("earlier", "previous"):
+        tables = wishes.get(name) or {}
+        if not isinstance(tables, Mapping) or not all(
+            isinstance(number, int) and isinstance(table, PublishedTable) for number, table in tables.items()
+        ):
+            raise ParameterError(
+                f"{owner}: {name} must give published tables by the numbers of the tables they belong to, as in "
+                "{0: published}."
+            )
 
 
 _FIELDS = {one.name for one in fields(TableRequest)}

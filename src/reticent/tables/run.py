@@ -31,7 +31,7 @@ from reticent.tables.joint import (
 from reticent.tables.methods import KeyedMethod, attack, caveat_of, keeps_noise
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.secrets import secret_for, secret_notes
-from reticent.tables.previous import hidden_before
+from reticent.tables.previous import hidden_before, previous_notes
 from reticent.tables.release import as_published
 from reticent.tables.request import TableRequest, hides
 from reticent.tables.responses import JudgedRequest, ResponseTables, judged_responses
@@ -46,6 +46,8 @@ SUMS_NOT_JUDGED = (
     "Not judged: whether one respondent stands in several hidden cells whose sum follows from the published ones; "
     "a finished table does not say who is in a cell."
 )
+NOTHING_ASKED = "Not judged: no rule says which cells are unsafe, and none is declared to be; so nothing was protected."
+ONLY_EXACTLY = "No rule says which cells are unsafe, and none is declared to be; judged is only whether a cell is known exactly."
 Mask = NDArray[np.bool_]
 
 
@@ -82,6 +84,11 @@ class _Case:
         """What has been judged, response by response."""
         return (self.judged,) if self.joint is None else self.joint.parts
 
+    @property
+    def asked(self) -> bool:
+        """Whether there are rules, for every response, or cells that were declared unsafe."""
+        return all(one.knowledge.verdict.rules or one.problem.primary.any() for one in self.parts)
+
 
 def _run_group(
     request: TableRequest,
@@ -102,8 +109,9 @@ def _run_group(
 def _alone(request: TableRequest, one: ResponseTables, notes: Sequence[str]) -> _Case:
     check_earlier(one.earlier, len(one.system.parts))
     judged = judged_tables(request, one)
+    before = hidden_before(one.system, one.previous)
     said = (*notes, *room_notes(one.system.table, judged.problem, judged.knowledge, one.bounds))
-    return _Case(judged, said, frozenset(one.earlier), hidden_before(one.system, one.previous))
+    return _Case(judged, (*said, *previous_notes(one.system, one.previous)), frozenset(one.earlier), before)
 
 
 def _together(
@@ -116,6 +124,7 @@ def _together(
         said += room_notes(one.system.table, found.problem, found.knowledge, one.bounds)
         judged.append(unpublished(found, sorted(one.latent)))
         hidden.append(hidden_before(one.system, one.previous))
+        said += previous_notes(one.system, one.previous)
     joint = join(judged, tie_rows([one.system for one in responses], ties))
     starts = np.cumsum([0, *(len(one.system.parts) for one in responses)]).tolist()
     published = sorted(number for one in responses for number in one.published)
@@ -174,7 +183,7 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
         err.named(judged.system.table.name_of)
         raise
     seen = as_published(judged.system, outcome, method.name, judged.problem)
-    found = attack(seen, outcome, progress=part(progress, 0.7, 1.0))
+    found = attack(seen, outcome, judged=case.asked, progress=part(progress, 0.7, 1.0))
     sums = () if outcome.values is not None else published_sums(judged.problem, outcome.hidden)
     alone, inside = _from_inside(request, case, outcome, progress)
     progress(1.0, "done")
@@ -226,6 +235,8 @@ def _notes(request: TableRequest, case: _Case, outcome: Outcome, found: Audit) -
     """What there is to say about the tables, the method and the attack, each once."""
     table = case.judged.system.table
     said: tuple[str, ...] = (*case.notes, *table.notes, *case.judged.knowledge.notes)
+    if not case.asked:
+        said += (NOTHING_ASKED if outcome.values is None else ONLY_EXACTLY,)
     if outcome.values is None and not table.from_records:
         said += (SUMS_NOT_JUDGED,)
     if outcome.values is None and not found.exact:

@@ -36,6 +36,7 @@ def audit_exchanged(
     published: Floats | None = None,
     levels: bool = True,
     every: bool = False,
+    judged: bool = False,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Audit:
@@ -43,12 +44,12 @@ def audit_exchanged(
 
     Unsafe cells must keep their levels (as far as the attacker's own bounds leave room for them), or with
     `levels=False` must not be known exactly. With `published` values their distance from the true ones must reach the
-    level too, as adjustment promises. Without unsafe cells every cell that is not zero is attacked and must not be
-    known exactly. With `every`, as for noise, the interval of every cell is found (in large tables of the unsafe ones),
-    and only unsafe cells can be exposed.
+    level too, as adjustment promises. Where nobody said what is unsafe, every cell that is not zero is attacked and must
+    not be known exactly; where the cells were `judged` and all are safe, there is nothing to attack. With `every`, as for
+    noise, the interval of every cell is found (in large tables of the unsafe ones), and only unsafe cells can be exposed.
     """
     started = clock.now()
-    attacked = _attackers_view(problem, low, high, levels, listed=not every)
+    attacked = _attackers_view(problem, low, high, levels, listed=not (every or judged))
     targets = attacked.primary
     everything = (attacked.upper_bound > attacked.lower_bound) | targets | every
     view = reconciled(attacked, everything)

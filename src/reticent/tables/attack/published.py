@@ -79,6 +79,14 @@ def attack_published(
 def _shape(published: PublishedTable, trees: Mapping[str, Sequence[Hierarchy]], total: str) -> Table:
     """The cells and their relations; values are not looked at."""
     names = published.dimensions
+    deep = next(
+        (n for n in names if n not in trees and max(published.depths.get(n, {"": 0}).values(), default=0) > 1), None
+    )
+    if deep is not None:
+        raise DataError(
+            f"audit: the codes of dimension {deep!r} stand in several levels; name its hierarchy in structure.",
+            variables=(deep,),
+        )
     totals = tuple(trees[name][0].total if trees.get(name) else total for name in names)
     for at, name in enumerate(names):
         if all(codes[at] != totals[at] for codes in published.codes):
