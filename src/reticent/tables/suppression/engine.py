@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
-from reticent.base.errors import InfeasibleError
+from reticent.base.errors import InfeasibleError, NotProtectedError
 from reticent.base.progress import Progress, silent
 from reticent.solve.model import Status
 from reticent.tables.attack.inside import Breaches
@@ -44,6 +44,19 @@ class Verdict:
         return not self.demands
 
 
+def last_moment(end: float, seconds: float) -> float:
+    """When to give up although nothing safe was found: a limit of some seconds may be passed tenfold, and by a minute."""
+    return end + 9.0 * max(seconds, 0.0) + 60.0
+
+
+def out_of_time(what: str) -> NotProtectedError:
+    """The error of a search that passed its last moment."""
+    return NotProtectedError(
+        f"Suppression: the time limit is passed tenfold and {what}; nothing may be published. Give more time, use "
+        "method = hypercube, or ask for less (insiders, coalition, minimum_together)."
+    )
+
+
 class Engine:
     """One search on one problem; `best` is the cheapest safe pattern so far, `bound` a proved lower bound."""
 
@@ -74,6 +87,7 @@ class Engine:
         self._attacked: tuple[Mask, list[Demand]] | None = None
         self._progress = progress
         self._started = clock.now()
+        self._last = last_moment(deadline, deadline - self._started)
 
     def without_integrality(self, deadline: float) -> "Engine":
         """The same search against an attacker who does not know that values are whole."""
@@ -234,6 +248,8 @@ class Engine:
         while True:
             self.say("routing movements")
             start = clock.now()
+            if start > self._last:
+                raise out_of_time("the pattern is not safe yet")
             lost = self.missing(pattern)
             attack = clock.now() - start
             if not lost:

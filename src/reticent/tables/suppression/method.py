@@ -20,7 +20,7 @@ from reticent.tables.costs import costs_of
 from reticent.tables.guarantee import HIDDEN, NOT_DRAWN, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.suppression.engine import Engine
+from reticent.tables.suppression.engine import Engine, last_moment, out_of_time
 from reticent.tables.suppression.infeasible import explain_infeasible
 from reticent.tables.suppression.sums import Group, first_sums, in_cells, small_groups, with_sums
 
@@ -100,8 +100,11 @@ class SuppressionMethod(Parameters):
         groups = small_groups(problem, self.minimum_together) if self.minimum_together else []
         groups = list(dict.fromkeys([*groups, *first_sums(problem)]))
         end = clock.now() + time_limit
+        last = last_moment(end, time_limit)
         first = found = self._with_sums(problem, groups, time_limit, progress, secret, earlier)
         while new := [group for group in published_sums(problem, found.hidden) if group not in groups]:
+            if clock.now() > last:
+                raise out_of_time(f"{len(new)} unsafe sums of hidden cells are known")
             groups += new
             # in large tables, and when the time is up, what is hidden stays hidden: to search again would take as long as
             # before, and a pattern that only grows comes to an end
