@@ -47,7 +47,9 @@ SUMS_NOT_JUDGED = (
     "a finished table does not say who is in a cell."
 )
 NOTHING_ASKED = "Not judged: no rule says which cells are unsafe, and none is declared to be; so nothing was protected."
-ONLY_EXACTLY = "No rule says which cells are unsafe, and none is declared to be; judged is only whether a cell is known exactly."
+ONLY_EXACTLY = (
+    "No rule says which cells are unsafe, and none is declared to be; judged is only whether a cell is known exactly."
+)
 Mask = NDArray[np.bool_]
 
 
