@@ -106,7 +106,7 @@ def fit_marginal(source: Source) -> Marginal:
 def fit_tree(source: Source, predictors: Sequence[Column], *, minimum_leaf: int, state: int) -> Tree:
     """Grow a tree until leaves have `minimum_leaf` records; nominal predictors are ordered by the response."""
     trees = need("sklearn.tree", extra="synthesis", purpose="synthesis by trees")
-    response = source.response
+    response = _on_one_scale(source.response)
     scores = tuple(_code_scores(predictor, response) for predictor in predictors)
     design = tree_design(predictors, scores)
     kind = trees.DecisionTreeRegressor if response.numeric else trees.DecisionTreeClassifier
@@ -120,6 +120,11 @@ def fit_tree(source: Source, predictors: Sequence[Column], *, minimum_leaf: int,
         numbers[leaf] = len(cells)
         cells.append(_enough(inside, tree.tree_, leaf, source))
     return Tree(tree, scores, numbers, source.atoms(cells))
+
+
+def _on_one_scale(response: Column) -> Column:
+    """What splits are judged by: numbers as normal scores, because a few large ones would be all the variance there is."""
+    return Column(normal_scores(response.values[:, None])[:, 0]) if response.numeric else response
 
 
 def _impurity(response: Column) -> float:
