@@ -96,6 +96,20 @@ def test_repeated_runs_do_not_average_out(name: str, tmp_path: Path) -> None:
     assert found_by(name, today) < 0.5
 
 
+def as_published(cells: dict[Cell, float]) -> float:
+    """The share of firms alone in a cell whose turnover stands there within 1 %."""
+    alone = {cell: value for cell, (value, count) in true_values().items() if count == 1}
+    return sum(abs(cells[cell] - value) <= 0.01 * value for cell, value in alone.items()) / len(alone)
+
+
+def test_a_firm_alone_has_noise_although_it_has_no_range(tmp_path: Path) -> None:
+    """`range.csv` was written by 0.1.0 from the plan below, without a secret."""
+    assert as_published(shown(OLD / "range.csv")) == 1.0
+    protect = 'method = "cell-key"\nnoise = { magnifier = "range" }'
+    run_table_plan(write_plan(tmp_path, protect, table='response = "turnover"', secret="one"))
+    assert as_published(shown(tmp_path / "table.csv")) < 0.5
+
+
 def records() -> object:
     import polars as pl
 

@@ -1,6 +1,5 @@
 """Spans of published cells: after any exchanges no primary is a rational combination of what is published."""
 
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from reference.rational_rows import Span as RationalSpan
 from reference.tables import cheapest_by_trying, crossed, flat, nested
+from reticent.base import clock
 from reticent.kernels.elimination import PRIME
 from reticent.kernels.exchange import small_fractions
 from reticent.tables.attack import audit
@@ -91,8 +91,8 @@ def test_exchange_finds_the_optimum_of_small_tables(seed: int) -> None:
     problem = SuppressionProblem.from_values(
         values, relations, primary=primary, lower_protection=0.2 * values, upper_protection=0.2 * values
     )
-    engine = Engine(problem, problem.cost, deadline=time.monotonic() + 60, rng=rng)
-    exchange(engine, until=time.monotonic() + 1.0)
+    engine = Engine(problem, problem.cost, deadline=clock.now() + 60_000, rng=rng)
+    exchange(engine, until=clock.now() + 1_000)
     assert engine.best_cost == pytest.approx(cheapest_by_trying(problem))
 
 

@@ -1,6 +1,5 @@
 """Movements for many primaries and many respondents at once: what they use protects what they serve."""
 
-import time
 from unittest.mock import patch
 
 import numpy as np
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.tables import crossed, flat, full_intervals, nested
+from reticent.base import clock
 from reticent.tables.attack import audit
 from reticent.tables.attack.insiders import Insider, insiders, single_respondents
 from reticent.tables.problem import SuppressionProblem
@@ -36,7 +36,7 @@ def served(problem: SuppressionProblem, seed: int) -> np.ndarray:
     together = Together(problem, problem.candidates | problem.forced, problem.cost)
     pattern, lost = problem.forced, np.flatnonzero(problem.primary).astype(np.int32)
     for _ in range(6):
-        grown = together.serve(pattern, lost, rng, until=time.monotonic() + 5)
+        grown = together.serve(pattern, lost, rng, until=clock.now() + 5)
         assert (grown >= pattern).all()
         pattern, lost = grown, np.asarray(audit(problem, grown, mode="certify").exposed_cells, dtype=np.int32)
         if len(lost) == 0:
@@ -65,7 +65,7 @@ def test_respondents_are_served_together(seed: int) -> None:
         found = insiders(problem, pattern, settle=False)
         if not found:
             break
-        grown = together.serve_insiders(pattern, found, rng, until=time.monotonic() + 5)
+        grown = together.serve_insiders(pattern, found, rng, until=clock.now() + 5)
         assert (grown >= pattern).all()
         assert not np.array_equal(grown, pattern)
         pattern = grown

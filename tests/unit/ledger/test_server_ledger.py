@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -137,8 +138,12 @@ def test_two_processes_never_answer_both_halves_on_a_server(server: str, tmp_pat
         )
         for which in (0, 1)
     ]
-    for process in processes:
-        assert process.wait() == 0, process.stderr.read()
+    while any(process.poll() is None for process in processes):
+        if any(process.poll() for process in processes):  # one has failed, so the other would wait for ever
+            for process in processes:
+                process.kill()
+        time.sleep(0.01)
+    assert [process.returncode for process in processes] == [0, 0], [process.stderr.read() for process in processes]
     answered = [
         dict(map(int, line.split()) for line in (tmp_path / f"result-{which}").read_text().splitlines())
         for which in (0, 1)

@@ -54,10 +54,11 @@ class MagnitudeNoise(Parameters):
     """How large the noise of a magnitude is, as in tau-ARGUS.
 
     The noise of a cell is a multiple of `magnifier`: its `contributions` largest contributions, their mean, their range
-    or the value itself. The multiple is `small` (σ1); with scaling flex it falls from there, beginning at the size
-    `turning` (z_f), towards `large` (σ0) with the power `power`. Further contributions count by `shares` (ε2, ε3, …).
-    `parity` takes other rows for even and odd numbers of respondents. `separation` treats values below a point that
-    follows from the second table by that table and without scaling. Unsafe cells move by at least `extra` (μ_c).
+    (at least the largest of them) or the value itself. The multiple is `small` (σ1); with scaling flex it falls from
+    there, beginning at the size `turning` (z_f), towards `large` (σ0) with the power `power`. Further contributions count
+    by `shares` (ε2, ε3, …). `parity` takes other rows for even and odd numbers of respondents. `separation` treats values
+    below a point that follows from the second table by that table and without scaling. Unsafe cells move by at least
+    `extra` (μ_c).
     """
 
     examples: ClassVar[Examples] = ({}, {"contributions": 20, "shares": [0.5] * 19})

@@ -231,13 +231,18 @@ class KeyedTable:
 
 
 def magnified(table: Table, measure: Measure, noise: MagnitudeNoise) -> Floats:
-    """|x_j|, what the noise of each cell is in proportion to: top contributions, mean, range or the value."""
+    """|x_j|, what the noise of each cell is in proportion to: top contributions, mean, range or the value.
+
+    A range counts as no less than the largest contribution: that of one respondent, or of equal ones, is 0, and a cell
+    without noise would be published as it is.
+    """
+    weights = 1.0 if measure.top_weights is None else measure.top_weights
     if noise.magnifier == "top":
-        weights = 1.0 if measure.top_weights is None else measure.top_weights
         return np.asarray(measure.top * weights)
     if noise.magnifier == "sum":
         return np.abs(table.values)[:, None]
     if noise.magnifier == "range":
-        return np.asarray(measure.maximum - measure.minimum)[:, None]
+        largest = np.asarray(measure.top * weights).max(axis=1, initial=0.0)
+        return np.asarray(np.maximum(measure.maximum - measure.minimum, largest)[:, None])
     size = table.respondents.weighted_counts if table.weighted else table.respondents.counts.astype(np.float64)
     return np.abs(np.divide(table.values, size, out=np.zeros(table.n_cells), where=size > 0))[:, None]
