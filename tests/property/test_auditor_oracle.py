@@ -73,7 +73,8 @@ def system_of(values: list[int | None], bounds: Bounds | None, *, square: bool =
     """The oracle's view of a response or of its square (which nobody doubts to be 0 or more)."""
     if not square:
         ends = (None, None) if bounds is None else (bounds.low, bounds.high)
-        return System(values, low=ends[0], high=ends[1], whole=bounds is not None and bounds.integer)  # type: ignore[arg-type]
+        low, high = (None if end is None else int(end) for end in ends)
+        return System(values, low=low, high=high, whole=bounds is not None and bounds.integer)
     own = bounds or Bounds()
     high = None if own.low is None or own.high is None else int(max(abs(own.low), abs(own.high))) ** 2
     squares = [None if v is None else v * v for v in values]
@@ -120,8 +121,8 @@ def oracle_of(policy: Policy, systems: dict[str, System], owner: list[int], **fa
         systems,
         owner,
         policy.minimum,
-        tuple(policy.dominance) or None,  # type: ignore[arg-type]
-        policy.p_percent,  # type: ignore[arg-type]
+        (int(policy.dominance[0]), int(policy.dominance[1])) if policy.dominance else None,
+        None if policy.p_percent is None else int(policy.p_percent),
         policy.unions,
         policy.coalition,
         int(policy.interval),

@@ -214,7 +214,7 @@ class Oracle:
         together = [*system.rows, row]
         span.add(row)
         classes = _classes(system, together)
-        if self._combinations(system, span, classes) or self._few(system, together):
+        if self._combinations(system, span, classes) or self._few(system, together) or self._flat(system, together):
             return False
         tables = self.tables if self._weighs(system) else ()
         for members in (*self.families, *tables):
@@ -262,6 +262,19 @@ class Oracle:
         for chosen in combinations(people, max(size, 0)):
             rest = [i for i in hidden if self.owner[i] not in chosen]
             if _rank([[row[i] for i in rest] for row in rows]) < full:
+                return True
+        return False
+
+    def _flat(self, system: System, rows: Sequence[Vector]) -> bool:
+        """Whether some combination of sums of squares rests on records that all have the same value.
+
+        Rows that lose rank without the records of a value have a combination that rests on these alone.
+        """
+        hidden = [i for i in range(len(self.owner)) if self.owner[i] not in self.known and system.values[i] is not None]
+        full = _rank([[row[i] for i in hidden] for row in rows])
+        for value in {system.values[i] for i in hidden} if system.squares else ():
+            others = [i for i in hidden if system.values[i] != value]
+            if _rank([[row[i] for i in others] for row in rows]) < full:
                 return True
         return False
 

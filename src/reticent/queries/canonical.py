@@ -25,10 +25,11 @@ from reticent.queries.levels import CutpointError, Levels, OrderError, chosen_le
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.ties import ties_of
 
-__all__ = ["COUNT", "CutpointError", "Levels", "OrderError", "RecordSet", "Universe", "Version"]
+__all__ = ["COUNT", "MOST_LEVELS", "CutpointError", "Levels", "OrderError", "RecordSet", "Universe", "Version"]
 
 COUNT = "*"
 UNNAMED = "\0"
+MOST_LEVELS = 256
 
 
 class Version:
@@ -36,6 +37,7 @@ class Version:
 
     def __init__(self, name: str, data: Microdata, policy: Policy) -> None:
         self.name, self.data = name, data
+        self._by_atom: dict[str, NDArray[np.float64] | None] = {}
         _refuse_infinite(data, (*policy.responses, *policy.filters))
         self.levels: dict[str, Levels] = {}
         columns, sizes = [], []
@@ -75,6 +77,19 @@ class Version:
                 digest.update("\x1f".join(self.data.categories(variable.name)).encode())
                 digest.update(self.data.codes((variable.name,)).tobytes())
         return digest.hexdigest()
+
+    def by_atom(self, response: str) -> NDArray[np.float64] | None:
+        """The value of a response in each atom (missing: not a number); None if an atom has several, or there are many."""
+        if response not in self._by_atom:
+            values = self.data.numbers((response,))[:, 0]
+            first = np.empty(self.n_atoms, dtype=np.int64)
+            first[self.atom] = np.arange(len(values))
+            at_atoms = values[first]
+            same = len(np.unique(at_atoms)) <= MOST_LEVELS and np.array_equal(
+                at_atoms[self.atom], values, equal_nan=True
+            )
+            self._by_atom[response] = at_atoms if same else None
+        return self._by_atom[response]
 
     def select(self, condition: Condition, *, as_at_first: bool = False) -> Mask:
         """The atoms for which a condition is true (not false, not unknown), today or as version 0.1.0 understood it."""
@@ -218,6 +233,10 @@ class Universe:
                 raise DataError(
                     f"policy: the bounds of {name!r} do not hold for {wrong} records; widen them or correct the records."
                 )
+
+    def told_by_filters(self, response: str) -> bool:
+        """Whether the filters determine a response in every version. This depends on values."""
+        return all(version.by_atom(response) is not None for version in self.versions)
 
     def is_event(self, response: str) -> bool:
         """Whether a response is 0 or 1 for everybody who has it by its declared bounds."""

@@ -6,6 +6,7 @@ possibly times numbers that everybody knows (numeric filters), over a set of rec
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 
@@ -14,14 +15,13 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import ParameterError
 from reticent.queries.audit.rows import LinearRow
-from reticent.queries.canonical import COUNT, RecordSet, Universe
+from reticent.queries.canonical import COUNT, MOST_LEVELS, RecordSet, Universe
 from reticent.queries.design import Column, Part, columns_of, lower_bound
 from reticent.queries.fixed import fixed_point
 from reticent.queries.language import Statistic
 from reticent.queries.terms import Factor, Model, transformed
 
 Mask = NDArray[np.bool_]
-MOST_LEVELS = 256
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,15 @@ class Piece:
 
 
 def _known_integers(universe: Universe, version: int, factor: Factor) -> NDArray[np.object_]:
-    """A numeric filter or its transform at each atom of a version as whole numbers on a common scale (missing: 0)."""
+    """A numeric filter, its transform, or a response that filters determine, at each atom of a version.
+
+    As whole numbers on a common scale (missing: 0).
+    """
     here = universe.versions[version]
+    if factor.variable not in here.levels:
+        at_atoms = here.by_atom(factor.variable)
+        assert at_atoms is not None
+        return np.asarray(fixed_point(np.nan_to_num(at_atoms)).integers.astype(object))
     numbers = here.levels[factor.variable].numbers
     assert numbers is not None
     whole = fixed_point(transformed(numbers, factor.transform, lower_bound(universe.policy, factor)))
@@ -89,8 +96,7 @@ def pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tupl
     for piece in (_with_known(universe, own) for own in _own_pieces(statistic, universe, records)):
         for names in product(*(universe.linked.get(name, (name,)) for name in piece.responses)):
             linked = Piece(tuple(sorted(names)), piece.records, piece.known)
-            if linked not in found:
-                found.append(linked)
+            found += [each for each in (linked, *_by_filters(universe, linked)) if each not in found]
     return tuple(found)
 
 
@@ -100,6 +106,15 @@ def _with_known(universe: Universe, piece: Piece) -> Piece:
     known = [name for name in piece.responses if name in levels and levels[name].numbers is not None]
     hidden = tuple(name for name in piece.responses if name not in known)
     return Piece(hidden, piece.records, tuple(sorted((*piece.known, *map(Factor, known)))))
+
+
+def _by_filters(universe: Universe, piece: Piece) -> Iterator[Piece]:
+    """A product with a response that filters determine is also a sum of the other response with known weights."""
+    if len(set(piece.responses)) != 2:
+        return
+    for other, name in (piece.responses, piece.responses[::-1]):
+        if universe.told_by_filters(name):
+            yield Piece((other,), piece.records, tuple(sorted((*piece.known, Factor(name)))))
 
 
 def _own_pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tuple[Piece, ...]:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.kernels.echelon import PRIME
-from reticent.queries.audit.blocks import Block, deal, rests_on_enough
-from reticent.queries.audit.few import FewRespondents
+from reticent.queries.audit.common import CommonSquares, Resting
+from reticent.queries.audit.few import Found
 from reticent.queries.audit.rational import reconstruct
 from reticent.queries.audit.rows import Certificate, LinearRow, Partition, Proposal, Undecided
 from reticent.queries.audit.rowspace import RowSpace
@@ -65,13 +65,14 @@ class Auditor:
     unions: int = 2
     families: Iterable[Mask] = ()
     bounds: BoundStage | None = None
+    common: CommonSquares | None = None
     space: RowSpace = field(init=False)
     _releases: list[int] = field(default_factory=list)
     _undo: list[_Undo] = field(default_factory=list)
     # classes only shrink, so (class, size) names a set of columns for good once its partition is accepted
     _safe: set[tuple[tuple[int, int], ...]] = field(default_factory=set)
     _pending: set[tuple[tuple[int, int], ...]] = field(default_factory=set)
-    _blocks: list[Block] | None = None
+    _resting: Resting = field(init=False)
     _watched: Watched = field(init=False)
     _totals: Totals = field(init=False)
 
@@ -79,6 +80,7 @@ class Auditor:
         self.space = RowSpace(self.columns.n_columns, rng=self.rng)
         self._watched = Watched.of(self.families, self.columns, self.rules)
         self._totals = Totals(self.columns.n_columns)
+        self._resting = Resting(self.columns, self.rules.minimum if self.rules.minimum > 1 else 0, self.rng)
 
     def know(self, mask: Mask) -> None:
         """Add what outsiders know: the total of some columns, as if it had been released."""
@@ -135,7 +137,9 @@ class Auditor:
         self._totals.restore(state["answered"])
         self._undo.clear()
         self._safe.clear()
-        self._blocks = None
+        self._resting.back_to(0)
+        if self.common is not None:
+            self.common.back_to(0)
 
     def rank(self) -> int:
         """Number of independent rows released."""
@@ -150,8 +154,9 @@ class Auditor:
         rank, answered = mark
         self._totals.back_to(answered)
         self._safe.clear()
-        for block in self._blocks or ():
-            block.back_to(rank)
+        self._resting.back_to(rank)
+        if self.common is not None:
+            self.common.back_to(rank)
         while self.space.rank > rank:
             undo = self._undo.pop()
             self._releases.pop()
@@ -200,21 +205,19 @@ class Auditor:
         So an insider who has records in several classes cannot compute another respondent, and no total less its visible
         parts, no union of classes and no change from one version of the data to the next is of too few.
         """
-        minimum = self.rules.minimum
-        if minimum <= 1 or rests_on_enough(self._blocks_dealt(), self.space, proposal.row):
-            return None
-        found = FewRespondents(self.columns, minimum, self.space, proposal).search()
+        found = self._resting.search(self.space, proposal)
+        if found is not None:
+            return self._combined(f"minimum: a combination of answers rests on {found.respondents} respondents", found)
+        found = None if self.common is None else self.common.search(self.space, proposal)
         if found is None:
             return None
+        return self._combined("spread: a combination of answers rests on equal values", found)
+
+    def _combined(self, rule: str, found: Found) -> StaffReason:
+        """The rule that a combination breaks, and the combination."""
         factors = [(row, reconstruct(factor, PRIME)) for row, factor in zip(found.rows, found.factors)]
         combination = tuple((row, Fraction(0) if share is None else share) for row, share in factors)
-        rule = f"minimum: a combination of answers rests on {found.respondents} respondents"
         return self._reason(rule, Certificate(((-1, Fraction(1)), *combination)))
-
-    def _blocks_dealt(self) -> list[Block]:
-        if self._blocks is None:
-            self._blocks = deal(self.columns, self.rules.minimum, self.rng)
-        return self._blocks
 
     def _exposed_set(self, proposal: Proposal) -> StaffReason | None:
         """A watched set that would follow, or a total less its parts that is unsafe."""

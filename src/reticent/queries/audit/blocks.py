@@ -36,6 +36,11 @@ class Block:
         self._catch_up(space)
         return self._place(space, row) is not None
 
+    def separated(self, space: RowSpace) -> set[int]:
+        """The released rows that are no combination of those before them on these columns."""
+        self._catch_up(space)
+        return set(self.rows)
+
     def back_to(self, rank: int) -> None:
         """Forget the rows that were released after the rank was this."""
         while self.rows and self.rows[-1] >= rank:
@@ -104,6 +109,8 @@ def deal(columns: Columns, minimum: int, rng: np.random.Generator) -> list[Block
     sizes = np.zeros(minimum, dtype=np.int64)
     for c in rng.permutation(np.flatnonzero(~crowded)).tolist():
         people = columns.entity[columns.start[c] : columns.start[c + 1]].tolist()
+        if not people:
+            continue  # nobody to rest on
         hands_of = {owner[p] for p in people if p in owner}
         if len(hands_of) > 1:
             continue  # its respondents are in several blocks, so it can serve none

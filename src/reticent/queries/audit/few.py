@@ -53,6 +53,7 @@ class FewRespondents:
         self.partition = proposal.partition
         self.people = _people_of_classes(columns, proposal, minimum)
         self.crowded = np.array([p is None for p in self.people], dtype=bool)
+        self.empty = np.array([p is not None and not p for p in self.people], dtype=bool)
         self._classes_of: dict[int, list[int]] = {}
         for c, people in enumerate(self.people):
             for person in people or ():
@@ -95,8 +96,8 @@ class FewRespondents:
         return None
 
     def _resting_on(self, chosen: People) -> Mask:
-        """The classes all of whose respondents are chosen."""
-        out = np.zeros(self.partition.n_classes, dtype=bool)
+        """The classes all of whose respondents are chosen, and those without any."""
+        out = self.empty.copy()
         for c in {c for person in chosen for c in self._classes_of.get(person, ())}:
             out[c] = (self.people[c] or frozenset()) <= chosen
         return out

@@ -9,8 +9,11 @@ import numpy as np
 
 from reticent.base.errors import ParameterError, PlanError
 from reticent.ledger.chain import LedgerError
-from reticent.queries.audit.auditor import Auditor
+from reticent.queries.audit.auditor import Auditor, Verdict
 from reticent.queries.audit.bounds import bound_stage
+from reticent.queries.audit.common import CommonSquares
+from reticent.queries.audit.products import ProductWatch
+from reticent.queries.audit.rowspace import LinearRow, Undecided
 from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
@@ -34,6 +37,7 @@ class AuditedMode:
 
     setting: Setting
     _auditors: dict[tuple[str, ...], Auditor] = field(default_factory=dict)
+    _watches: dict[tuple[str, ...], ProductWatch] = field(default_factory=dict)
 
     name: ClassVar[str] = "exact"
     by_value: ClassVar[bool] = True
@@ -46,9 +50,11 @@ class AuditedMode:
         "cell of a table of up to three filters (or of a named family) or for an answered total less its answered parts "
         "that is dominated or breaks the p percent rule; and, with the bounds that the policy calls known, no value is fixed "
         "and no unsafe class is narrowed below its interval. Sums of products are judged as the sums over values that they "
-        "are. Not watched: other unions of classes for dominance, the p percent rule, products (of 0, or with a variable of two "
-        "values) and squares of equal values; products with a variable of three or more values that few have; insiders with "
-        "more knowledge than their own records. Not for the transparent attacker: refusals depend on values."
+        "are: no combination of them and of plain sums, split by the values of either variable, rests on fewer respondents "
+        "than the minimum, and no combination of sums of squares on equal values only. Not watched: other unions of classes "
+        "for dominance and the p percent rule (also of products); sums of squares whose values are equal in each of several "
+        "classes but differ between these; insiders with more knowledge than their own records. Not for the transparent "
+        "attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
@@ -137,14 +143,21 @@ class AuditedMode:
                 return StaffReason("not defined", "the statistic does not exist for these records")
             rows = [piece.row(self.setting.universe) for piece in parts]
             for piece, row in zip(parts, rows):
-                verdict = self._auditor(piece).release(row, release)
+                reason = self._by_values(piece, row)
+                verdict = Verdict(False, reason=reason) if reason else self._auditor(piece).release(row, release)
                 if not verdict.allowed:
-                    for attribute, mark in marks.items():
-                        self._auditors[attribute].back_to(mark)
+                    self._take_back(marks)
                     return verdict.reason or StaffReason("audit")
         except ParameterError as err:
             return StaffReason("not auditable", str(err))
         return value, parts
+
+    def _take_back(self, marks: Mapping[tuple[str, ...], tuple[int, int]]) -> None:
+        """Take back the rows released since the marks were these."""
+        for attribute, mark in marks.items():
+            self._auditors[attribute].back_to(mark)
+        for key, watch in self._watches.items():
+            watch.back_to(self._auditors[key].rank())
 
     def _own_rules(self, statistic: Statistic, records: RecordSet, parts: tuple[Piece, ...]) -> StaffReason | None:
         """Step 1: the query's own record sets must be safe."""
@@ -178,7 +191,8 @@ class AuditedMode:
         here = universe.versions[records.version]
         rows = universe.records(complete(universe, records, statistic.variables)) if names else ()
         for name in names:
-            if name in here.levels and here.levels[name].numbers is not None and len(rows):
+            public = here.levels[name].numbers is not None if name in here.levels else universe.told_by_filters(name)
+            if public and len(rows):
                 x = np.column_stack((np.ones(len(rows)), here.data.numbers((name,))[rows, 0]))
                 if float(leverage(x).max()) > self.setting.policy.leverage:
                     return True
@@ -215,7 +229,9 @@ class AuditedMode:
 
     def _auditor(self, piece: Piece) -> Auditor:
         """The auditor of a piece's responses, made when first needed."""
-        key = piece.attribute
+        return self._auditor_of(piece.attribute)
+
+    def _auditor_of(self, key: tuple[str, ...]) -> Auditor:
         if key not in self._auditors:
             self._auditors[key] = self._make(key)
         return self._auditors[key]
@@ -233,11 +249,45 @@ class AuditedMode:
             unions=policy.unions,
             families=self._watched(columns, rules),
             bounds=bound_stage(columns, policy, key, rules) if by_value else None,
+            common=self._common(columns, rules),
         )
         for column in columns.of_entities(known):
             auditor.know(np.arange(columns.n_columns) == column)
         auditor.forget_undo()
         return auditor
+
+    def _common(self, columns: Columns, rules: SetRules) -> CommonSquares | None:
+        """What sums of squares tell about records of which all have one value."""
+        if not (rules.squares and rules.by_value):
+            return None
+        return CommonSquares(columns, rules.minimum, self.setting.secret.stream("common values:" + columns.name))
+
+    def _by_values(self, piece: Piece, row: LinearRow) -> StaffReason | None:
+        """Whether a sum, with sums of products, tells about those who have not the common values."""
+        if not self.by_value or piece.attribute == (COUNT,):
+            return None
+        key, response = piece.attribute, None
+        if len(key) == 1:
+            response = key[0]
+            keys = [k for k in self._auditors if len(set(k)) == 2 and response in k and self._auditors[k].rank()]
+        else:
+            keys = [key] if len(set(key)) == 2 else []
+        for own in keys:
+            try:
+                safe = self._watch(own).safe(row, response)
+            except Undecided:
+                safe = False
+            if not safe:
+                return StaffReason("values", f"{'*'.join(own)}: without common values too few respondents are left")
+        return None
+
+    def _watch(self, key: tuple[str, ...]) -> ProductWatch:
+        if key not in self._watches:
+            auditors = {name: self._auditor_of((name,)) for name in key}
+            stream = self.setting.secret.stream("products:" + "*".join(key))
+            universe = self.setting.universe
+            self._watches[key] = ProductWatch.of(universe, self._auditor_of(key), auditors, stream)
+        return self._watches[key]
 
     def _watched(self, columns: Columns, rules: SetRules) -> Iterator[np.ndarray[Any, np.dtype[np.bool_]]]:
         """Cells of the tables that the policy names, and, where contributions are weighed, of all tables of few filters."""
