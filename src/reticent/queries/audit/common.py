@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from reticent.queries.audit.blocks import Block, deal, rests_on_enough
 from reticent.queries.audit.few import FewRespondents, Found
-from reticent.queries.audit.rowspace import Proposal, RowSpace, Undecided
+from reticent.queries.audit.rows import Proposal, Undecided
+from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed
 

@@ -13,7 +13,7 @@ from reticent.queries.audit.auditor import Auditor, Verdict
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.common import CommonSquares
 from reticent.queries.audit.products import ProductWatch
-from reticent.queries.audit.rowspace import LinearRow, Undecided
+from reticent.queries.audit.rows import LinearRow, Undecided
 from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from reticent.kernels.grouping import group_columns
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.common import Resting, by_holders, codes_of, with_units
-from reticent.queries.audit.rowspace import Certificate, LinearRow, Proposal, RowSpace, Undecided
+from reticent.queries.audit.rows import Certificate, LinearRow, Proposal, Undecided
+from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.canonical import MOST_LEVELS, Universe
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed, fixed_point
