@@ -30,7 +30,10 @@ def ties_in_records(
         for name in relation.names:
             _check_numeric(data, name, relation)
     numbers = _record_numbers(data, names)
-    return _ties(numbers, responses, declared, find=find)
+    ties = _ties(numbers, responses, declared, find=find)
+    if find and len(responses) > 1 and COUNT not in names and COUNT not in data.schema:
+        return _with_constants(ties, _record_numbers(data, (*names, COUNT)), responses, declared)
+    return ties
 
 
 def ties_in_cells(systems: Sequence[System], declared: Sequence[ResponseRelation], *, find: bool = True) -> list[Tie]:
@@ -52,6 +55,18 @@ def _ties(numbers: Numbers, responses: Sequence[str], declared: Sequence[Respons
         chosen = {name: numbers.columns[name] for name in dict.fromkeys(responses)}
         ties += find_ties(replace(numbers, columns=chosen), [tie.relation for tie in ties])
     return ties
+
+
+def _with_constants(
+    ties: list[Tie], numbers: Numbers, responses: Sequence[str], declared: Sequence[ResponseRelation]
+) -> list[Tie]:
+    """The ties with those that have a constant per record, as in y = 2 x + 50: added up, they name the number of records."""
+    exact = [tie for tie in _ties(numbers, (*responses, COUNT), declared, find=True) if not tie.relation.inequality]
+    if not any(COUNT in tie.relation.names and len(tie.relation.names) > 2 and tie.rounding == 0 for tie in exact):
+        return ties
+    # one basis of all linear relations instead of two that say the same twice
+    linear = [tie for tie in exact if tie.rounding == 0]
+    return linear + [tie for tie in ties if tie.relation.inequality or tie.rounding > 0]
 
 
 def _check_numeric(data: Microdata, name: str, relation: ResponseRelation) -> None:
