@@ -36,6 +36,7 @@ from reticent.microdata.mask.record_swap import RecordSwap
 from reticent.microdata.mask.reorder import Reorder
 from reticent.microdata.mask.resample import Resample
 from reticent.microdata.mask.round_values import RoundValues
+from reticent.microdata.mask.safe import Safe
 from reticent.microdata.mask.sampling import Sample
 from reticent.microdata.mask.shuffle import Shuffle
 from reticent.microdata.mask.swap import Swap
@@ -86,6 +87,8 @@ BLANKS: tuple[Method, ...] = (
     LocalSuppression(k=3, keys=("sex", "age", "job")),
     LocalSuppression(k=2, keys=("age", "job"), strata=("sex",)),
 )
+# Its file has no identifiers, and it draws for combinations and their counts; held to the rule by a test of its own.
+COUNTED = Safe(ways=2, variables=("sex", "age", "job"), steps=40)
 IDS = [f"{number}-{method.name}" for number, (method, _) in enumerate(RANDOM)]
 
 
@@ -175,7 +178,7 @@ def reused(first: Run, second: Run, changed: tuple[str, ...] = ()) -> list[str]:
 
 
 def test_the_battery_knows_every_method() -> None:
-    covered = {method.name for method, _ in RANDOM} | {method.name for method in (*FIXED, *BLANKS)}
+    covered = {method.name for method, _ in RANDOM} | {method.name for method in (*FIXED, *BLANKS, COUNTED)}
     assert covered == set(METHODS)
     for name, method in METHODS.items():
         assert method.apply is Method.apply, f"{name} has its own apply and so its own way to the secret"
@@ -194,6 +197,40 @@ def test_blanks_do_not_depend_on_the_order_and_change_no_value(method: Method, m
     original = {row[0]: row for row in people().frame.table.iter_rows()}
     for name, row in first.published.items():
         assert all(new is None or new == old for new, old in zip(row, original[name], strict=True))
+
+
+def test_new_counts_come_back_only_for_the_same_counts_and_parameters(monkeypatch: Any) -> None:
+    """Not steps and time: they cut one sequence of the search. Nor other variables, which leave the file."""
+
+    def drawn(method: Safe, data: Microdata) -> set[Any]:
+        keys: set[Any] = set()
+        of_part = StepDraws.of_part
+
+        def spy(self: StepDraws, units: Any) -> Any:
+            made = of_part(self, units)
+            keys.add(made.words("spy"))
+            return made
+
+        monkeypatch.setattr(StepDraws, "of_part", spy)
+        method.apply(data, secret=as_secret(1), progress=silent)
+        monkeypatch.undo()
+        return keys
+
+    data = file_of({name: values for name, values in columns().items() if name != "w"})
+    first = drawn(COUNTED, data)
+    assert len(first) == 1
+    assert drawn(replace(COUNTED, steps=41), data) == first
+    assert drawn(COUNTED, data.rows(np.random.default_rng(2).permutation(N))) == first
+    for other in (
+        replace(COUNTED, ways=1),
+        replace(COUNTED, variables=("sex", "age")),
+        replace(COUNTED, crossed_bound=99),
+    ):
+        assert drawn(other, data) != first
+    assert drawn(COUNTED, data.rows(np.arange(N - 1))) != first
+    changed = {name: values.copy() for name, values in columns().items() if name != "w"}
+    changed["job"][0] = "e" if changed["job"][0] != "e" else "a"
+    assert drawn(COUNTED, file_of(changed)) != first
 
 
 @pytest.mark.parametrize(("method", "other"), RANDOM, ids=IDS)

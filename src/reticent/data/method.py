@@ -76,12 +76,14 @@ class Method(Parameters):
     `blanks_only` says that a method does nothing but make values missing: the attacker then compares what is published
     with the values as they were before. `coarsens` says that it shows one coarser value for each value (and may blank
     some): the attacker does the same to what he knows. `searches` says that its choice takes long, or depends on all data.
+    `last` says that a later step that changes values would break what it promises.
     """
 
     name: ClassVar[str]
     blanks_only: ClassVar[bool] = False
     coarsens: ClassVar[bool] = False
     searches: ClassVar[bool] = False
+    last: ClassVar[bool] = False
 
     def check(self, schema: Schema) -> None:
         """Nothing is needed."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.base.errors import DataError, NotProtectedError
+from reticent.base.errors import DataError, NotProtectedError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.data.method import MaskingMethod
@@ -18,7 +18,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import to_plain
 from reticent.data.schema import Kind
 from reticent.microdata.edits import EditRule, check_step
-from reticent.microdata.mask.identifiers import NewIdentifiers
+from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifiers
 from reticent.microdata.mask.reorder import Reorder
 from reticent.microdata.risk.known import known_variables, other_codes
 from reticent.microdata.trace import Trace
@@ -61,9 +61,20 @@ def check_needs(data: Microdata, steps: Sequence[MaskingMethod]) -> None:
     """Check every step's needs against the schema it will meet, before the first one starts; numbers must be finite."""
     schema = data.schema
     _check_numbers(data)
-    for step in steps:
+    for number, step in enumerate(steps):
         step.check(schema)
         schema = step.schema_after(schema)
+        if getattr(step, "last", False):
+            _check_last(step, steps[number + 1 :])
+
+
+def _check_last(step: MaskingMethod, later: Sequence[MaskingMethod]) -> None:
+    """Only what leaves the values as they are may follow a step that must be the last."""
+    breaking = [other.name for other in later if not isinstance(other, Reorder | RemoveIdentifiers)]
+    if breaking:
+        raise PlanError(
+            f"{step.name} must be the last step that changes values, but {breaking[0]} follows it; put that before it."
+        )
 
 
 def _check_numbers(data: Microdata) -> None:

@@ -29,6 +29,7 @@ from reticent.report.page import (
     sections_of,
 )
 from reticent.report.plots import before_after_bars, distribution_panels, heat_map, histogram_pair
+from reticent.report.safe_section import safe_blocks
 
 SHOWN = 15
 MOST_BARS = 60
@@ -323,6 +324,7 @@ FILE_SECTIONS: list[Chapter[FileRun]] = [
     section("How a missing value is read", lambda about: _semantics(about.run)),
     section("Risk of the records", lambda about: _record_risk(about.run)),
     section("What each step did", lambda about: _steps(about.run.result)),
+    section("Tables of the file without small counts", lambda about: safe_blocks(about.run.result)),
     section("What it cost", lambda about: _loss(about.run.result)),
     section("Distributions before and after", lambda about: _distributions(about.run)),
     section("Associations before and after", lambda about: _associations(about.run)),

@@ -15,6 +15,7 @@ from reticent.microdata.mask.record_swap import RecordSwap
 from reticent.microdata.mask.reorder import Reorder
 from reticent.microdata.mask.resample import Resample
 from reticent.microdata.mask.round_values import RoundValues
+from reticent.microdata.mask.safe import Safe
 from reticent.microdata.mask.sampling import Sample
 from reticent.microdata.mask.shuffle import Shuffle
 from reticent.microdata.mask.swap import Swap
@@ -44,6 +45,7 @@ METHODS = Registry(
         Reorder,
         Resample,
         RoundValues,
+        Safe,
         Sample,
         Shuffle,
         Swap,
