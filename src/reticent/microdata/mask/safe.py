@@ -15,7 +15,7 @@ from reticent.base.progress import Progress, part
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import check_fields
+from reticent.data.parameters import Examples
 from reticent.data.schema import Role, Schema
 from reticent.microdata.perturb.binding import keyed_uniforms
 from reticent.microdata.perturb.safe_search import Controls, Limits, SafeCounts, safe_counts
@@ -35,12 +35,9 @@ GUARANTEE = (
     "for one or two records). Not for the transparent attacker. A second release of these records, with another secret or "
     "other options, tells more."
 )
-_REFUSED = {
-    Role.WEIGHT: "it counts records, and weighted tables would show single weights; drop the weight if plain counts are "
-    "published",
-    Role.HOUSEHOLD_ID: "it copies and drops single records, so households would not stay whole; drop the household id if "
-    "tables of persons are published",
-    Role.ENTITY: "three records of one respondent would be a count of 3; give the file one record for each respondent",
+_UNWANTED = {
+    Role.WEIGHT: "it counts records, and weighted tables would show single weights",
+    Role.HOUSEHOLD_ID: "it copies and drops single records, so households would not stay whole",
 }
 
 
@@ -58,6 +55,10 @@ class Safe(Method):
     name: ClassVar[str] = "safe"
     searches: ClassVar[bool] = True
     last: ClassVar[bool] = True
+    examples: ClassVar[Examples] = (
+        {"variables": ["sex", "marital", "education"], "ways": 2, "steps": 30},
+        {"variables": ["sex", "marital"], "tables": [["sex"], ["sex", "marital"]], "time_limit": 60.0, "steps": 20},
+    )
 
     tables: tuple[tuple[str, ...], ...] = field(
         default=(), metadata={"help": "controlled tables, a list of variables each"}
@@ -83,7 +84,6 @@ class Safe(Method):
     )
 
     def __post_init__(self) -> None:
-        check_fields(self, owner=self.name)
         check_unique(self.variables, name="variables", owner=self.name)
         if not self.tables and not self.ways:
             raise ParameterError(f"{self.name}: nothing is controlled; name tables, or give ways (1: each variable).")
@@ -104,15 +104,20 @@ class Safe(Method):
     def check(self, schema: Schema) -> None:
         """The variables exist and may be counted by; the controlled tables are made of them."""
         schema.require((*self.variables, *(name for table in self.tables for name in table)), owner=self.name)
-        for variable in schema.variables:
-            if variable.role in _REFUSED:
-                reason = _REFUSED[variable.role]
-                raise DataError(
-                    f"{self.name}: the file has the {variable.role} {variable.name}, but {reason} (remove-identifiers "
-                    "drops any variable).",
-                    variables=(variable.name,),
-                )
+        if schema.entity is not None:
+            raise DataError(
+                f"{self.name}: the file has the entity {schema.entity}, but three records of one respondent would be a count "
+                "of 3; give the file one record for each respondent.",
+                variables=(schema.entity,),
+            )
         names = self._names(schema)
+        for name in names:
+            if schema[name].role in _UNWANTED:
+                raise DataError(
+                    f"{self.name}: {name} is the {schema[name].role} of the file, but {_UNWANTED[schema[name].role]}; name "
+                    "the variables that stay, without it.",
+                    variables=(name,),
+                )
         for name in dict.fromkeys(self.variables + tuple(name for table in self.tables for name in table)):
             if name not in names:
                 reason = "is an identifier" if schema[name].role is Role.IDENTIFIER else "is not among variables"
@@ -128,9 +133,14 @@ class Safe(Method):
         return tuple(name for name in stay if not self.variables or name in self.variables)
 
     def schema_after(self, schema: Schema) -> Schema:
-        """Identifiers and variables that are not named are gone."""
+        """Identifiers and variables that are not named are gone; nothing belongs to households any more."""
         names = self._names(schema)
-        return schema.without(tuple(name for name in schema.names if name not in names))
+        left = schema.without(tuple(name for name in schema.names if name not in names))
+        for name in names:
+            if left[name].is_household:
+                role = Role.OTHER if left[name].role is Role.HOUSEHOLD_VARIABLE else left[name].role
+                left = left.change(name, household=False, role=role)
+        return left
 
     def _controlled(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
         """The controlled tables as positions of variables, each once."""
@@ -162,7 +172,9 @@ class Safe(Method):
         self._require_bounds(result)
         source = _sources(found, result.counts, keyed_uniforms(secret, "records", data.record_ids()))
         dropped = tuple(name for name in data.schema.names if name not in names)
-        masked = replace(data.without(dropped).rows(source), ids=data.record_ids())
+        masked = replace(
+            data.without(dropped).rows(source), ids=data.record_ids(), schema=self.schema_after(data.schema)
+        )
         progress(0.9, "recount")
         certificate = SafeRecount.of(data, masked, names).summary(tables)
         _require_recount(result, certificate)

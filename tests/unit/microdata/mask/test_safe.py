@@ -51,7 +51,7 @@ CODES = ("region", "sex", "job")
         ({"tables": [["sex", "job"], ["job", "sex"]]}, "controlled twice"),
         ({"tables": "sex"}, "list"),
         ({"tables": ["sex"]}, "list"),
-        ({"ways": 9}, "ways must be 0 to 4"),
+        ({"ways": 9}, "ways must be between 0 and 4"),
         ({"ways": 1, "single_bound": 4, "crossed_bound": 2}, "exchange them"),
         ({"ways": 1, "single_bound": -1}, "at least 0"),
         ({"ways": 1, "steps": 0}, "at least 1"),
@@ -87,6 +87,11 @@ def test_weights_households_and_respondents_are_refused(role: Role, words: str) 
     data = file_of({**columns(), "extra": np.arange(1, N + 1)}, roles={"extra": role})
     with pytest.raises(DataError, match=words):
         Safe(ways=1).check(data.schema)
+    if role is Role.ENTITY:
+        with pytest.raises(DataError, match=words):
+            Safe(ways=1, variables=CODES).check(data.schema)
+    else:  # who names what stays leaves it out on purpose
+        assert run(Safe(ways=1, variables=CODES, steps=20), data).data.schema.names == CODES
 
 
 def test_too_many_tables_are_refused() -> None:
