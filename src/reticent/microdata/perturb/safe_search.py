@@ -62,7 +62,7 @@ class Controls:
     @property
     def controlled(self) -> NDArray[np.bool_]:
         """The cells that are controlled."""
-        return self.kind_of_cell != WATCHED
+        return np.asarray(self.kind_of_cell != WATCHED)
 
     @classmethod
     def of(cls, patterns: Places, tables: Sequence[Sequence[int]]) -> "Controls":

@@ -1,0 +1,109 @@
+"""Attacks on files that SAFE made, from the published file and what the attacker knows: what is kept and what is not.
+
+An unprotected file is the yardstick: each attack that SAFE withstands succeeds on it, in the same test.
+"""
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from reference.perturb_files import file_of, run
+from reticent.microdata.mask.safe import Safe
+
+Row = tuple[str, ...]
+NAMES = ("region", "sex", "job")
+
+
+def truth(seed: int, n: int = 150) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {
+        "region": rng.integers(0, 8, n).astype(str),
+        "sex": rng.integers(0, 2, n).astype(str),
+        "job": np.array(list("abcdef"))[np.minimum(rng.geometric(0.4, n) - 1, 5)],
+    }
+
+
+def both(seed: int) -> tuple[list[Row], list[Row], dict[str, object]]:
+    data = file_of(truth(seed))
+    applied = run(Safe(ways=2), data, secret=seed)
+    return data.frame.table.rows(), applied.data.frame.table.rows(), dict(applied.facts)
+
+
+def small_counts(rows: list[Row]) -> int:
+    """Cells of 1 or 2 over all crossings."""
+    found = 0
+    for size in range(1, len(NAMES) + 1):
+        for columns in combinations(range(len(NAMES)), size):
+            found += sum(count < 3 for count in Counter(tuple(row[c] for c in columns) for row in rows).values())
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_somebody_alone_in_a_cell_is_found_in_the_true_file_and_in_no_table_of_the_new_one(seed: int) -> None:
+    before, after, _ = both(seed)
+    assert small_counts(before) > 0
+    assert small_counts(after) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_shown_exists_and_the_record_says_how_many_uniques_are_shown(seed: int) -> None:
+    """Not kept: presence. The attacker who looks somebody up and finds him knows that somebody like him is there."""
+    before, after, facts = both(seed)
+    true, shown = Counter(before), Counter(after)
+    assert set(shown) <= set(true)
+    uniques = [row for row, count in true.items() if count == 1]
+    presence = facts["attack"]["presence"]  # type: ignore[index]
+    assert presence["true uniques"] == len(uniques)
+    assert presence["shown"] == sum(row in shown for row in uniques) > 0
+    hidden = [row for row in uniques if row not in shown]
+    assert hidden, "a zero does not say that nobody is there"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_read_off_are_counted_as_the_attacker_finds_them(seed: int) -> None:
+    """Not kept: the attribute of a true unique whose combination is shown. Some guesses are wrong now."""
+    before, after, facts = both(seed)
+    for number, row in enumerate(facts["attack"]["attribute"]):  # type: ignore[index]
+        values: dict[Row, set[str]] = {}
+        for record in after:
+            values.setdefault(record[:number] + record[number + 1 :], set()).add(record[number])
+        right = wrong = 0
+        for person in before:
+            found = values.get(person[:number] + person[number + 1 :], set())
+            if len(found) == 1:
+                right += found == {person[number]}
+                wrong += found != {person[number]}
+        assert (row["rightly after"], row["wrongly after"]) == (right, wrong)
+        assert right < row["read off before"] or row["read off before"] == 0 or wrong > 0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_known_largest_deviations_prove_no_count_of_one_or_two(seed: int) -> None:
+    """Intervals by linear programs over all controlled tables, with the largest deviation of each class known."""
+    before, after, facts = both(seed)
+    true, shown = Counter(before), Counter(after)
+    bound = facts["largest deviation"]  # type: ignore[index]
+    possible = sorted({(r, s, j) for r in "01234567" for s in "01" for j in "abcdef"})
+    matrix, limits = [], []
+    for size, most in ((1, bound["single"]), (2, bound["crossed"])):  # type: ignore[index]
+        for columns in combinations(range(3), size):
+            for cell in {tuple(row[c] for c in columns) for row in possible}:
+                inside = np.array([tuple(row[c] for c in columns) == cell for row in possible], dtype=float)
+                total = sum(shown[row] for row, here in zip(possible, inside, strict=True) if here)
+                matrix += [inside, -inside]
+                limits += [total + most, most - total]
+    ranges = [(1 if shown[row] else 0, None) for row in possible]
+    total = {"A_eq": np.ones((1, len(possible))), "b_eq": [len(after)]}
+    for at, row in enumerate(possible):
+        if true[row] not in (1, 2) or at % 3:
+            continue
+        goal = np.eye(len(possible))[at]
+        low = linprog(goal, A_ub=np.array(matrix), b_ub=limits, bounds=ranges, **total)
+        high = linprog(-goal, A_ub=np.array(matrix), b_ub=limits, bounds=ranges, **total)
+        assert low.status == high.status == 0
+        assert low.fun - 1e-7 <= true[row] <= -high.fun + 1e-7
+        assert low.fun - 1e-7 <= shown[row] <= -high.fun + 1e-7
+        assert shown[row] not in (1, 2)
