@@ -37,6 +37,16 @@ class ReticentError(Exception):
         self.places = self.places if place in self.places else (place, *self.places)
         return self
 
+    def elsewhere(self, place: str) -> Self:
+        """The error at another place than its own: a file that is read, say, instead of the class that noticed."""
+        self.places = (place,)
+        return self
+
+    @property
+    def reason(self) -> str:
+        """The message without its places."""
+        return super().__str__()
+
     def advise(self, sentence: str) -> Self:
         """The error with one more thing to do, which only the caller knows."""
         self.advice = (*self.advice, sentence)

@@ -115,7 +115,7 @@ class Registry(Mapping[str, type[Any]]):
     def __getitem__(self, name: str) -> type[Any]:
         if name not in self._methods:
             known = did_you_mean(name, self._methods) or f" Known: {', '.join(sorted(self._methods))}."
-            raise PlanError(f"{self._kind}: there is no {self._noun} {name!r}.{known}")
+            raise PlanError(f"there is no {self._noun} {name!r}.{known}").at(self._kind)
         return self._methods[name]
 
     def __contains__(self, name: object) -> bool:

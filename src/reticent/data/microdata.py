@@ -231,19 +231,19 @@ def _check_columns(frame: Frame, schema: Schema) -> None:
     absent = [name for name in schema.names if name not in frame.names]
     if absent:
         raise DataError(
-            f"Microdata: the data have no column {absent[0]!r} that the schema describes."
+            f"the data have no column {absent[0]!r} that the schema describes."
             + (did_you_mean(absent[0], frame.names) or f" Columns: {', '.join(frame.names)}."),
             variables=tuple(absent),
-        )
+        ).at("Microdata")
     extra = [name for name in frame.names if name not in schema.names]
     if extra:
         raise DataError(
-            f"Microdata: the schema does not describe the column {extra[0]!r}"
+            f"the schema does not describe the column {extra[0]!r}"
             f"{f' and {len(extra) - 1} more' if len(extra) > 1 else ''}; add it to the schema or drop it from the data.",
             variables=tuple(extra),
-        )
+        ).at("Microdata")
     if frame.n_records == 0:
-        raise DataError("Microdata: the data have no records.")
+        raise DataError("the data have no records.").at("Microdata")
 
 
 def _check_weights(data: Microdata) -> None:

@@ -206,7 +206,7 @@ def plan_from_table(table: Mapping[str, Any], registry: Registry, *, owner: str,
         try:
             chosen = registry[method]
         except PlanError as err:
-            raise PlanError(f"{where}: {str(err).removeprefix('plan: ')}") from None
+            raise err.elsewhere(where) from None
         steps.append(build(chosen, options, owner=f"{where} ({method})"))
     return Plan(
         data=build(DataSection, table["data"], owner=f"{owner}: [data]"),

@@ -153,16 +153,16 @@ class Schema:
         for variable in self.variables:
             if variable.name in seen:
                 raise DataError(
-                    f"Schema: variable {variable.name!r} stands twice; names must differ.", variables=(variable.name,)
-                )
+                    f"variable {variable.name!r} stands twice; names must differ.", variables=(variable.name,)
+                ).at("Schema")
             seen.add(variable.name)
         for role in ONCE:
             names = self.with_role(role)
             if len(names) > 1:
                 raise DataError(
-                    f"Schema: only one variable may have the role {role}, found {' and '.join(map(repr, names))}.",
+                    f"only one variable may have the role {role}, found {' and '.join(map(repr, names))}.",
                     variables=names,
-                )
+                ).at("Schema")
 
     def __repr__(self) -> str:
         return f"<Schema {len(self.variables)} variables: {len(self.keys)} keys>"

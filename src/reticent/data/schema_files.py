@@ -54,7 +54,7 @@ def schema_from_table(table: Mapping[str, Any], *, owner: str, files: Files) -> 
     try:
         return Schema(variables)
     except DataError as err:
-        raise DataError(f"{owner}: {str(err).removeprefix('Schema: ')}", variables=err.variables) from None
+        raise err.elsewhere(owner) from None
 
 
 def _variable(entry: Mapping[str, Any], where: str, files: Files) -> Variable:

@@ -89,7 +89,7 @@ def read_rda(path: Path) -> ArgusMetadata:
     try:
         schema = Schema(variables)
     except DataError as err:
-        raise DataError(f"{path.name}: {str(err).removeprefix('Schema: ')}", variables=err.variables) from None
+        raise err.elsewhere(path.name) from None
     totals = {block.facts["name"]: block.total for block in blocks}
     distances = {block.facts["name"]: block.distance for block in blocks if block.distance}
     ckm = ckm_tags({block.facts["name"]: block.ckm for block in blocks if block.ckm}, path.name)

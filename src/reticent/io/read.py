@@ -75,7 +75,7 @@ def load_microdata(
     try:
         data = Microdata.of(Frame(table), merged)
     except DataError as err:
-        raise DataError(f"{owner}: {str(err).removeprefix('Microdata: ')}", variables=err.variables) from None
+        raise err.elsewhere(owner) from None
     return Loaded(data, tuple(notes))
 
 

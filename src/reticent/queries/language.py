@@ -44,7 +44,7 @@ def _check_constant(value: object) -> None:
         with suppress(OverflowError):  # a whole number beyond floating-point numbers
             if math.isfinite(value):  # type: ignore[arg-type]
                 return
-    raise ParameterError("Query: a variable can be compared with a text or a finite number only.")
+    raise ParameterError("a variable can be compared with a text or a finite number only.").at("Query")
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,10 @@ class Statistic:
         fewest, most, takes_parameter = STATISTICS[self.name]
         if not fewest <= len(self.variables) <= most:
             allowed = str(fewest) if fewest == most else f"{fewest} to {most}"
-            raise ParameterError(f"Query: {self.name} takes {allowed} variables, got {len(self.variables)}.")
+            raise ParameterError(f"{self.name} takes {allowed} variables, got {len(self.variables)}.").at("Query")
         if takes_parameter != (self.parameter is not None):
             wanted = "needs a share between 0 and 1" if takes_parameter else "takes no share"
-            raise ParameterError(f"Query: {self.name} {wanted}.")
+            raise ParameterError(f"{self.name} {wanted}.").at("Query")
         if self.parameter is not None:
             check_between(self.parameter, 0, 1, name="share", owner=self.name)
         check_unique(self.variables, name=f"the list of variables of {self.name}", owner="Query")
@@ -147,7 +147,7 @@ class Statistic:
         if self.model is None:
             return
         if self.name not in REGRESSIONS or self.variables != (self.model.response.variable, *self.model.predictors):
-            raise ParameterError("Query: a model belongs to a regression of its own variables.")
+            raise ParameterError("a model belongs to a regression of its own variables.").at("Query")
         if self.model.plain:
             object.__setattr__(self, "model", None)
 
@@ -168,10 +168,10 @@ def statistic_of(name: str, parts: Sequence[str | Term], parameter: float | None
     terms = [Term.of(part) if isinstance(part, str) else part for part in parts]
     if name not in REGRESSIONS:
         if any(len(term.factors) > 1 or term.factors[0].transform for term in terms):
-            raise ParameterError(f"Query: {name} takes plain variables; only a regression has terms.")
+            raise ParameterError(f"{name} takes plain variables; only a regression has terms.").at("Query")
         return Statistic(name, tuple(term.factors[0].variable for term in terms), parameter)
     if len(terms) < 2 or len(terms[0].factors) > 1:
-        raise ParameterError(f"Query: {name} takes a response that is one variable, and at least one predictor.")
+        raise ParameterError(f"{name} takes a response that is one variable, and at least one predictor.").at("Query")
     model = Model(terms[0].factors[0], tuple(terms[1:]))
     return Statistic(name, (model.response.variable, *model.predictors), parameter, model)
 
@@ -190,10 +190,10 @@ class Query:
 
     def __post_init__(self) -> None:
         if not self.statistics:
-            raise ParameterError("Query: ask for at least one statistic, e.g. COUNT(*).")
+            raise ParameterError("ask for at least one statistic, e.g. COUNT(*).").at("Query")
         check_unique(self.by, name="GROUP BY", owner="Query")
         if self.totals and not self.by:
-            raise ParameterError("Query: totals need a GROUP BY.")
+            raise ParameterError("totals need a GROUP BY.").at("Query")
 
     @property
     def condition_variables(self) -> tuple[str, ...]:

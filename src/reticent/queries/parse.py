@@ -63,7 +63,7 @@ def parse(text: str, limits: Limits | None = None) -> Query | Refusal:
     except RecursionError:
         return Refusal(Code.TOO_LONG, "The query is nested too deeply.", "Write it with fewer levels.")
     except ParameterError as err:
-        return Refusal(Code.UNSUPPORTED, str(err).removeprefix("Query: "))
+        return Refusal(Code.UNSUPPORTED, err.reason)
 
 
 def _check_size(text: str, limits: Limits) -> None:

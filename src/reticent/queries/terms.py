@@ -49,10 +49,10 @@ class Term:
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.factors) <= MOST_FACTORS:
-            raise ParameterError(f"Query: an interaction has two or three factors, got {len(self.factors)}.")
+            raise ParameterError(f"an interaction has two or three factors, got {len(self.factors)}.").at("Query")
         names = [factor.variable for factor in self.factors]
         if len(set(names)) < len(names):
-            raise ParameterError("Query: an interaction takes different variables; write SQUARE(x) for x * x.")
+            raise ParameterError("an interaction takes different variables; write SQUARE(x) for x * x.").at("Query")
         object.__setattr__(self, "factors", tuple(sorted(self.factors)))
 
     @classmethod
@@ -99,14 +99,16 @@ class Model:
         object.__setattr__(self, "terms", tuple(sorted(self.terms, key=lambda t: (len(t.factors), t.factors))))
         check_unique(tuple(map(str, self.terms)), name="the list of terms", owner="Query")
         if self.response.variable in self.predictors:
-            raise ParameterError(f"Query: {self.response.variable!r} is the response; it cannot explain itself.")
+            raise ParameterError(f"{self.response.variable!r} is the response; it cannot explain itself.").at("Query")
         if sum(len(term.factors) == 1 for term in self.terms) > MAX_PREDICTORS:
-            raise ParameterError(f"Query: a regression takes {MAX_PREDICTORS} predictors at most.")
+            raise ParameterError(f"a regression takes {MAX_PREDICTORS} predictors at most.").at("Query")
         there = set(self.terms)
         for term in self.terms:
             lacking = [str(part) for part in term.parts if part not in there]
             if lacking:
-                raise ParameterError(f"Query: the interaction {term} needs {' and '.join(lacking)} in the model too.")
+                raise ParameterError(f"the interaction {term} needs {' and '.join(lacking)} in the model too.").at(
+                    "Query"
+                )
 
     @property
     def predictors(self) -> tuple[str, ...]:
