@@ -10,19 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes, Ints, Narrow, Words
 from reticent.kernels.grouping import group_rows
-
-Integers = NDArray[np.int64]
-Codes = NDArray[np.int32]
-Keys = NDArray[np.uint64]
 
 MAX_BITS = 63
 THREADS = 2
 
 
-def joint_patterns(left: Codes, right: Codes) -> tuple[Codes, Integers, Integers, Integers, Integers]:
+def joint_patterns(left: Codes, right: Codes) -> tuple[Codes, Ints, Ints, Ints, Ints]:
     """Distinct rows of both files: codes, how often each occurs on the left and right, and each record's pattern."""
     both = np.vstack([left, right])
     cards = both.max(axis=0, initial=-1) + 1
@@ -34,7 +30,7 @@ def joint_patterns(left: Codes, right: Codes) -> tuple[Codes, Integers, Integers
     return both[first], *counts, left_group, right_group
 
 
-def _merge(codes: Codes, left: Integers, right: Integers) -> tuple[Codes, Integers, Integers]:
+def _merge(codes: Codes, left: Ints, right: Ints) -> tuple[Codes, Ints, Ints]:
     """Equal rows become one; O(rows · columns)."""
     if codes.shape[1] == 0:
         return codes[:1], left.sum(keepdims=True), right.sum(keepdims=True)
@@ -48,8 +44,8 @@ def _merge(codes: Codes, left: Integers, right: Integers) -> tuple[Codes, Intege
 
 
 def _subsets(
-    codes: Codes, left: Integers, right: Integers, names: tuple[int, ...], start: int
-) -> Iterator[tuple[tuple[int, ...], Codes, Integers, Integers]]:
+    codes: Codes, left: Ints, right: Ints, names: tuple[int, ...], start: int
+) -> Iterator[tuple[tuple[int, ...], Codes, Ints, Ints]]:
     """Every subset of the variables once, each merged from a superset that lacks nothing but one variable."""
     yield names, codes, left, right
     for position in range(start, len(names)):
@@ -59,7 +55,16 @@ def _subsets(
 
 
 @njit(cache=True, nogil=True)
-def _merge_packed(keys, left, right, keep, table, out_keys, out_left, out_right):  # type: ignore[no-untyped-def]
+def _merge_packed(
+    keys: Words,
+    left: Ints,
+    right: Ints,
+    keep: np.uint64,
+    table: Narrow,
+    out_keys: Words,
+    out_left: Ints,
+    out_right: Ints,
+) -> int:
     """Merge rows whose kept bits are equal (open addressing); returns how many are left. O(n) expected."""
     mask = np.uint64(table.size - 1)
     table[:] = -1
@@ -82,7 +87,7 @@ def _merge_packed(keys, left, right, keep, table, out_keys, out_left, out_right)
 
 
 @njit(cache=True, nogil=True)
-def _agreeing_pairs(keys, left, right, fields):  # type: ignore[no-untyped-def]
+def _agreeing_pairs(keys: Words, left: Ints, right: Ints, fields: Words) -> int:
     """Σ left·right over rows without a missing field (a field of zeros); O(n · fields)."""
     total = 0
     for i in range(keys.size):
@@ -96,7 +101,7 @@ def _agreeing_pairs(keys, left, right, fields):  # type: ignore[no-untyped-def]
     return total
 
 
-def _packed(codes: Codes) -> tuple[Keys, Keys] | None:
+def _packed(codes: Codes) -> tuple[Words, Words] | None:
     """All codes of a row in one word, code + 1 in a field of its own, and the fields; None if they do not fit."""
     widths = [int(column.max(initial=-1) + 1).bit_length() or 1 for column in codes.T]
     if sum(widths) > MAX_BITS:
@@ -111,7 +116,7 @@ def _packed(codes: Codes) -> tuple[Keys, Keys] | None:
 
 
 def _count_packed(
-    keys: Keys, left: Integers, right: Integers, fields: Keys, names: tuple[int, ...], start: int, out: Integers
+    keys: Words, left: Ints, right: Ints, fields: Words, names: tuple[int, ...], start: int, out: Ints
 ) -> None:
     """Pairs that agree at least on each subset reached from here; each is merged from a set with one variable more."""
     kept = fields[list(names)] if names else fields[:0]
@@ -125,7 +130,7 @@ def _count_packed(
         _count_packed(merged[0][:n], merged[1][:n], merged[2][:n], fields, rest, position, out)
 
 
-def agreement_counts(left: Codes, right: Codes) -> Integers:
+def agreement_counts(left: Codes, right: Codes) -> Ints:
     """Pairs by exact agreement pattern (2**q numbers); O(2**q · patterns) time, O(q · patterns) memory."""
     q = left.shape[1]
     codes, n_left, n_right, _, _ = joint_patterns(left, right)
@@ -152,7 +157,7 @@ def agreement_counts(left: Codes, right: Codes) -> Integers:
     return exactly(at_least)
 
 
-def exactly(at_least: Integers) -> Integers:
+def exactly(at_least: Ints) -> Ints:
     """Möbius inversion over supersets: from "agree at least on S" to "agree exactly on S"."""
     counts = at_least.copy()
     masks = np.arange(counts.size)
@@ -164,7 +169,7 @@ def exactly(at_least: Integers) -> Integers:
     return counts
 
 
-def best_agreement(left: Codes, right: Codes, order: Sequence[int]) -> tuple[Integers, Integers]:
+def best_agreement(left: Codes, right: Codes, order: Sequence[int]) -> tuple[Ints, Ints]:
     """For each right record the first mask in `order` on which some left record agrees, and how many do (0: none).
 
     When `order` puts supersets before their subsets, these left records agree on exactly that mask.
@@ -195,7 +200,7 @@ def best_agreement(left: Codes, right: Codes, order: Sequence[int]) -> tuple[Int
     return best[right_group], ties[right_group]
 
 
-def pairs_agreeing(left: Codes, right: Codes, columns: Sequence[int]) -> tuple[Integers, Integers]:
+def pairs_agreeing(left: Codes, right: Codes, columns: Sequence[int]) -> tuple[Ints, Ints]:
     """All pairs (left, right) that agree on the columns; O(pairs)."""
     columns = list(columns)
     a = np.flatnonzero((left[:, columns] >= 0).all(axis=1))
@@ -214,7 +219,7 @@ def pairs_agreeing(left: Codes, right: Codes, columns: Sequence[int]) -> tuple[I
     return a[found], np.repeat(b, repeat)
 
 
-def patterns_of_pairs(left: Codes, right: Codes) -> Integers:
+def patterns_of_pairs(left: Codes, right: Codes) -> Ints:
     """The agreement mask of row i on the left with row i on the right."""
     agree = (left == right) & (left >= 0)
     return np.asarray(agree @ (1 << np.arange(left.shape[1], dtype=np.int64)), dtype=np.int64)

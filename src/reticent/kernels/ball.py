@@ -3,9 +3,11 @@
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Ints, Mask, Narrow
+
 
 @njit(cache=True)
-def ball(indptr, cells, by_cell, rows_of, inside, cell, depth):  # type: ignore[no-untyped-def]
+def ball(indptr: Ints, cells: Narrow, by_cell: Ints, rows_of: Narrow, inside: Mask, cell: int, depth: int) -> Ints:
     """Numbers (ascending) of the relations reached from a cell in at most `depth` steps over cells with `inside`.
 
     Time: the entries of the relations reached.

@@ -5,6 +5,8 @@ import heapq
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Ints, Narrow
+
 PRIME = 2147483647  # 2^31 − 1: products of two residues fit 64 bits
 
 
@@ -22,7 +24,7 @@ def power(base: int, exponent: int) -> int:
 
 
 @njit(cache=True)
-def eliminate(indptr, cells, coefs, order, n_cells):  # type: ignore[no-untyped-def]
+def eliminate(indptr: Ints, cells: Narrow, coefs: Ints, order: Ints, n_cells: int) -> tuple[Ints, Narrow, Ints, Ints]:
     """Row echelon form modulo PRIME of the rows taken in `order`.
 
     Returns (start, columns, entries, pivot): row t has the entries [start[t], start[t+1]) in which the pivot column
@@ -98,7 +100,7 @@ def eliminate(indptr, cells, coefs, order, n_cells):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def complete_kernel(start, columns, entries, pivot, vector):  # type: ignore[no-untyped-def]
+def complete_kernel(start: Ints, columns: Narrow, entries: Ints, pivot: Ints, vector: Ints) -> Ints:
     """Overwrite the pivot entries of `vector` (residues) so that it lies in the kernel; free entries are kept."""
     for t in range(len(pivot) - 1, -1, -1):
         total = 0

@@ -7,11 +7,12 @@ free. A cell is a sum of published ones if and only if its free coordinates are 
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Array, Floats, Ints, Mask, Narrow
 from reticent.kernels.elimination import PRIME, complete_kernel, power
 
 
 @njit(cache=True)
-def coordinates(start, columns, entries, pivot, free, n_cells):  # type: ignore[no-untyped-def]
+def coordinates(start: Ints, columns: Narrow, entries: Ints, pivot: Ints, free: Ints, n_cells: int) -> Ints:
     """Every cell as a combination of the free cells of an echelon form. Time: one pass over it for each free cell."""
     found = np.zeros((n_cells, len(free)), dtype=np.int64)
     for j in range(len(free)):
@@ -22,7 +23,7 @@ def coordinates(start, columns, entries, pivot, free, n_cells):  # type: ignore[
 
 
 @njit(cache=True)
-def enter(tableau, cell, slot):  # type: ignore[no-untyped-def]
+def enter(tableau: Ints, cell: int, slot: int) -> None:
     """Make a cell the basis vector of a slot (its coordinate there must not be zero). Time: cells × slots at most."""
     inverse = power(tableau[cell, slot], PRIME - 2)
     row = tableau[cell] * inverse % PRIME
@@ -38,7 +39,7 @@ def enter(tableau, cell, slot):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def gather(tableau, rows, slots):  # type: ignore[no-untyped-def]
+def gather(tableau: Ints, rows: Ints, slots: Ints) -> Ints:
     """Some rows and columns of a tableau."""
     found = np.empty((len(rows), len(slots)), dtype=np.int64)
     for k in range(len(rows)):
@@ -48,7 +49,7 @@ def gather(tableau, rows, slots):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def residue_inverses(residues):  # type: ignore[no-untyped-def]
+def residue_inverses(residues: Ints) -> Ints:
     """The inverse of each residue modulo PRIME."""
     found = np.empty(len(residues), dtype=np.int64)
     for k in range(len(residues)):
@@ -57,7 +58,7 @@ def residue_inverses(residues):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _first_slot(row, alive):  # type: ignore[no-untyped-def]
+def _first_slot(row: Ints, alive: Mask) -> int:
     for j in range(len(row)):
         if alive[j] and row[j] != 0:
             return j
@@ -65,7 +66,7 @@ def _first_slot(row, alive):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _reveals(rows, cell, slot, inverse, alive, primaries):  # type: ignore[no-untyped-def]
+def _reveals(rows: Ints, cell: int, slot: int, inverse: int, alive: Mask, primaries: Ints) -> bool:
     """Whether a primary is a multiple of the cell in the free coordinates: publishing the cell would give it away."""
     for p in primaries:
         factor = rows[p, slot] * inverse % PRIME
@@ -82,7 +83,7 @@ def _reveals(rows, cell, slot, inverse, alive, primaries):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def publish_greedily(rows, count, primaries, cost, give_up):  # type: ignore[no-untyped-def]
+def publish_greedily(rows: Ints, count: int, primaries: Ints, cost: Array, give_up: float) -> tuple[float, Ints, Ints]:
     """Publish the first `count` cells in turn as long as no primary is revealed.
 
     `rows` (free coordinates, overwritten; zero in the slots left for what is published) are cells by free slots.
@@ -121,7 +122,7 @@ def publish_greedily(rows, count, primaries, cost, give_up):  # type: ignore[no-
 
 
 @njit(cache=True)
-def small_fractions(residues, reference):  # type: ignore[no-untyped-def]
+def small_fractions(residues: Ints, reference: int) -> Floats:
     """The fractions residue/reference with small numerator and denominator that the residues stand for.
 
     Zero where there is none with both parts below 32,768 (lattice reduction of one residue by Euclid's steps).

@@ -19,6 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Array, Ints
+
 THREADS = 2
 SMALL = 50_000
 """Below this many records a second thread costs more than it brings."""
@@ -34,14 +36,14 @@ Integers = NDArray[Any]
 
 
 @njit(cache=True, nogil=True)
-def _append_column(keys, column, low, radix):  # type: ignore[no-untyped-def]
+def _append_column(keys: Array, column: Array, low: int, radix: np.uint32 | np.uint64) -> None:
     """keys ← keys · radix + (column − low): one more digit. O(n)."""
     for i in range(keys.size):
         keys[i] = keys[i] * radix + keys.dtype.type(np.int64(column[i]) - low)
 
 
 @njit(cache=True, nogil=True)
-def _dense_count(keys, low, high, table):  # type: ignore[no-untyped-def]
+def _dense_count(keys: Array, low: np.uint32 | np.uint64, high: np.uint32 | np.uint64, table: Array) -> None:
     """Count the numbers in [low, high): each thread owns a stretch of the table. O(n)."""
     for i in range(keys.size):
         key = keys[i]
@@ -50,7 +52,7 @@ def _dense_count(keys, low, high, table):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _dense_groups(keys, table, group):  # type: ignore[no-untyped-def]
+def _dense_groups(keys: Array, table: Array, group: Ints) -> int:
     """Group numbers by first appearance through a table that starts at −1; returns how many there are. O(n)."""
     n_groups = 0
     for i in range(keys.size):
@@ -62,14 +64,14 @@ def _dense_groups(keys, table, group):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _gather(keys, table, out):  # type: ignore[no-untyped-def]
+def _gather(keys: Array, table: Array, out: Ints) -> None:
     """out[i] ← table[keys[i]]. O(n)."""
     for i in range(keys.size):
         out[i] = table[keys[i]]
 
 
 @njit(cache=True, nogil=True)
-def _mix(key):  # type: ignore[no-untyped-def]
+def _mix(key: np.uint32 | np.uint64) -> np.uint64:
     """Spread a number over 64 bits (Fibonacci hashing of the folded word)."""
     word = np.uint64(key)
     word ^= word >> np.uint64(29)
@@ -77,14 +79,14 @@ def _mix(key):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _partition_sizes(keys, shift, sizes):  # type: ignore[no-untyped-def]
+def _partition_sizes(keys: Array, shift: np.uint64, sizes: Ints) -> None:
     """How many records fall in each partition. O(n)."""
     for i in range(keys.size):
         sizes[_mix(keys[i]) >> shift] += 1
 
 
 @njit(cache=True, nogil=True)
-def _partition(keys, shift, place, parts):  # type: ignore[no-untyped-def]
+def _partition(keys: Array, shift: np.uint64, place: Ints, parts: Array) -> None:
     """Scatter numbers to their partitions, keeping the order of records; `place` moves on. O(n)."""
     for i in range(keys.size):
         part = _mix(keys[i]) >> shift
@@ -93,7 +95,7 @@ def _partition(keys, shift, place, parts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _label_partitions(parts, bounds, begin, end, counting):  # type: ignore[no-untyped-def]
+def _label_partitions(parts: Array, bounds: Ints, begin: int, end: int, counting: bool) -> None:
     """Replace each number by its frequency (`counting`) or by its label 0, 1, … within the partition. O(n) expected."""
     largest = 1
     for part in range(begin, end):
@@ -129,7 +131,7 @@ def _label_partitions(parts, bounds, begin, end, counting):  # type: ignore[no-u
 
 
 @njit(cache=True, nogil=True)
-def _collect(keys, shift, place, parts, out):  # type: ignore[no-untyped-def]
+def _collect(keys: Array, shift: np.uint64, place: Ints, parts: Array, out: Ints) -> None:
     """Read the partitions back in the order of records: the same walk as `_partition`. O(n)."""
     for i in range(keys.size):
         part = _mix(keys[i]) >> shift
@@ -138,7 +140,7 @@ def _collect(keys, shift, place, parts, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _collect_groups(keys, shift, bounds, parts, number, group):  # type: ignore[no-untyped-def]
+def _collect_groups(keys: Array, shift: np.uint64, bounds: Ints, parts: Array, number: Array, group: Ints) -> int:
     """Turn labels within partitions into group numbers by first appearance; returns how many there are. O(n).
 
     `number` is scratch, one entry a record, −1 at the start.
@@ -157,7 +159,7 @@ def _collect_groups(keys, shift, bounds, parts, number, group):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def _tally(group, first_row, counts):  # type: ignore[no-untyped-def]
+def _tally(group: Ints, first_row: Ints, counts: Ints) -> None:
     """First record and size of every group. O(n)."""
     for i in range(group.size):
         if counts[group[i]] == 0:
@@ -166,7 +168,7 @@ def _tally(group, first_row, counts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _sort_members(group, starts, order):  # type: ignore[no-untyped-def]
+def _sort_members(group: Ints, starts: Ints, order: Ints) -> None:
     """Records group after group, in their order; `starts` has the groups' sizes shifted by one place. O(n)."""
     for g in range(1, starts.size):
         starts[g] += starts[g - 1]

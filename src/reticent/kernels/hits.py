@@ -3,9 +3,11 @@
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Floats, Ints
+
 
 @njit(cache=True)
-def _first_hit(begin, end, sets, already, candidates):  # type: ignore[no-untyped-def]
+def _first_hit(begin: int, end: int, sets: Ints, already: int, candidates: Ints) -> int:
     """Position of the first candidate that, with `already`, meets sets[begin:end]; −1 if none does."""
     for c in range(candidates.size):
         blanked = candidates[c] | already
@@ -20,7 +22,7 @@ def _first_hit(begin, end, sets, already, candidates):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def cheapest_hits(bounds, sets, candidates, out):  # type: ignore[no-untyped-def]
+def cheapest_hits(bounds: Ints, sets: Ints, candidates: Ints, out: Ints) -> None:
     """For each pattern the first candidate (masks by rising cost) that meets all its sets, or −1.
 
     `bounds` delimits each pattern's stretch of `sets`. O(patterns · candidates tried · sets).
@@ -31,7 +33,7 @@ def cheapest_hits(bounds, sets, candidates, out):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
-def count_ties(bounds, sets, candidates, rank, out):  # type: ignore[no-untyped-def]
+def count_ties(bounds: Ints, sets: Ints, candidates: Ints, rank: Ints, out: Ints) -> None:
     """For each pattern, how many candidates of the least cost meet all its sets; `rank` numbers equal costs alike."""
     for i in range(bounds.size - 1):
         begin, end = bounds[i], bounds[i + 1]
@@ -46,7 +48,7 @@ def count_ties(bounds, sets, candidates, rank, out):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def drawn_hits(bounds, sets, candidates, group, ties, chance, out):  # type: ignore[no-untyped-def]
+def drawn_hits(bounds: Ints, sets: Ints, candidates: Ints, group: Ints, ties: Ints, chance: Floats, out: Ints) -> None:
     """For each record one of the cheapest candidates of its pattern, each as likely; −1 where there is none."""
     for i in range(group.size):
         pattern = group[i]
@@ -62,7 +64,7 @@ def drawn_hits(bounds, sets, candidates, group, ties, chance, out):  # type: ign
 
 
 @njit(cache=True)
-def set_bits(mask):  # type: ignore[no-untyped-def]
+def set_bits(mask: int) -> int:
     """Number of variables in a mask."""
     count = 0
     while mask:
@@ -72,9 +74,19 @@ def set_bits(mask):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def household_hits(  # type: ignore[no-untyped-def]
-    edges, order, group, bounds, sets, common, common_cost, own, own_cost, cap, out
-):
+def household_hits(
+    edges: Ints,
+    order: Ints,
+    group: Ints,
+    bounds: Ints,
+    sets: Ints,
+    common: Ints,
+    common_cost: Floats,
+    own: Ints,
+    own_cost: Floats,
+    cap: int,
+    out: Ints,
+) -> None:
     """Per household the cheapest set of shared blanks, with each member's cheapest own ones; −1 where there is none.
 
     `edges` delimits the members in `order`; `common` and `own` are the masks of shared and of other variables by rising

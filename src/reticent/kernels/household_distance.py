@@ -8,6 +8,7 @@ as the own household, so that the sum of row minima settles most pairs.
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.kernels.nearest import TIE
 
 LARGEST = 8
@@ -15,7 +16,7 @@ LARGEST = 8
 
 
 @njit(cache=True, nogil=True)
-def _member_distance(query, point, nominal, absent):  # type: ignore[no-untyped-def]
+def _member_distance(query: Floats, point: Floats, nominal: Floats, absent: Floats) -> float:
     total = 0.0
     for column in range(query.size):
         value, other = query[column], point[column]
@@ -31,7 +32,7 @@ def _member_distance(query, point, nominal, absent):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def _paired(costs, size):  # type: ignore[no-untyped-def]
+def _paired(costs: Floats, size: int) -> float:
     """The least total cost of a one-to-one pairing; O(2^size · size)."""
     best = np.full(1 << size, np.inf)
     best[0] = 0.0
@@ -45,11 +46,14 @@ def _paired(costs, size):  # type: ignore[no-untyped-def]
             if not (taken >> column) & 1:
                 more = taken | (1 << column)
                 best[more] = min(best[more], best[taken] + costs[row, column])
-    return best[(1 << size) - 1]
+    least: float = best[(1 << size) - 1]
+    return least
 
 
 @njit(cache=True, nogil=True)
-def _distance(h, g, starts, queries, points, nominal, absent, limit):  # type: ignore[no-untyped-def]
+def _distance(
+    h: int, g: int, starts: Ints, queries: Floats, points: Floats, nominal: Floats, absent: Floats, limit: float
+) -> float:
     """Distance of households h (asker) and g, of the same size; above the limit a lower bound is enough."""
     a, b = starts[h], starts[g]
     size = starts[h + 1] - a
@@ -65,11 +69,22 @@ def _distance(h, g, starts, queries, points, nominal, absent, limit):  # type: i
             return lower
     if size == 1 or size > LARGEST:
         return lower
-    return _paired(costs, size)
+    exact: float = _paired(costs, size)
+    return exact
 
 
 @njit(cache=True, nogil=True)
-def nearest_to_own(asking, first, last, peers, starts, queries, points, nominal, absent):  # type: ignore[no-untyped-def]
+def nearest_to_own(
+    asking: Ints,
+    first: Ints,
+    last: Ints,
+    peers: Ints,
+    starts: Ints,
+    queries: Floats,
+    points: Floats,
+    nominal: Floats,
+    absent: Floats,
+) -> Mask:
     """Whether the own household of each asker is nearest and no other of its size (peers first to last) is as near."""
     linked = np.ones(asking.size, dtype=np.bool_)
     for at in range(asking.size):

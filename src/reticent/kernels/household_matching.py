@@ -6,14 +6,22 @@ distance; whether all members find a partner is a bipartite matching (augmenting
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from reticent.base.arrays import Codes, Floats, Ints, Mask
 
 
 @njit(cache=True, nogil=True)
-def _fits(i, j, true, shown, detail, table, near_true, near_shown, radii):  # type: ignore[no-untyped-def]
+def _fits(
+    i: int,
+    j: int,
+    true: Codes,
+    shown: Codes,
+    detail: Codes,
+    table: Codes,
+    near_true: Floats,
+    near_shown: Floats,
+    radii: Floats,
+) -> bool:
     """Whether published record j fits the true keys of the person of record i; O(keys)."""
     for v in range(true.shape[1]):
         code = shown[j, v]
@@ -24,11 +32,12 @@ def _fits(i, j, true, shown, detail, table, near_true, near_shown, radii):  # ty
         gap = near_true[i, v] - near_shown[j, v]
         if gap == gap:
             total += gap * gap
-    return total <= radii[i] * (1.0 + 1e-9)
+    near: bool = total <= radii[i] * (1.0 + 1e-9)
+    return near
 
 
 @njit(cache=True, nogil=True)
-def _augment(i, allowed, used, partner):  # type: ignore[no-untyped-def]
+def _augment(i: int, allowed: Mask, used: Mask, partner: Ints) -> bool:
     """Find a partner for member i, moving others if need be (Kuhn)."""
     for j in range(allowed.shape[0]):
         if allowed[i, j] and not used[j]:
@@ -43,7 +52,19 @@ def _augment(i, allowed, used, partner):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _matches(h, g, starts, members, true, shown, detail, table, near_true, near_shown, radii):  # type: ignore[no-untyped-def]
+def _matches(
+    h: int,
+    g: int,
+    starts: Ints,
+    members: Ints,
+    true: Codes,
+    shown: Codes,
+    detail: Codes,
+    table: Codes,
+    near_true: Floats,
+    near_shown: Floats,
+    radii: Floats,
+) -> bool:
     """Whether published household g can be household h; both have the same size. O(size² · keys + size³)."""
     a, b = starts[h], starts[g]
     size = starts[h + 1] - a
@@ -60,27 +81,28 @@ def _matches(h, g, starts, members, true, shown, detail, table, near_true, near_
     found = 0
     for i in range(size):
         found += _augment(i, allowed, np.zeros(size, dtype=np.bool_), partner)
-    return found == size
+    complete: bool = found == size
+    return complete
 
 
 @njit(cache=True, nogil=True)
-def count_households(  # type: ignore[no-untyped-def]
-    asking,
-    first,
-    last,
-    listed,
-    weights,
-    starts,
-    members,
-    true,
-    shown,
-    detail,
-    table,
-    near_true,
-    near_shown,
-    radii,
-    budget,
-):
+def count_households(
+    asking: Ints,
+    first: Ints,
+    last: Ints,
+    listed: Ints,
+    weights: Floats,
+    starts: Ints,
+    members: Ints,
+    true: Codes,
+    shown: Codes,
+    detail: Codes,
+    table: Codes,
+    near_true: Floats,
+    near_shown: Floats,
+    radii: Floats,
+    budget: int,
+) -> tuple[Ints, Floats, int]:
     """For each asking household the listed ones (positions first to last) that can be it, and the sum of their weights.
 
     After `budget` comparisons the rest is left at 0; returns how many askers were answered.
@@ -102,9 +124,17 @@ def count_households(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def own_households(  # type: ignore[no-untyped-def]
-    starts, members, true, shown, detail, table, near_true, near_shown, radii
-):
+def own_households(
+    starts: Ints,
+    members: Ints,
+    true: Codes,
+    shown: Codes,
+    detail: Codes,
+    table: Codes,
+    near_true: Floats,
+    near_shown: Floats,
+    radii: Floats,
+) -> Mask:
     """Whether the published form of each household can be the household itself."""
     out = np.zeros(starts.size - 1, dtype=np.bool_)
     for h in range(out.size):

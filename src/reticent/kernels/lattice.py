@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes, Floats, Ints, Narrow
+
 
 class Rows(NamedTuple):
     """Distinct rows: codes (m × q, −1 = missing), records in each, sum of weights in each."""
@@ -16,7 +18,18 @@ class Rows(NamedTuple):
 
 
 @njit(cache=True)
-def _merge(codes, counts, weights, maps, offsets, table, out_codes, out_counts, out_weights, target):  # type: ignore[no-untyped-def]
+def _merge(
+    codes: Codes,
+    counts: Ints,
+    weights: Floats,
+    maps: Codes,
+    offsets: Ints,
+    table: Narrow,
+    out_codes: Codes,
+    out_counts: Ints,
+    out_weights: Floats,
+    target: Ints,
+) -> int:
     """Recode and merge by open addressing on whole rows; fills `target` with each row's new row. O(m·q) expected."""
     n, q = codes.shape
     mask = np.uint64(table.size - 1)

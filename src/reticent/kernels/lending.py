@@ -8,11 +8,12 @@ nothing for itself: it fits its own truth anyway. So records lend themselves to 
 import numpy as np
 from numba import njit
 
-from reticent.kernels.suppression import BUCKETS, _bucket, _shift_weight
+from reticent.base.arrays import Codes, Floats, Ints, Narrow
+from reticent.kernels.suppression import BUCKETS, Problem, State, _bucket, _shift_weight
 
 
 @njit(cache=True)
-def _give(c, actor, sign, problem, state):  # type: ignore[no-untyped-def]
+def _give(c: int, actor: int, sign: int, problem: Problem, state: State) -> None:
     """Every pattern of the cluster but the lender's own gains (sign 1) or loses (−1) a companion. O(cluster · masks)."""
     cluster_of, starts, members, demand = problem
     left, got, weight = state
@@ -28,7 +29,7 @@ def _give(c, actor, sign, problem, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _lender(c, outside, lent, problem, state):  # type: ignore[no-untyped-def]
+def _lender(c: int, outside: Ints, lent: Narrow, problem: Problem, state: State) -> tuple[int, int]:
     """Who lends in cluster c (−1: a record from outside, −2: nobody), and how many records it serves. O(cluster)."""
     _, starts, members, demand = problem
     left, got, weight = state
@@ -45,7 +46,16 @@ def _lender(c, outside, lent, problem, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def greedy_lend(problem, state, mask_of, cost, outside, lent, actors, clusters):  # type: ignore[no-untyped-def]
+def greedy_lend(
+    problem: Problem,
+    state: State,
+    mask_of: Narrow,
+    cost: Floats,
+    outside: Ints,
+    lent: Narrow,
+    actors: Narrow,
+    clusters: Ints,
+) -> int:
     """Lend where most needy records are served per cost until nobody needs one or nothing helps; lazy bucket queue."""
     _, starts, _, _ = problem
     weight = state[2]
@@ -84,7 +94,7 @@ def greedy_lend(problem, state, mask_of, cost, outside, lent, actors, clusters):
 
 
 @njit(cache=True)
-def take_back(problem, state, by_cost, actors, clusters, n_actions):  # type: ignore[no-untyped-def]
+def take_back(problem: Problem, state: State, by_cost: Ints, actors: Narrow, clusters: Ints, n_actions: int) -> int:
     """Reverse delete: undo what nobody needs in the order `by_cost` of actions; returns the number of actions left."""
     _, starts, members, demand = problem
     got = state[1]
@@ -108,7 +118,9 @@ def take_back(problem, state, by_cost, actors, clusters, n_actions):  # type: ig
 
 
 @njit(cache=True)
-def lend_last(published, truth, found, need, costs, frozen, cap, spent):  # type: ignore[no-untyped-def]
+def lend_last(
+    published: Codes, truth: Codes, found: Ints, need: Ints, costs: Floats, frozen: int, cap: int, spent: Ints
+) -> int:
     """For each record still in need, blank the records that cost least until it fits need[i]; returns how many fail.
 
     O(needy · need · n · q): only what the clusters could not settle comes here.
@@ -141,7 +153,7 @@ def lend_last(published, truth, found, need, costs, frozen, cap, spent):  # type
 
 
 @njit(cache=True)
-def _fits(true, shown):  # type: ignore[no-untyped-def]
+def _fits(true: Codes, shown: Codes) -> bool:
     """Whether a published row fits a true one: equal wherever it is not missing."""
     for v in range(true.size):  # noqa: SIM110
         if shown[v] >= 0 and shown[v] != true[v]:
@@ -150,7 +162,7 @@ def _fits(true, shown):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def trim_lent(published, truth, found, need, given_up, floor):  # type: ignore[no-untyped-def]
+def trim_lent(published: Codes, truth: Codes, found: Ints, need: Ints, given_up: Ints, floor: Ints) -> None:
     """Reverse delete on exact counts: show values again where every true record still fits need[j]. O(blanks · n · q).
 
     `given_up` are the records to look at; variables in `floor[i]` stay blank.

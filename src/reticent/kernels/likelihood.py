@@ -9,6 +9,7 @@ below the `least` that the asker's code can cost) and at the first other record 
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.kernels.nearest import TIE
 
 ABSENT = 1.0
@@ -16,9 +17,20 @@ ABSENT = 1.0
 
 
 @njit(cache=True, nogil=True)
-def _cost(code, other_code, number, other_number, agree, differ, into, least, turned, limit):  # type: ignore[no-untyped-def]
+def _cost(
+    code: Ints,
+    other_code: Ints,
+    number: Floats,
+    other_number: Floats,
+    agree: Floats,
+    differ: Floats,
+    into: Floats,
+    least: Floats,
+    turned: bool,
+    limit: float,
+) -> float:
     """What pairing two records costs above the least; stops once it is above the limit."""
-    total = 0.0
+    total: float = 0.0
     for v in range(code.size):
         mine, theirs = code[v], other_code[v]
         if mine < 0:
@@ -43,9 +55,20 @@ def _cost(code, other_code, number, other_number, agree, differ, into, least, tu
 
 
 @njit(cache=True, nogil=True)
-def alone_by_likelihood(  # type: ignore[no-untyped-def]
-    codes, numbers, own, mine, other_codes, other_numbers, units, agree, differ, into, least, turned
-):
+def alone_by_likelihood(
+    codes: Ints,
+    numbers: Floats,
+    own: Ints,
+    mine: Ints,
+    other_codes: Ints,
+    other_numbers: Floats,
+    units: Ints,
+    agree: Floats,
+    differ: Floats,
+    into: Floats,
+    least: Floats,
+    turned: bool,
+) -> Mask:
     """Whether no record of another unit is as likely as the own one, for each asker; O(askers · records) at worst.
 
     `turned`: true records ask for their published one; else published records ask for their true one.

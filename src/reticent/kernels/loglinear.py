@@ -8,11 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
+
 PARTS = 4
 
 
 @njit(cache=True, inline="always")
-def bias_terms(mean, fraction):  # type: ignore[no-untyped-def]
+def bias_terms(mean: float, fraction: float) -> tuple[float, float, float, float]:
     """(a1, b1, a2, b2) of Skinner and Shlomo (2008) for a cell of population mean λ under sampling fraction π."""
     rest = (1.0 - fraction) * mean
     whole = np.exp(-mean)
@@ -30,7 +32,9 @@ def bias_terms(mean, fraction):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def sum_over_cells(cards, tables, offsets, strides, constant, fraction):  # type: ignore[no-untyped-def]
+def sum_over_cells(
+    cards: Ints, tables: Floats, offsets: Ints, strides: Ints, constant: float, fraction: float
+) -> Floats:
     """Σ over all cells, as if empty: bias and variance terms for τ1, then for τ2."""
     q, n_blocks = cards.size, offsets.size
     out = np.zeros(PARTS)
@@ -74,7 +78,7 @@ def sum_over_cells(cards, tables, offsets, strides, constant, fraction):  # type
 
 
 @njit(cache=True)
-def sum_over_observed(counts, means, fraction):  # type: ignore[no-untyped-def]
+def sum_over_observed(counts: Ints, means: Floats, fraction: float) -> Floats:
     """What the observed counts add to the sums of `sum_over_cells`: bias for τ1 and τ2 (variances do not change)."""
     out = np.zeros(2)
     for k in range(counts.size):

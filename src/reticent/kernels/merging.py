@@ -3,9 +3,11 @@
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Array, Ints, Narrow
+
 
 @njit(cache=True)
-def find(target, flip, item):  # type: ignore[no-untyped-def]
+def find(target: Ints, flip: Ints, item: int) -> int:
     """The root of an item; from then on target[item] is the root and flip[item] the sign against it.
 
     Time: amortised almost constant.
@@ -24,7 +26,7 @@ def find(target, flip, item):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def merge(indptr, cells, coefs, n_cells):  # type: ignore[no-untyped-def]
+def merge(indptr: Ints, cells: Narrow, coefs: Narrow, n_cells: int) -> tuple[Ints, Ints]:
     """Leader and sign of each cell (leader −1: it cannot move) from rows that fix a cell or tie two together.
 
     Time: passes × entries; every pass but the last removes a movement, and in practice there are few.
@@ -77,7 +79,9 @@ def merge(indptr, cells, coefs, n_cells):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def merged_rows(indptr, cells, coefs, leader, sign, n_movements):  # type: ignore[no-untyped-def]
+def merged_rows(
+    indptr: Ints, cells: Narrow, coefs: Narrow, leader: Array, sign: Ints, n_movements: int
+) -> tuple[Ints, Ints, Ints]:
     """The rows over movements (`leader` −1: none), columns ascending, each divided by its common factor, the first
     entry positive; a row that is there already is left out. Returns (start, columns, entries).
 
@@ -130,9 +134,9 @@ def merged_rows(indptr, cells, coefs, leader, sign, n_movements):  # type: ignor
 
 
 @njit(cache=True)
-def _common(entries, first, end):  # type: ignore[no-untyped-def]
+def _common(entries: Ints, first: int, end: int) -> int:
     """The greatest common factor of some entries, with the sign of the first."""
-    factor = abs(entries[first])
+    factor: int = abs(entries[first])
     for k in range(first + 1, end):
         a, b = factor, abs(entries[k])
         while b:
@@ -142,7 +146,7 @@ def _common(entries, first, end):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _equal(columns, entries, start, kept, fresh, end):  # type: ignore[no-untyped-def]
+def _equal(columns: Ints, entries: Ints, start: Ints, kept: int, fresh: int, end: int) -> bool:
     """Whether a kept row is the same as the fresh one, which ends at `end`."""
     length = end - start[fresh]
     if start[kept + 1] - start[kept] != length:

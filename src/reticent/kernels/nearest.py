@@ -14,11 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Truths = NDArray[np.bool_]
+from reticent.base.arrays import Array, Floats, Ints, Mask
 
 LEAF = 12
 THREADS = 2
@@ -31,24 +28,24 @@ class Tree(NamedTuple):
     """Records in tree order, and per node its stretch, its first child (−1: leaf) and its box."""
 
     points: Floats
-    order: Integers
-    starts: Integers
-    ends: Integers
-    children: Integers
+    order: Ints
+    starts: Ints
+    ends: Ints
+    children: Ints
     low: Floats
     high: Floats
-    gaps: Truths
-    nominal: Truths
+    gaps: Mask
+    nominal: Mask
     absent: Floats
 
 
 @njit(cache=True, nogil=True)
-def _key(value):  # type: ignore[no-untyped-def]
+def _key(value: float) -> float:
     return value if value == value else np.inf
 
 
 @njit(cache=True, nogil=True)
-def _select(points, order, begin, end, middle, column):  # type: ignore[no-untyped-def]
+def _select(points: Floats, order: Ints, begin: int, end: int, middle: int, column: int) -> None:
     """Partial sort of order[begin:end] so that position `middle` holds what a full sort would put there; O(length)."""
     low, high = begin, end - 1
     while low < high:
@@ -72,7 +69,9 @@ def _select(points, order, begin, end, middle, column):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def _box(points, order, begin, end, nominal, low, high, gaps):  # type: ignore[no-untyped-def]
+def _box(
+    points: Floats, order: Ints, begin: int, end: int, nominal: Array, low: Floats, high: Floats, gaps: Mask
+) -> int:
     """Bounds of a stretch of records; returns the coordinate with the widest spread, −1 if all records are equal."""
     widest, best = 0.0, -1
     for column in range(points.shape[1]):
@@ -96,7 +95,17 @@ def _box(points, order, begin, end, nominal, low, high, gaps):  # type: ignore[n
 
 
 @njit(cache=True, nogil=True)
-def _build(points, nominal, order, starts, ends, children, low, high, gaps):  # type: ignore[no-untyped-def]
+def _build(
+    points: Floats,
+    nominal: Array,
+    order: Ints,
+    starts: Ints,
+    ends: Ints,
+    children: Ints,
+    low: Floats,
+    high: Floats,
+    gaps: Mask,
+) -> int:
     """Split stretches at the median of their widest coordinate; returns the number of nodes. O(n log n · d)."""
     n_nodes = 1
     starts[0], ends[0] = 0, points.shape[0]
@@ -116,7 +125,7 @@ def _build(points, nominal, order, starts, ends, children, low, high, gaps):  # 
     return n_nodes
 
 
-def build_tree(points: Floats, nominal: Truths, absent: Floats) -> Tree:
+def build_tree(points: Floats, nominal: Mask, absent: Floats) -> Tree:
     """A tree over the rows of `points` (n × d); O(n log n · d)."""
     points = np.ascontiguousarray(points, dtype=np.float64)
     n, d = points.shape
@@ -129,7 +138,7 @@ def build_tree(points: Floats, nominal: Truths, absent: Floats) -> Tree:
 
 
 @njit(cache=True, nogil=True)
-def _to_box(query, node, low, high, gaps, nominal, absent):  # type: ignore[no-untyped-def]
+def _to_box(query: Floats, node: int, low: Floats, high: Floats, gaps: Mask, nominal: Array, absent: Floats) -> float:
     """Lower bound of the squared distance between a query and any record in the node."""
     total = 0.0
     for column in range(query.size):
@@ -145,7 +154,7 @@ def _to_box(query, node, low, high, gaps, nominal, absent):  # type: ignore[no-u
 
 
 @njit(cache=True, nogil=True)
-def _to_point(query, points, i, nominal, absent, limit):  # type: ignore[no-untyped-def]
+def _to_point(query: Floats, points: Floats, i: int, nominal: Array, absent: Floats, limit: float) -> float:
     """Squared distance to record i; stops once it is above the limit."""
     total = 0.0
     for column in range(query.size):
@@ -166,14 +175,14 @@ def _to_point(query, points, i, nominal, absent, limit):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
-def _pair_distances(left, right, nominal, absent, out):  # type: ignore[no-untyped-def]
+def _pair_distances(left: Floats, right: Floats, nominal: Array, absent: Floats, out: Floats) -> None:
     """Squared distance of row i of `left` (queries) to row i of `right` (records); O(n·d)."""
     for i in range(left.shape[0]):
         out[i] = _to_point(left[i], right, i, nominal, absent, np.inf)
 
 
 @njit(cache=True, nogil=True)
-def _push(nodes, bounds, depth, child, left, right):  # type: ignore[no-untyped-def]
+def _push(nodes: Ints, bounds: Floats, depth: int, child: int, left: float, right: float) -> int:
     """Put both children of a node on the stack, the nearer one on top, because it narrows the search most."""
     if left <= right:
         nodes[depth], bounds[depth] = child + 1, right
@@ -185,9 +194,23 @@ def _push(nodes, bounds, depth, child, left, right):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def _count_nearer(  # type: ignore[no-untyped-def]
-    points, starts, ends, children, low, high, gaps, nominal, absent, queries, radii, cap, tie, nearer, ties
-):
+def _count_nearer(
+    points: Floats,
+    starts: Ints,
+    ends: Ints,
+    children: Ints,
+    low: Floats,
+    high: Floats,
+    gaps: Mask,
+    nominal: Array,
+    absent: Floats,
+    queries: Floats,
+    radii: Floats,
+    cap: int,
+    tie: float,
+    nearer: Ints,
+    ties: Ints,
+) -> None:
     """Records nearer than the radius (at most `cap`), and at the radius; stops at `cap`. O(log n) for small radii."""
     nodes = np.empty(256, dtype=np.int64)
     bounds = np.empty(256, dtype=np.float64)
@@ -219,9 +242,23 @@ def _count_nearer(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _alone_within(  # type: ignore[no-untyped-def]
-    points, starts, ends, children, low, high, gaps, nominal, absent, units, queries, mine, radii, tie, alone
-):
+def _alone_within(
+    points: Floats,
+    starts: Ints,
+    ends: Ints,
+    children: Ints,
+    low: Floats,
+    high: Floats,
+    gaps: Mask,
+    nominal: Array,
+    absent: Floats,
+    units: Ints,
+    queries: Floats,
+    mine: Ints,
+    radii: Floats,
+    tie: float,
+    alone: Mask,
+) -> None:
     """Whether only records of the own unit lie within the radius; stops at the first other, so that ties cost nothing."""
     nodes = np.empty(256, dtype=np.int64)
     bounds = np.empty(256, dtype=np.float64)
@@ -252,9 +289,24 @@ def _alone_within(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _sums_within(  # type: ignore[no-untyped-def]
-    points, starts, ends, children, low, high, gaps, nominal, absent, values, queries, radii, cap, tie, counts, sums
-):
+def _sums_within(
+    points: Floats,
+    starts: Ints,
+    ends: Ints,
+    children: Ints,
+    low: Floats,
+    high: Floats,
+    gaps: Mask,
+    nominal: Array,
+    absent: Floats,
+    values: Floats,
+    queries: Floats,
+    radii: Floats,
+    cap: int,
+    tie: float,
+    counts: Ints,
+    sums: Floats,
+) -> None:
     """Records within each squared radius and the sum of their values; stops once `cap` records are found."""
     nodes = np.empty(256, dtype=np.int64)
     for i in range(queries.shape[0]):
@@ -280,9 +332,20 @@ def _sums_within(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _nearest(  # type: ignore[no-untyped-def]
-    points, starts, ends, children, low, high, gaps, nominal, absent, queries, found, distances
-):
+def _nearest(
+    points: Floats,
+    starts: Ints,
+    ends: Ints,
+    children: Ints,
+    low: Floats,
+    high: Floats,
+    gaps: Mask,
+    nominal: Array,
+    absent: Floats,
+    queries: Floats,
+    found: Ints,
+    distances: Floats,
+) -> None:
     """Position (in tree order) of the nearest record of each query and its squared distance."""
     nodes = np.empty(256, dtype=np.int64)
     bounds = np.empty(256, dtype=np.float64)
@@ -317,14 +380,14 @@ def _in_threads(work: Callable[[int, int], None], n: int) -> None:
             done.result()
 
 
-def pair_distances(queries: Floats, records: Floats, nominal: Truths, absent: Floats) -> Floats:
+def pair_distances(queries: Floats, records: Floats, nominal: Mask, absent: Floats) -> Floats:
     """Squared distance of each query to the record in the same row."""
     out = np.empty(queries.shape[0])
     _pair_distances(queries, records, nominal, absent, out)
     return out
 
 
-def count_nearer(tree: Tree, queries: Floats, radii: Floats, *, cap: int) -> tuple[Integers, Integers]:
+def count_nearer(tree: Tree, queries: Floats, radii: Floats, *, cap: int) -> tuple[Ints, Ints]:
     """How many records are nearer to each query than its squared radius (counted up to `cap`), and how many tie with it."""
     n = queries.shape[0]
     nearer, ties = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -337,7 +400,7 @@ def count_nearer(tree: Tree, queries: Floats, radii: Floats, *, cap: int) -> tup
     return nearer, ties
 
 
-def alone_within(tree: Tree, units: Integers, queries: Floats, mine: Integers, radii: Floats) -> Truths:
+def alone_within(tree: Tree, units: Ints, queries: Floats, mine: Ints, radii: Floats) -> Mask:
     """Whether no record of another unit than the query's own lies within its squared radius (ties count as within).
 
     `units` has one for each row of the input of `build_tree`, `mine` one for each query.
@@ -354,7 +417,7 @@ def alone_within(tree: Tree, units: Integers, queries: Floats, mine: Integers, r
     return alone
 
 
-def sums_within(tree: Tree, values: Floats, queries: Floats, radii: Floats, *, cap: int) -> tuple[Integers, Floats]:
+def sums_within(tree: Tree, values: Floats, queries: Floats, radii: Floats, *, cap: int) -> tuple[Ints, Floats]:
     """How many records lie within the squared radius of each query, and the sum of their `values` (one for each row of the
     input of `build_tree`). The search stops once `cap` records are found: both are then lower bounds."""
     n = queries.shape[0]
@@ -369,7 +432,7 @@ def sums_within(tree: Tree, values: Floats, queries: Floats, radii: Floats, *, c
     return counts, sums
 
 
-def nearest(tree: Tree, queries: Floats) -> tuple[Integers, Floats]:
+def nearest(tree: Tree, queries: Floats) -> tuple[Ints, Floats]:
     """The nearest record of each query (its row in the input of `build_tree`) and its squared distance."""
     n = queries.shape[0]
     found, distances = np.empty(n, dtype=np.int64), np.empty(n)

@@ -3,9 +3,11 @@
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Ints, Mask
+
 
 @njit(cache=True, nogil=True)
-def shared_counts(starts, features, counts, n_features, similarity):  # type: ignore[no-untyped-def]
+def shared_counts(starts: Ints, features: Ints, counts: Ints, n_features: int, similarity: Ints) -> None:
     """Fill `similarity` (n × n) with Σ over features of the smaller count; the diagonal stays 0.
 
     `starts` (n + 1) delimits each user's `features` and `counts`. One user's counts are scattered, then every other user's
@@ -28,7 +30,7 @@ def shared_counts(starts, features, counts, n_features, similarity):  # type: ig
 
 
 @njit(cache=True, nogil=True)
-def _nearest(similarity, alive, i):  # type: ignore[no-untyped-def]
+def _nearest(similarity: Ints, alive: Mask, i: int) -> int:
     """The living user most similar to i (the first of equals), or −1."""
     best, value = -1, np.int64(-1)
     for j in range(alive.size):
@@ -38,7 +40,7 @@ def _nearest(similarity, alive, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def greedy_clusters(similarity, k, cluster):  # type: ignore[no-untyped-def]
+def greedy_clusters(similarity: Ints, k: int, cluster: Ints) -> int:
     """Number the clusters in `cluster` (n): the most similar pair, then the closest to what the cluster adds up to.
 
     Rows of a cluster's users are added up; whoever is left when fewer than k remain joins the last cluster. Nearest

@@ -6,9 +6,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Array, Floats, Ints, Narrow
+
 
 @njit(cache=True, nogil=True)
-def _spread(nodes, indptr, ancestors, source, target):  # type: ignore[no-untyped-def]
+def _spread(nodes: Narrow, indptr: Ints, ancestors: Narrow, source: Ints, target: Narrow) -> None:
     """Write (row, ancestor) pairs in the order of rows. O(pairs)."""
     at = 0
     for i in range(nodes.size):
@@ -30,7 +32,7 @@ def spread(
 
 
 @njit(cache=True, nogil=True)
-def _add(source, group, values, out):  # type: ignore[no-untyped-def]
+def _add(source: Ints, group: Ints, values: Array, out: Floats) -> None:
     """out[group[i]] += values[source[i]], row by row. O(entries · columns)."""
     for i in range(source.size):
         for j in range(values.shape[1]):

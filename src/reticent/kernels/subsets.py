@@ -8,9 +8,11 @@ partition of the common prefix, so that all subsets of q variables up to size m 
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Array, Floats, Ints, Narrow
+
 
 @njit(cache=True, nogil=True)
-def refine(order, starts, column, cardinality):  # type: ignore[no-untyped-def]
+def refine(order: Narrow, starts: Ints, column: Array, cardinality: int) -> tuple[Narrow, Ints]:
     """Split every cell by the codes in `column`; patterns with code −1 are in no cell. O(patterns + cells)."""
     n_cells = starts.size - 1
     new_order = np.empty_like(order)
@@ -46,7 +48,9 @@ def refine(order, starts, column, cardinality):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def assess(order, starts, values, records, threshold, tally):  # type: ignore[no-untyped-def]
+def assess(
+    order: Narrow, starts: Ints, values: Floats, records: Ints, threshold: float, tally: Ints
+) -> tuple[int, int]:
     """Unsafe cells (0 < Σ values ≤ threshold) and records in them; `tally` gains 1 at each pattern in one. O(patterns)."""
     unsafe_cells = 0
     unsafe_records = 0

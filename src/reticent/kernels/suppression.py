@@ -14,13 +14,19 @@ list the patterns of each cluster. State: `left[v]` records not blanked, `got[v]
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Array, Codes, Floats, Ints, Narrow, Words
 from reticent.kernels.hits import set_bits
 
 BUCKETS = 4096
 
+Problem = tuple[Narrow, Ints, Narrow, Narrow]
+"""`cluster_of`, `starts`, `members` and `demand` (companions that each pattern needs)."""
+State = tuple[Narrow, Narrow, Ints]
+"""`left`, `got`, `weight`: what actions change."""
+
 
 @njit(cache=True)
-def _shift_weight(v, change, cluster_of, weight):  # type: ignore[no-untyped-def]
+def _shift_weight(v: int, change: int, cluster_of: Narrow, weight: Ints) -> None:
     """Add `change` to all clusters of pattern v. O(masks)."""
     for m in range(cluster_of.shape[0]):
         c = cluster_of[m, v]
@@ -29,7 +35,7 @@ def _shift_weight(v, change, cluster_of, weight):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
-def act(v, m, sign, problem, state):  # type: ignore[no-untyped-def]
+def act(v: int, m: int, sign: int, problem: Problem, state: State) -> None:
     """Do (sign 1) or undo (sign −1) the action that blanks mask m in one record of pattern v. O(cluster · masks)."""
     cluster_of, starts, members, demand = problem
     left, got, weight = state
@@ -49,7 +55,7 @@ def act(v, m, sign, problem, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _best_actor(c, problem, state):  # type: ignore[no-untyped-def]
+def _best_actor(c: int, problem: Problem, state: State) -> tuple[int, int]:
     """The needy pattern of a cluster for which blanking one record helps most, and how much it helps. O(cluster)."""
     _, starts, members, demand = problem
     left, got, weight = state
@@ -65,13 +71,22 @@ def _best_actor(c, problem, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _bucket(value, cost):  # type: ignore[no-untyped-def]
+def _bucket(value: int, cost: float) -> int:
     """Companions per cost on a logarithmic scale (steps of half a percent)."""
     return max(0, min(BUCKETS - 1, int(2000.0 + 128.0 * np.log2(value / cost)))) if value > 0 else 0
 
 
 @njit(cache=True)
-def greedy_cover(problem, state, mask_of, cost, most_need, actors, masks, n_actions):  # type: ignore[no-untyped-def]
+def greedy_cover(
+    problem: Problem,
+    state: State,
+    mask_of: Narrow,
+    cost: Floats,
+    most_need: int,
+    actors: Narrow,
+    masks: Narrow,
+    n_actions: int,
+) -> int:
     """Take the action with most companions per cost until nobody needs one or no cluster helps; lazy bucket queue.
 
     Appends to `actors`, `masks` from position `n_actions` on and returns the new number of actions.
@@ -114,7 +129,7 @@ def greedy_cover(problem, state, mask_of, cost, most_need, actors, masks, n_acti
 
 
 @njit(cache=True)
-def _can_change(v, m, m_new, problem, state):  # type: ignore[no-untyped-def]
+def _can_change(v: int, m: int, m_new: int, problem: Problem, state: State) -> bool:
     """Whether action (v, m) may become (v, m_new), or vanish (m_new < 0), with nobody left in need. O(cluster)."""
     cluster_of, starts, members, demand = problem
     left, got, _ = state
@@ -131,7 +146,7 @@ def _can_change(v, m, m_new, problem, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _cheaper(v, m, problem, state, cost, by_cost):  # type: ignore[no-untyped-def]
+def _cheaper(v: int, m: int, problem: Problem, state: State, cost: Floats, by_cost: Ints) -> int:
     """Replace action (v, m) by nothing (−1) or the cheapest mask that will do; returns what it is now."""
     best = m
     if _can_change(v, m, -1, problem, state):
@@ -151,7 +166,9 @@ def _cheaper(v, m, problem, state, cost, by_cost):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def cheapen(problem, state, cost, by_cost, actors, masks, n_actions):  # type: ignore[no-untyped-def]
+def cheapen(
+    problem: Problem, state: State, cost: Floats, by_cost: Ints, actors: Narrow, masks: Narrow, n_actions: int
+) -> int:
     """Reverse delete: drop each action, or give it a cheaper mask, where nobody loses what they need; dearest first.
 
     `by_cost` are the masks by rising cost. Returns the number of actions left.
@@ -171,7 +188,7 @@ def cheapen(problem, state, cost, by_cost, actors, masks, n_actions):  # type: i
 
 
 @njit(cache=True)
-def _draw(state, n):  # type: ignore[no-untyped-def]
+def _draw(state: Words, n: int) -> np.int64:
     """A number in [0, n) from a xorshift generator (only the search path depends on it, never safety)."""
     word = state[0]
     word ^= word << np.uint64(13)
@@ -182,14 +199,14 @@ def _draw(state, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _restore(saved, array):  # type: ignore[no-untyped-def]
+def _restore(saved: Array, array: Array) -> None:
     """Copy the saved values back (a loop: assigning slices costs seconds to compile)."""
     for i in range(saved.size):
         array[i] = saved[i]
 
 
 @njit(cache=True)
-def _total(cost, masks, n_actions):  # type: ignore[no-untyped-def]
+def _total(cost: Floats, masks: Narrow, n_actions: int) -> float:
     """Cost of all actions."""
     total = 0.0
     for position in range(n_actions):
@@ -198,7 +215,17 @@ def _total(cost, masks, n_actions):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _recreate(needy, n_needy, problem, state, cost, random, actors, masks, n_actions):  # type: ignore[no-untyped-def]
+def _recreate(
+    needy: Ints,
+    n_needy: int,
+    problem: Problem,
+    state: State,
+    cost: Floats,
+    random: Words,
+    actors: Narrow,
+    masks: Narrow,
+    n_actions: int,
+) -> int:
     """Satisfy the listed patterns again, one after the other, each by the best action among its clusters."""
     cluster_of, _, _, demand = problem
     left, got, weight = state
@@ -229,7 +256,17 @@ def _recreate(needy, n_needy, problem, state, cost, random, actors, masks, n_act
 
 
 @njit(cache=True)
-def improve(problem, state, cost, by_cost, actors, masks, n_actions, rounds, seed):  # type: ignore[no-untyped-def]
+def improve(
+    problem: Problem,
+    state: State,
+    cost: Floats,
+    by_cost: Ints,
+    actors: Narrow,
+    masks: Narrow,
+    n_actions: int,
+    rounds: int,
+    seed: np.uint64,
+) -> int:
     """Ruin and recreate: undo a few related actions, satisfy again, clean, keep when not dearer. O(rounds · local)."""
     cluster_of, _, _, demand = problem
     left, got, weight = state
@@ -279,7 +316,7 @@ def improve(problem, state, cost, by_cost, actors, masks, n_actions, rounds, see
 
 
 @njit(cache=True)
-def _agrees(a, b):  # type: ignore[no-untyped-def]
+def _agrees(a: Codes, b: Codes) -> bool:
     """Whether two rows are compatible, −1 matching anything. O(q)."""
     for v in range(a.size):  # noqa: SIM110
         if a[v] != b[v] and a[v] >= 0 and b[v] >= 0:
@@ -288,7 +325,7 @@ def _agrees(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _exchange(codes, found, i, row):  # type: ignore[no-untyped-def]
+def _exchange(codes: Codes, found: Ints, i: int, row: Codes) -> None:
     """Publish `row` for record i and bring everybody's number of companions up to date. O(n · q)."""
     for j in range(codes.shape[0]):
         if j == i:
@@ -301,7 +338,7 @@ def _exchange(codes, found, i, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _can_exchange(codes, found, i, row, k):  # type: ignore[no-untyped-def]
+def _can_exchange(codes: Codes, found: Ints, i: int, row: Codes, k: int) -> bool:
     """Whether publishing `row` for record i leaves everybody with k companions. O(n · q)."""
     own = 1
     for j in range(codes.shape[0]):
@@ -315,7 +352,7 @@ def _can_exchange(codes, found, i, row, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _blanked(row, mask):  # type: ignore[no-untyped-def]
+def _blanked(row: Codes, mask: int) -> Codes:
     """A copy of the row with the variables of the mask missing."""
     out = row.copy()
     for v in range(out.size):
@@ -325,7 +362,7 @@ def _blanked(row, mask):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def rescue(codes, truth, found, k, masks, needy, spent, cap):  # type: ignore[no-untyped-def]
+def rescue(codes: Codes, truth: Codes, found: Ints, k: int, masks: Ints, needy: Ints, spent: Ints, cap: int) -> int:
     """Give each needy record the first mask (by rising cost) under which it has k companions among what is published.
 
     Updates `codes` and `found`; returns how many stay in need. O(needy · masks · n · q).
@@ -351,7 +388,7 @@ def rescue(codes, truth, found, k, masks, needy, spent, cap):  # type: ignore[no
 
 
 @njit(cache=True)
-def trim(codes, truth, found, k, masks, touched):  # type: ignore[no-untyped-def]
+def trim(codes: Codes, truth: Codes, found: Ints, k: int, masks: Ints, touched: Ints) -> None:
     """Reverse delete on the true counts: give each touched record the cheapest mask that leaves everybody with k.
 
     `masks` are by rising cost and begin with 0 (nothing blanked). Only masks inside the record's own are tried, so that

@@ -7,9 +7,11 @@ results depend on the order of the input alone.
 import numpy as np
 from numba import njit
 
+from reticent.base.arrays import Floats, Ints
+
 
 @njit(cache=True, nogil=True)
-def _insert(top, units, weights, size, unit, weight):  # type: ignore[no-untyped-def]
+def _insert(top: Floats, units: Ints, weights: Floats, size: float, unit: int, weight: float) -> None:
     """Put one contribution into a falling list, dropping the last. O(k)."""
     last = top.size - 1
     if units[last] >= 0 and size <= top[last]:
@@ -28,7 +30,16 @@ def _insert(top, units, weights, size, unit, weight):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def accumulate(group, values, weights, units, sums, top, top_units, top_weights):  # type: ignore[no-untyped-def]
+def accumulate(
+    group: Ints,
+    values: Floats,
+    weights: Floats,
+    units: Ints,
+    sums: Floats,
+    top: Floats,
+    top_units: Ints,
+    top_weights: Floats,
+) -> None:
     """Add contributions to their cells.
 
     `group` (n) is the cell of each unit (−1: skipped), `values` (n) its contribution (NaN counts as 0), `weights` (n)
@@ -64,7 +75,18 @@ def accumulate(group, values, weights, units, sums, top, top_units, top_weights)
 
 
 @njit(cache=True, nogil=True)
-def merge(source, group, sums, top, top_units, top_weights, new_sums, new_top, new_units, new_weights):  # type: ignore[no-untyped-def]
+def merge(
+    source: Ints,
+    group: Ints,
+    sums: Floats,
+    top: Floats,
+    top_units: Ints,
+    top_weights: Floats,
+    new_sums: Floats,
+    new_top: Floats,
+    new_units: Ints,
+    new_weights: Floats,
+) -> None:
     """Add finer cells to coarser ones: entry i adds cell `source[i]` to cell `group[i]`. O(entries · k²)."""
     k = top.shape[1]
     weighted = top_weights.size > 0

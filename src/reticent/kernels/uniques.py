@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Array, Codes, Ints, Narrow, Words
 from reticent.kernels.grouping import Integers
 
 FLAG_VARIABLES = 12
@@ -22,7 +23,9 @@ MAX_VARIABLES = 62
 
 
 @njit(cache=True)
-def _contains_rare(row, subset, variables, size, flags, head, following, masks):  # type: ignore[no-untyped-def]
+def _contains_rare(
+    row: int, subset: int, variables: Ints, size: int, flags: Words, head: Ints, following: Ints, masks: Ints
+) -> bool:
     """Whether a rare set of the pattern lies inside `subset`; `variables` are those of its parent. O(size) or O(list)."""
     if flags.shape[1]:
         for v in range(size):
@@ -39,10 +42,26 @@ def _contains_rare(row, subset, variables, size, flags, head, following, masks):
 
 
 @njit(cache=True)
-def _split(  # type: ignore[no-untyped-def]
-    order, starts, n_cells, column, counts, subset, variables, size, limit, never, flags, head, following, out, used,
-    new_order, new_starts, scratch,
-):  # fmt: skip
+def _split(
+    order: Narrow,
+    starts: Narrow,
+    n_cells: int,
+    column: Codes,
+    counts: Ints,
+    subset: int,
+    variables: Ints,
+    size: int,
+    limit: int,
+    never: int,
+    flags: Words,
+    head: Ints,
+    following: Ints,
+    out: tuple[Ints, Narrow, Narrow],
+    used: int,
+    new_order: Narrow,
+    new_starts: Narrow,
+    scratch: tuple[Ints, Ints, Ints, Ints, Ints],
+) -> tuple[int, int]:
     """Split the parent's cells by one variable; book rare cells, keep the others. O(active patterns · size)."""
     masks, rows, frequencies = out
     members, totals, place, touched, first = scratch
@@ -102,7 +121,7 @@ def _split(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _grown(array, used, room):  # type: ignore[no-untyped-def]
+def _grown(array: Array, used: int, room: int) -> Array:
     """The array, or a copy twice as long when fewer than `room` entries are free."""
     if array.size >= used + room:
         return array
@@ -113,7 +132,9 @@ def _grown(array, used, room):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _search(codes, counts, by_mask, by_size, never, n_words):  # type: ignore[no-untyped-def]
+def _search(
+    codes: Codes, counts: Ints, by_mask: Ints, by_size: Ints, never: int, n_words: int
+) -> tuple[Narrow, Ints, Narrow]:
     """Depth-first walk over all subsets with a positive limit; `codes` is variables × patterns."""
     q, n = codes.shape
     depth_max = min(q, by_size.size - 1)

@@ -12,11 +12,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Array, Ints, Mask
 from reticent.kernels.grouping import Integers, members_of_groups, radix_keys
 
 
 @njit(cache=True, nogil=True)
-def _find(table, used, key, mask):  # type: ignore[no-untyped-def]
+def _find(table: Array, used: Mask, key: int | np.uint32 | np.uint64, mask: np.uint64) -> np.uint64:
     """The slot of a key in an open-addressing table, or the free one where it belongs."""
     slot = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
     while used[slot] and table[slot] != key:
@@ -25,7 +26,7 @@ def _find(table, used, key, mask):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _join_sum(keys, values, asked, out):  # type: ignore[no-untyped-def]
+def _join_sum(keys: Array, values: Array, asked: Array, out: Array) -> None:
     """out[i] += Σ values[j] over keys[j] == asked[i]; the table holds the shorter side. O(n) expected."""
     few = asked if asked.size < keys.size else keys
     size = 4
@@ -50,7 +51,7 @@ def _join_sum(keys, values, asked, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _without(keys, column, place, out):  # type: ignore[no-untyped-def]
+def _without(keys: Ints, column: Array, place: int, out: Ints) -> None:
     """Take one digit out of mixed-radix numbers (digit = code + 1, so that a missing value is 0). O(n)."""
     for i in range(keys.size):
         out[i] = keys[i] - np.int64(column[i] + 1) * place

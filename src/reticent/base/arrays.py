@@ -1,0 +1,21 @@
+"""Names for the arrays that functions take and return: one word for each kind of entry."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+"""Values, weights, probabilities."""
+Ints = NDArray[np.int64]
+"""Counts, positions, group numbers, sets of variables as bit masks."""
+Mask = NDArray[np.bool_]
+"""One truth per entry."""
+Codes = NDArray[np.int32]
+"""Codes of categories; −1 is missing."""
+Narrow = NDArray[np.int32]
+"""Positions, counts or coefficients that fit 32 bits."""
+Words = NDArray[np.uint64]
+"""Words of 64 bits: packed codes, states of generators, residues."""
+Array = NDArray[Any]
+"""Entries of more than one kind: a kernel is compiled for each."""
