@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from reticent.base.errors import PlanError
-from reticent.queries.camouflage.cells import Bands, Demand, bands_of, cells_of, measure
+from reticent.queries.camouflage.cells import Bands, CellDemand, bands_of, cells_of, measure
 from reticent.queries.camouflage.hulls import Cells, Hull, Records, blocks_of, hull_of, slab_of
 from reticent.queries.camouflage.intervals import (
     outward,
@@ -26,9 +26,9 @@ from reticent.queries.fixed import Whole, exact, fixed_point
 SEEDS = st.integers(0, 10**6)
 
 
-def demand(percent: float = 20, least: float = 1, low: float | None = None, high: float | None = None) -> Demand:
+def demand(percent: float = 20, least: float = 1, low: float | None = None, high: float | None = None) -> CellDemand:
     known = [None if end is None else exact(end) for end in (low, high)]
-    return Demand(exact(percent), exact(least), *known)
+    return CellDemand(exact(percent), exact(least), *known)
 
 
 @given(

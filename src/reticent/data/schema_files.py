@@ -21,7 +21,6 @@ GUESS_NOTE = (
 
 _PLAIN = ("level", "priority", "start", "length", "decimals", "household")
 FACTS = ("name", "role", "kind", "missing", "codes", "hierarchy", "guessed", *_PLAIN)
-GUESSABLE = tuple(fact for fact in FACTS if fact not in ("name", "guessed"))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ def _times(a: np.uint64, b: np.uint64) -> np.uint64:
     """a · b modulo the prime, by 31-bit halves (no 128-bit product is needed)."""
     ah, al = a >> _S31, a & _M31
     bh, bl = b >> _S31, b & _M31
+    # 2^61 = 1 modulo a Mersenne prime (Knuth, volume 2, 4.3.2): what lies above bit 61 is folded back by an addition
     middle = al * bh + ah * bl
     x = ((ah * bh) << _S1) + (middle >> _S30) + ((middle & _M30) << _S31) + al * bl
     x = (x >> _S61) + (x & _P)
@@ -53,6 +54,7 @@ def ratios(a: Residues, b: Residues) -> Residues:
     before[0] = _ONE
     for i in range(n):
         before[i + 1] = _times(before[i], b[i])
+    # Montgomery's trick (1987): invert the product of all, then peel off one factor at a time; Fermat gives the inverse
     inverse, base, exponent = _ONE, before[n], PRIME - 2
     while exponent > 0:
         if exponent & 1:
@@ -221,6 +223,7 @@ def right_product(inverse: Residues, values: Residues, rank: int) -> Residues:
 @njit(cache=True)
 def border_inverse(inverse: Residues, rank: int, left: Residues, right: Residues, schur_inverse: np.uint64) -> None:
     """Add a row and a pivot: left = new row's pivot values · inverse, right = inverse · new column; O(rank²), in place."""
+    # the inverse of a bordered matrix by its Schur complement (Banachiewicz 1937): no elimination starts again
     for i in range(rank):
         if right[i] != _ZERO:
             factor = _times(right[i], schur_inverse)
@@ -253,6 +256,7 @@ def shrink_inverse(inverse: Residues, last: int, corner_inverse: np.uint64) -> N
 @njit(cache=True)
 def exchange(inverse: Residues, share: Residues, place: int, rank: int) -> None:
     """Exchange the pivot at a place: share = inverse · the new pivot's column, not 0 at the place; O(rank²), in place."""
+    # the pivot step of the revised simplex method (product form, Dantzig and Orchard-Hays 1954), modulo the prime
     exponent, base, scale = PRIME - 2, share[place], _ONE
     while exponent > 0:
         if exponent & 1:

@@ -66,6 +66,8 @@ def greedy_lend(
             bucket = _bucket(weight[c], cost[mask_of[c]])
             following[c] = heads[bucket]
             heads[bucket] = c
+    # Lazy greedy (Minoux 1978): what a cluster serves only falls, so a value that was right once is an upper bound, and
+    # only the top of the queue is worked out again. Greedy multicover: Dobson (1982).
     top = BUCKETS - 1
     n_actions = 0
     while top >= 0 and n_actions < actors.size:
@@ -98,6 +100,7 @@ def take_back(problem: Problem, state: State, by_cost: Ints, actors: Narrow, clu
     """Reverse delete: undo what nobody needs in the order `by_cost` of actions; returns the number of actions left."""
     _, starts, members, demand = problem
     got = state[1]
+    # greedy takes steps that later ones make needless; dropping the dearest first keeps a minimal cover
     for position in by_cost:
         c, actor = clusters[position], actors[position]
         needed = False

@@ -214,10 +214,6 @@ class SuppressionProblem:
         levels = np.maximum(np.maximum(self.lower_protection, self.upper_protection), self.sliding_protection)
         return np.asarray(self.primary & (levels <= self.tolerance))
 
-    def additivity_violations(self, tolerance: float) -> NDArray[np.int64]:
-        """Numbers of the relations that the values miss by more than the tolerance."""
-        return np.flatnonzero(np.abs(self.relations.residuals(self.values)) > tolerance)
-
     def check_attainable(self) -> None:
         """Refuse levels that even hiding everything cannot give, because the attacker's bounds forbid them."""
         slack = self.tolerance

@@ -26,8 +26,6 @@ class Machine:
     after: tuple[tuple[int, int], ...]
 
 
-ALWAYS_HIDE = Machine("always hide", 0, (0,), ((0, 0),))
-ALWAYS_PUBLISH = Machine("always publish", 0, (1,), ((0, 0),))
 TIT_FOR_TAT = Machine("tit-for-tat", 1, (0, 1), ((0, 1), (0, 1)))
 GRIM = Machine("grim", 1, (0, 1), ((0, 0), (0, 1)))
 ALTERNATOR = Machine("alternator", 0, (0, 1), ((1, 1), (0, 0)))

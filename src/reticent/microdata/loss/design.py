@@ -71,13 +71,3 @@ def _indicators(original: Microdata, masked: Microdata, name: str) -> tuple[Floa
         column = column_of[np.where(codes < 0, levels, codes)]
         out.append((column[:, None] == np.arange(1, width + 1)[None, :]).astype(float))
     return out[0], out[1]
-
-
-def with_interactions(design: Floats, most: int = 200) -> Floats:
-    """The columns and their pairwise products, if these are at most `most`; constant columns left out."""
-    width = design.shape[1]
-    if width * (width + 1) // 2 > most:
-        return design
-    i, j = np.triu_indices(width, 1)
-    products = design[:, i] * design[:, j]
-    return np.asarray(np.concatenate((design, products[:, np.ptp(products, axis=0) > 0]), axis=1))

@@ -64,11 +64,6 @@ def root_differences(a: Floats, b: Floats) -> float:
     return float(np.sum(np.abs(np.sqrt(a) - np.sqrt(b))))
 
 
-def mean_share_difference(a: Floats, b: Floats) -> float:
-    """Mean over cells of |p − q| (synthpop MabsDD)."""
-    return float(np.mean(np.abs(_shares(a) - _shares(b))))
-
-
 def voas_williamson(a: Floats, b: Floats) -> float:
     """Σ (b − e)² / e with e = c (a + b), c = n_b / (n_a + n_b), over (1 − c)² (synthpop VW): a chi-squared distance.
 

@@ -40,7 +40,7 @@ class BoundStage(Protocol):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Ruling:
     """Whether a row may be released; `reason` is for staff. `implied`: it follows from what is released already."""
 
     allowed: bool
@@ -88,20 +88,20 @@ class Auditor:
         if isinstance(found, Proposal):
             self._accept(found, 0)
 
-    def judge(self, row: LinearRow) -> tuple[Verdict, Proposal | None]:
+    def judge(self, row: LinearRow) -> tuple[Ruling, Proposal | None]:
         """Decide on a row without releasing it."""
         try:
             found = self.space.propose(row)
             if isinstance(found, Certificate):
-                return Verdict(True, implied=True), None
+                return Ruling(True, implied=True), None
             reason = self._exposed(found)
         except Undecided:
-            return Verdict(False, reason=StaffReason("undecided", "the combination has too large coefficients")), None
+            return Ruling(False, reason=StaffReason("undecided", "the combination has too large coefficients")), None
         if reason is None and self.bounds is not None:
             reason = self.bounds.check(self.space, found)
-        return Verdict(reason is None, reason=reason), found
+        return Ruling(reason is None, reason=reason), found
 
-    def release(self, row: LinearRow, release: int) -> Verdict:
+    def release(self, row: LinearRow, release: int) -> Ruling:
         """Decide on a row and, where it is safe, remember it under the number of its release."""
         verdict, proposal = self.judge(row)
         if verdict.allowed and proposal is not None:

@@ -83,10 +83,12 @@ class FewRespondents:
                 return None  # it runs over crowded classes only: every combination touches one
             if first is None:
                 first, here = way, own.copy()
+            # a combination meets this way in at least one class, and no earlier way has any of its respondents: add up
             bound += min(len((self.people[c] or frozenset()) - chosen) for c in way)
             left_out |= self._sharing(frozenset().union(*((self.people[c] or frozenset()) for c in way)) - chosen)
         if bound >= self.minimum or first is None:
             return None
+        # branch over one way only, as for hitting sets of bounded size (Niedermeier 2006): every combination meets it
         for c in first:
             more = chosen | (self.people[c] or frozenset())
             if len(more) < self.minimum:

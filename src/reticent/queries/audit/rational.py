@@ -63,6 +63,7 @@ def lift(
     """
     rest: list[int] = [int(value) for value in target]
     digits: list[int] = [0] * len(rest)
+    # Fractions are tried at doubling precision only: the tries cost more than the digits, and doubling wastes at most half.
     power, wanted = 1, 2
     for count in range(1, MOST_DIGITS + 1):
         step = solve([value % prime for value in rest])

@@ -40,7 +40,7 @@ class Bands:
 
 
 @dataclass(frozen=True)
-class Demand:
+class CellDemand:
     """How wide cells must be: half-widths in percent of a band's smaller end, and a least half-width; all public."""
 
     percent: Fraction
@@ -55,7 +55,7 @@ class Demand:
 
 
 @lru_cache(maxsize=64)
-def bands_of(demand: Demand, grid: Fraction, declared: tuple[Fraction, ...] = ()) -> Bands:
+def bands_of(demand: CellDemand, grid: Fraction, declared: tuple[Fraction, ...] = ()) -> Bands:
     """The declared bands, or those between 1, 2, 5, 10, 20, … on both sides of zero, within the bounds."""
     points = _declared(demand, declared) if declared else _series(demand)
     edges = [floor(point / grid + Fraction(1, 2)) for point in points]
@@ -71,7 +71,7 @@ def bands_of(demand: Demand, grid: Fraction, declared: tuple[Fraction, ...] = ()
     return Bands(grid, tuple(edges), tuple(sizes), on_grid[0], on_grid[1])
 
 
-def _declared(demand: Demand, declared: tuple[Fraction, ...]) -> list[Fraction]:
+def _declared(demand: CellDemand, declared: tuple[Fraction, ...]) -> list[Fraction]:
     if len(declared) < 2 or list(declared) != sorted(set(declared)):
         raise PlanError(
             "camouflage: bands must be two or more increasing numbers, from the least value to the greatest."
@@ -85,7 +85,7 @@ def _declared(demand: Demand, declared: tuple[Fraction, ...]) -> list[Fraction]:
     return list(declared)
 
 
-def _series(demand: Demand) -> list[Fraction]:
+def _series(demand: CellDemand) -> list[Fraction]:
     """1, 2, 5, 10, … and their negatives, as far as the bounds; bands narrower than their cells are joined."""
     start = max(demand.least * 100 / demand.percent, 2 * demand.least)
     positive = [Fraction(digit) * Fraction(10) ** power for power in range(-DECADES, DECADES) for digit in SERIES]

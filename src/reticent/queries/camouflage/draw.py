@@ -12,7 +12,7 @@ from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.kernels.draws import uniforms
 from reticent.kernels.grouping import group_columns
-from reticent.queries.camouflage.cells import Bands, Demand, bands_of, cells_of, measure
+from reticent.queries.camouflage.cells import Bands, CellDemand, bands_of, cells_of, measure
 from reticent.queries.camouflage.hulls import Cells, Hull, Integers, Records, blocks_of, hull_of, joined
 from reticent.queries.camouflage.record import Drawn, HullRecord, Recorded, hull_digest
 from reticent.queries.fixed import exact, fixed_point
@@ -55,7 +55,7 @@ def draw(setting: Setting, response: str, today: Drawn, recorded: Recorded) -> P
 def public_bands(drawn: Drawn) -> Bands:
     """The bands that options and bounds give; no value has a say."""
     low, high = (None if end is None else exact(end) for end in (drawn.low, drawn.high))
-    demand = Demand(exact(drawn.percent), exact(drawn.least), low, high)
+    demand = CellDemand(exact(drawn.percent), exact(drawn.least), low, high)
     grid = Fraction(1) if drawn.integer else exact(drawn.unit)
     return bands_of(demand, grid, tuple(map(exact, drawn.bands)))
 

@@ -161,6 +161,8 @@ class Separator:
 
     def _in_part(self, part: _Part, x: Floats, demand: Demand, sign: int, trace: float) -> _Half | None:
         down, up = self._room_for(part.cells, demand)
+        # Rooms above the need add nothing to a cut (coefficients are cut at the need, Fischetti and Salazar 2001), but
+        # the capped program may see no failure where the one with full rooms does.
         for cap in (demand.need,) if demand.kind is Kind.MOVE else (demand.need, np.inf):
             limits = (np.minimum(down, cap), np.minimum(up, cap))
             found = self._dual(part, x, demand, sign, limits, trace)

@@ -32,7 +32,7 @@ _ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, 
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class Findings:
     """What the attacker says of a pattern: the demands that are not met, and cuts that forbid the failure."""
 
     demands: list[Demand]
@@ -131,7 +131,7 @@ class Engine:
             return True
         return False
 
-    def judge(self, pattern: Mask, x: Floats | None = None, *, until: float = math.inf) -> Verdict:
+    def judge(self, pattern: Mask, x: Floats | None = None, *, until: float = math.inf) -> Findings:
         """Attack a pattern; the cuts are violated by x (the pattern itself unless given), and added to the master."""
         demands = self.missing(pattern)
         point = pattern.astype(np.float64) if x is None else x
@@ -139,7 +139,7 @@ class Engine:
         if demands and not cuts and x is None and self.problem.n_cells <= EXACT_INSIDERS:
             cuts.append(self._something_else(pattern, demands[0].cell))
         self.master.add_cuts(_distinct(cuts))
-        return Verdict(demands, cuts)
+        return Findings(demands, cuts)
 
     def _few(self, demands: list[Demand]) -> bool:
         """Whether a way for each primary that fails is quicker than further rounds, and hardly dearer.

@@ -64,6 +64,7 @@ class _Search:
                 self.best, since = self.now, 0
             if self.engine.best is None or self._mending < _MENDING * (clock.now() - start):
                 self._mend(until)
+            # Iterated local search (Lourenço, Martin and Stützle 2003): small kicks, and back to the best when they fail.
             if since % _DEPTH == _DEPTH - 1:
                 self.span.restart(self.span.pattern(self.best.hidden))
                 self.now = self.best

@@ -55,6 +55,8 @@ def _route_within(
     typical = float(np.median(price[price > 0])) if (price > 0).any() else 1.0
     price = price / typical + 1e-6  # a trace of cost keeps the way short
     place = int(np.searchsorted(cells, demand.cell))
+    # One column per direction, as in Kelly, Golden and Assad (1992): a price on each stands for the absolute value. The
+    # primary itself moves by exactly its need, and not back.
     low = np.zeros(2 * n)
     high = np.minimum(np.concatenate((up, down)), 1e4)
     low[[place, n + place]] = high[[place, n + place]] = 0.0
@@ -90,6 +92,8 @@ def _sparsest(
         best, best_cost = cells[added], total
         # from here on only costs change: the last basis stays feasible
         session.set_option("simplex_strategy", 4)
+        # Reweighting (Candès et al. 2008): hiding a cell costs the same however little of it is used, so a
+        # price per unit falls with what was used last and concentrates the movement on few cells.
         weights = np.where(hidden, price, price / (moved + 0.05))
         session.set_cost(columns, np.concatenate((weights, weights)))
     return best

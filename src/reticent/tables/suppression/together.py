@@ -136,6 +136,8 @@ def apart(insiders: Sequence[Insider]) -> list[list[Insider]]:
 
 def _signs(matrix: sparse.csr_array, room: Floats, places: Ints, need: Floats, rng: np.random.Generator) -> Floats:
     """Directions in which the primaries can go at the same time."""
+    # Fixed signs keep the second program linear: "moves by at least its need" is two pieces without them. Signs drawn
+    # one by one may contradict a relation, so a program turns the draws into directions that fit together.
     wish = np.zeros(len(room))
     drawn = rng.choice((-1.0, 1.0), len(places))
     wish[places] = drawn * rng.uniform(0.5, 1.5, len(places)) / need
@@ -198,6 +200,7 @@ class _Programme:
                 break
             # only the prices change: the last basis stays feasible
             session.set_option("simplex_strategy", 4)
+            # the reweighting of Candès et al. (2008), as in `routing`: few cells instead of many shares
             price = self._price / (np.abs(moved[dear]) + typical)
             session.set_cost(columns, np.concatenate((price, price)))
         return best
