@@ -43,25 +43,10 @@ def _contains_rare(
 
 @njit(cache=True)
 def _split(
-    order: Narrow,
-    starts: Narrow,
-    n_cells: int,
-    column: Codes,
-    counts: Ints,
-    subset: int,
-    variables: Ints,
-    size: int,
-    limit: int,
-    never: int,
-    flags: Words,
-    head: Ints,
-    following: Ints,
-    out: tuple[Ints, Narrow, Narrow],
-    used: int,
-    new_order: Narrow,
-    new_starts: Narrow,
-    scratch: tuple[Ints, Ints, Ints, Ints, Ints],
-) -> tuple[int, int]:
+    order: Narrow, starts: Narrow, n_cells: int, column: Codes, counts: Ints, subset: int, variables: Ints, size: int,
+    limit: int, never: int, flags: Words, head: Ints, following: Ints, out: tuple[Ints, Narrow, Narrow], used: int,
+    new_order: Narrow, new_starts: Narrow, scratch: tuple[Ints, Ints, Ints, Ints, Ints],
+) -> tuple[int, int]:  # fmt: skip
     """Split the parent's cells by one variable; book rare cells, keep the others. O(active patterns · size)."""
     masks, rows, frequencies = out
     members, totals, place, touched, first = scratch
