@@ -9,7 +9,7 @@ import numpy as np
 
 from reticent.base.errors import ParameterError, PlanError
 from reticent.ledger.chain import LedgerError
-from reticent.queries.audit.auditor import Auditor, Verdict
+from reticent.queries.audit.auditor import Auditor, Ruling
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.common import CommonSquares
 from reticent.queries.audit.products import ProductWatch
@@ -144,7 +144,7 @@ class AuditedMode:
             rows = [piece.row(self.setting.universe) for piece in parts]
             for piece, row in zip(parts, rows):
                 reason = self._by_values(piece, row)
-                verdict = Verdict(False, reason=reason) if reason else self._auditor(piece).release(row, release)
+                verdict = Ruling(False, reason=reason) if reason else self._auditor(piece).release(row, release)
                 if not verdict.allowed:
                     self._take_back(marks)
                     return verdict.reason or StaffReason("audit")
