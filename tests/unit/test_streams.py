@@ -18,7 +18,7 @@ from reticent.jobs.answer_query import read_database_file
 from reticent.jobs.delegate import read_delegation
 from reticent.jobs.play_game import run_game
 from reticent.jobs.protect_file import protect_file
-from reticent.jobs.protect_querylog import read_log_plan
+from reticent.jobs.protect_querylog import read_log_plan, run_log_plan
 from reticent.kernels import draws
 from reticent.ledger.chain import LedgerError
 from reticent.microdata.explore_spec import read_explore_spec
@@ -196,3 +196,12 @@ def test_a_plan_of_version_1_says_the_same_as_one_without() -> None:
     assert plan_to_toml(one).startswith("version = 1\n")
     assert sections_of({"version": 1, "data": {}}, ("data",), owner="p") == {"data": {}}
     assert plan_to_toml(Plan(DataSection("x.csv"))) == plan_to_toml(one)
+
+
+def test_a_query_log_without_a_place_for_the_drawn_secret_is_refused(tmp_path: Path) -> None:
+    """Version 0.1.0 drew a secret and kept it nowhere."""
+    (tmp_path / "plan.toml").write_text(
+        '[data]\npath = "log.tsv"\n[taxonomy]\npath = "tree.txt"\n[output]\npath = "safe.tsv"\n', encoding="utf-8"
+    )
+    with pytest.raises(PlanError, match="name a summary, or give"):
+        run_log_plan(read_log_plan(tmp_path / "plan.toml"))

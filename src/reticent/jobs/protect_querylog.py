@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reticent.base.errors import DataError
+from reticent.base.errors import DataError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import STREAM_VERSION, Secret, check_streams, release_secret, secret_note
 from reticent.data.parameters import Parameters, build
@@ -86,6 +86,10 @@ def read_log_plan(path: Path) -> LogPlan:
 
 def run_log_plan(plan: LogPlan, *, progress: Progress = silent) -> tuple[LogResult, Secret]:
     """Protect the log of a plan and write everything its [output] names."""
+    if plan.data.secret is None and not plan.output.summary:
+        raise PlanError(
+            "[output]: no secret is given, and one that is drawn is kept in the summary; name a summary, or give [data] secret."
+        )
     source = plan.folder / plan.data.secret if isinstance(plan.data.secret, str) else plan.data.secret
     secret = release_secret(source, test=plan.data.test_secret, owner="query log")
     check_query_log_path(plan.folder / plan.output.path)

@@ -69,6 +69,10 @@ def test_stata_missing_values_of_others(tmp_path: Path) -> None:
 def test_spss_ranges_of_missing_values(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": [1.0, 97.0, 99.0, 3.0]})
     pyreadstat.write_sav(frame, str(tmp_path / "o.sav"), missing_ranges={"x": [{"lo": 97, "hi": 99}]})
+    (tmp_path / "o.spss").write_bytes((tmp_path / "o.sav").read_bytes())
+    assert read_microdata(tmp_path / "o.spss", format="sav").n_records == len(
+        frame
+    )  # the format goes before the ending
     data = read_microdata(tmp_path / "o.sav")
     assert data.schema["x"].missing == ("97", "99")
     assert data.missing("x").tolist() == [False, True, True, False]
