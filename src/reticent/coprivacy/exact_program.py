@@ -12,10 +12,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import SolverError
 
 Exact = NDArray[np.object_]
-Floats = NDArray[np.float64]
 
 MAX_PIVOTS = 400
 """Exchanges after which the search for an exact optimum gives up; from the solver's own basis a few are enough."""

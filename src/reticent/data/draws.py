@@ -16,14 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints, Words
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Variable
 from reticent.kernels import draws
-
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
-Indices = NDArray[np.int64]
 
 # What a missing value looks like to a key: the bits of one NaN, whatever NaN the file has.
 _MISSING = np.float64(np.nan).view(np.uint64)
@@ -92,7 +89,7 @@ class StepDraws:
 
 
 def step_input(
-    data: Microdata, names: Sequence[str], *, first: Indices | None = None, ids: Words | None = None
+    data: Microdata, names: Sequence[str], *, first: Ints | None = None, ids: Words | None = None
 ) -> StepInput:
     """What a step sees of records, or of units given by the position of their first record and their ids."""
     columns = [_column_words(data, name) for name in names]

@@ -11,14 +11,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.checks import check_unique, did_you_mean
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.parameters import Parameters
 from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Nodes = NDArray[np.int32]
 OUTSIDE = -2
 """Parent of a node that is not part of a tree."""
@@ -205,12 +204,12 @@ class Respondents:
     `requests` are, for each request code, the largest |contribution| and the number of respondents who asked.
     """
 
-    counts: Counts
+    counts: Ints
     weighted_counts: Floats
     measures: Mapping[str, Measure]
-    judged_counts: Counts
+    judged_counts: Ints
     judged: Mapping[str, Measure]
-    requests: tuple[tuple[Floats, Counts], ...] = ()
+    requests: tuple[tuple[Floats, Ints], ...] = ()
 
     def take(self, order: NDArray[np.int64]) -> "Respondents":
         """The same over some cells, in that order."""
@@ -232,7 +231,7 @@ class Contributions:
     """
 
     columns: tuple[Nodes, ...]
-    units: Counts
+    units: Ints
     values: Floats
     weights: Floats | None
     judged: NDArray[np.bool_]

@@ -14,12 +14,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.base.errors import ParameterError
 from reticent.delegation.columns import Whole
 from reticent.delegation.expression import Row
 
 NormalForm = frozenset[frozenset[str]]
-Bits = NDArray[np.bool_]
 
 
 def normal_form(part: Row) -> NormalForm:
@@ -39,7 +39,7 @@ def refuse_always_even(part: Row) -> None:
         )
 
 
-def row_parities(form: NormalForm, data: Mapping[str, Whole]) -> Bits:
+def row_parities(form: NormalForm, data: Mapping[str, Whole]) -> Mask:
     """The parity of the expression in each row."""
     rows = len(next(iter(data.values())))
     found = np.zeros(rows, dtype=bool)

@@ -2,16 +2,12 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Places = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from reticent.base.arrays import Floats, Ints, Mask, Narrow
 
 
 @njit(cache=True)
-def sums_of(values: Ints, indptr: Ints, cells: Places, coefs: Places, n_cells: int) -> Ints:
+def sums_of(values: Ints, indptr: Ints, cells: Narrow, coefs: Narrow, n_cells: int) -> Ints:
     """The sum of each cell over the inner values that belong to it; O(entries)."""
     out = np.zeros(n_cells, dtype=np.int64)
     for j in range(values.shape[0]):
@@ -36,7 +32,7 @@ def _allowed(value: int, skip: int) -> bool:
 
 
 @njit(cache=True)
-def _pull(j: int, indptr: Ints, cells: Places, coefs: Places, off: Ints, weights: Floats) -> tuple[float, float]:
+def _pull(j: int, indptr: Ints, cells: Narrow, coefs: Narrow, off: Ints, weights: Floats) -> tuple[float, float]:
     """Half the slope and half the curvature of Σ w·off² along inner value j."""
     slope, bend = 0.0, 0.0
     for at in range(indptr[j], indptr[j + 1]):
@@ -47,7 +43,7 @@ def _pull(j: int, indptr: Ints, cells: Places, coefs: Places, off: Ints, weights
 
 
 @njit(cache=True)
-def _apply(j: int, change: int, values: Ints, indptr: Ints, cells: Places, coefs: Places, off: Ints) -> None:
+def _apply(j: int, change: int, values: Ints, indptr: Ints, cells: Narrow, coefs: Narrow, off: Ints) -> None:
     values[j] += change
     for at in range(indptr[j], indptr[j + 1]):
         off[cells[at]] += coefs[at] * change
@@ -59,8 +55,8 @@ def single_steps(
     order: Ints,
     free: Mask,
     indptr: Ints,
-    cells: Places,
-    coefs: Places,
+    cells: Narrow,
+    coefs: Narrow,
     off: Ints,
     weights: Floats,
     skip: int,
@@ -93,11 +89,11 @@ def double_steps(
     values: Ints,
     order: Ints,
     partners: Ints,
-    signs: Places,
+    signs: Narrow,
     free: Mask,
     indptr: Ints,
-    cells: Places,
-    coefs: Places,
+    cells: Narrow,
+    coefs: Narrow,
     off: Ints,
     weights: Floats,
     skip: int,
@@ -129,7 +125,7 @@ def double_steps(
 
 @njit(cache=True)
 def proportional_fitting(
-    values: Floats, indptr: Ints, members: Places, targets: Floats, order: Ints, sweeps: int
+    values: Floats, indptr: Ints, members: Narrow, targets: Floats, order: Ints, sweeps: int
 ) -> None:
     """Scale the members of each cell in `order` to its target, again and again (Deming and Stephan 1940)."""
     for _ in range(sweeps):

@@ -7,14 +7,12 @@ expensive, and every choice of prices gives a valid bound.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from reticent.base.arrays import Floats, Ints
 
 
 @njit(cache=True, nogil=True)
-def _smallest(values: Floats, edges: Integers, count: int, value: float, edge: int, most: int) -> int:
+def _smallest(values: Floats, edges: Ints, count: int, value: float, edge: int, most: int) -> int:
     """Insert into the ascending list of at most `most` values; returns its new length."""
     if count == most and value >= values[most - 1]:
         return count
@@ -28,7 +26,7 @@ def _smallest(values: Floats, edges: Integers, count: int, value: float, edge: i
 
 @njit(cache=True, nogil=True)
 def relaxed_cost(
-    starts: Integers, squares: Floats, prices: Floats, reach: Floats, k: int, chosen: Floats
+    starts: Ints, squares: Floats, prices: Floats, reach: Floats, k: int, chosen: Floats
 ) -> float:  # fmt: skip
     """Cost when every record chooses alone, at given prices; `chosen` gets 1/(2s) for every chosen directed pair.
 
@@ -62,9 +60,7 @@ def relaxed_cost(
 
 
 @njit(cache=True, nogil=True)
-def raise_bound(
-    starts: Integers, squares: Floats, back: Integers, reach: Floats, k: int, upper: float, rounds: int
-) -> float:
+def raise_bound(starts: Ints, squares: Floats, back: Ints, reach: Floats, k: int, upper: float, rounds: int) -> float:
     """Best bound over `rounds` steps of subgradient ascent on the prices (Polyak's step, towards the cost `upper`).
 
     `back[e]` is the position of the pair the other way round. O(rounds · pairs · k).

@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from reticent.base.arrays import Floats
+
 Ids = NDArray[np.uint64]
 
 _LOW = np.uint64(0xFFFFFFFF)

@@ -2,17 +2,13 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.kernels.mdav import _farthest, _nearest, _take
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)
-def mixed_distances(columns: Floats, nominal: Flags, square: bool, left: int, point: Floats, out: Floats) -> None:
+def mixed_distances(columns: Floats, nominal: Mask, square: bool, left: int, point: Floats, out: Floats) -> None:
     """Distances of the first `left` records (columns (d, n), scaled to 0 … 1, NaN missing) to a point.
 
     Per variable: 0/1 if nominal, else the absolute difference; 1 if exactly one is missing, 0 if both are. The parts
@@ -35,7 +31,7 @@ def mixed_distances(columns: Floats, nominal: Flags, square: bool, left: int, po
 
 
 @njit(cache=True, nogil=True)
-def mixed_centre(columns: Floats, nominal: Flags, left: int) -> Floats:
+def mixed_centre(columns: Floats, nominal: Mask, left: int) -> Floats:
     """Mean of the numbers and most frequent of the nominal codes among the first `left` records; NaN where none is."""
     out = np.full(columns.shape[0], np.nan)
     for c in range(columns.shape[0]):
@@ -53,7 +49,7 @@ def mixed_centre(columns: Floats, nominal: Flags, left: int) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def mdav_mixed(x: Floats, nominal: Flags, square: bool, k: int) -> Integers:
+def mdav_mixed(x: Floats, nominal: Mask, square: bool, k: int) -> Ints:
     """Group number of every mixed record (rows of x) by MDAV's steps with the distance of `mixed_distances`."""
     n = x.shape[0]
     labels = np.zeros(n, np.int64)

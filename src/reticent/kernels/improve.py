@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
+from reticent.base.arrays import Floats, Ints, Words
 
 COUNT_MOVE_EVERY = 64
 """One proposal in so many tries to change the number of groups."""
@@ -61,9 +58,7 @@ def _to_mean(x: Floats, i: int, sums: Floats, g: int, size: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _leave(
-    x: Floats, i: int, labels: Integers, place: Integers, members: Integers, sizes: Integers, sums: Floats
-) -> None:
+def _leave(x: Floats, i: int, labels: Ints, place: Ints, members: Ints, sizes: Ints, sums: Floats) -> None:
     """Take record i out of its group."""
     g = labels[i]
     sizes[g] -= 1
@@ -75,9 +70,7 @@ def _leave(
 
 
 @njit(cache=True, nogil=True)
-def _enter(
-    x: Floats, i: int, g: int, labels: Integers, place: Integers, members: Integers, sizes: Integers, sums: Floats
-) -> None:
+def _enter(x: Floats, i: int, g: int, labels: Ints, place: Ints, members: Ints, sizes: Ints, sums: Floats) -> None:
     """Put record i into group g."""
     labels[i] = g
     place[i] = sizes[g]
@@ -88,7 +81,7 @@ def _enter(
 
 
 @njit(cache=True, nogil=True)
-def group_state(x: Floats, labels: Integers, k: int) -> tuple[Integers, Integers, Integers, Floats]:
+def group_state(x: Floats, labels: Ints, k: int) -> tuple[Ints, Ints, Ints, Floats]:
     """Members, places and sums of the groups of a partition, with room for n // k groups of 2k − 1; O(n·d)."""
     n, d = x.shape
     room = n // k
@@ -102,7 +95,7 @@ def group_state(x: Floats, labels: Integers, k: int) -> tuple[Integers, Integers
 
 
 @njit(cache=True, nogil=True)
-def within_squares(x: Floats, labels: Integers, groups: int) -> float:
+def within_squares(x: Floats, labels: Ints, groups: int) -> float:
     """Sum of squared distances of the records to their group's mean, computed afresh (two passes); O(n·d)."""
     n, d = x.shape
     sums = np.zeros((groups, d))
@@ -134,8 +127,8 @@ def _swap_change(x: Floats, i: int, j: int, a: int, b: int, na: int, nb: int, su
 
 @njit(cache=True, nogil=True)
 def _dissolve(
-    x: Floats, near: Integers, k: int, a: int, heat: float, words: Words,
-    labels: Integers, place: Integers, members: Integers, sizes: Integers, sums: Floats, free: Integers,
+    x: Floats, near: Ints, k: int, a: int, heat: float, words: Words,
+    labels: Ints, place: Ints, members: Ints, sizes: Ints, sums: Floats, free: Ints,
 ) -> float:  # fmt: skip
     """Try to spread the members of group a over their neighbours' groups; returns the change made."""
     count = sizes[a]
@@ -174,8 +167,8 @@ def _dissolve(
 
 @njit(cache=True, nogil=True)
 def _found(
-    x: Floats, near: Integers, k: int, i: int, heat: float, words: Words,
-    labels: Integers, place: Integers, members: Integers, sizes: Integers, sums: Floats, free: Integers,
+    x: Floats, near: Ints, k: int, i: int, heat: float, words: Words,
+    labels: Ints, place: Ints, members: Ints, sizes: Ints, sums: Floats, free: Ints,
 ) -> float:  # fmt: skip
     """Try to form a new group around record i from records that their groups can spare; returns the change made."""
     if free[0] == 0 or sizes[labels[i]] <= k:
@@ -211,8 +204,8 @@ def _found(
 
 @njit(cache=True, nogil=True)
 def anneal(
-    x: Floats, near: Integers, k: int, labels: Integers, place: Integers, members: Integers, sizes: Integers,
-    sums: Floats, free: Integers, words: Words, proposals: int, heat: float, cooling: float,
+    x: Floats, near: Ints, k: int, labels: Ints, place: Ints, members: Ints, sizes: Ints,
+    sums: Floats, free: Ints, words: Words, proposals: int, heat: float, cooling: float,
 ) -> float:  # fmt: skip
     """Make `proposals` proposals, each at `cooling` times the heat of the one before; returns the change of the cost.
 

@@ -2,18 +2,15 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Places = NDArray[np.int32]
-Mask = NDArray[np.bool_]
+from reticent.base.arrays import Ints, Mask, Narrow
 
 OPEN = np.int64(1) << np.int64(50)
 """Ends beyond this are open."""
 
 
 @njit(cache=True)
-def _snapped(value: int, step: int, cell: int, base: Ints, pattern: Places, patterns: Mask) -> int:
+def _snapped(value: int, step: int, cell: int, base: Ints, pattern: Narrow, patterns: Mask) -> int:
     """The next value in this direction that the cell may have; the value itself if nothing is known of the cell."""
     row = pattern[cell]
     if row < 0:
@@ -30,12 +27,12 @@ def _narrow_row(
     start: int,
     stop: int,
     target: int,
-    cells: Places,
-    coefs: Places,
+    cells: Narrow,
+    coefs: Narrow,
     low: Ints,
     high: Ints,
     base: Ints,
-    pattern: Places,
+    pattern: Narrow,
     patterns: Mask,
     touched: Mask,
 ) -> bool:
@@ -90,15 +87,15 @@ def _narrow_row(
 @njit(cache=True)
 def propagate(
     indptr: Ints,
-    cells: Places,
-    coefs: Places,
+    cells: Narrow,
+    coefs: Narrow,
     targets: Ints,
     cell_indptr: Ints,
-    cell_rows: Places,
+    cell_rows: Narrow,
     low: Ints,
     high: Ints,
     base: Ints,
-    pattern: Places,
+    pattern: Narrow,
     patterns: Mask,
     sweeps: int,
 ) -> int:

@@ -7,10 +7,8 @@ is a straight run over what is left. Ties go to the record that comes first in t
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from reticent.base.arrays import Floats, Ints
 
 
 @njit(cache=True, nogil=True)
@@ -36,7 +34,7 @@ def _farthest(values: Floats, left: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _nearest(values: Floats, left: int, k: int, out: Integers) -> None:
+def _nearest(values: Floats, left: int, k: int, out: Ints) -> None:
     """Positions of the k smallest of the first `left` values, nearest first, into out[:k]; O(left + k² log left)."""
     count = 0
     for i in range(left):
@@ -52,7 +50,7 @@ def _nearest(values: Floats, left: int, k: int, out: Integers) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _take(columns: Floats, ids: Integers, left: int, chosen: Integers, count: int, labels: Integers, group: int) -> int:
+def _take(columns: Floats, ids: Ints, left: int, chosen: Ints, count: int, labels: Ints, group: int) -> int:
     """Give the chosen positions a label and move them behind the first `left` records; returns what is left."""
     order = np.sort(chosen[:count])
     for at in range(count - 1, -1, -1):
@@ -78,7 +76,7 @@ def _centre(columns: Floats, left: int) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def mdav(x: Floats, k: int) -> Integers:
+def mdav(x: Floats, k: int) -> Ints:
     """Group number of every record by maximum distance to the average vector; O(n²·d/k).
 
     Domingo-Ferrer and Torra (2005), the generic algorithm: while at least 3k records are left, take the record r
@@ -119,7 +117,7 @@ def mdav(x: Floats, k: int) -> Integers:
 
 
 @njit(cache=True, nogil=True)
-def _nearest_group(x: Floats, i: int, labels: Integers, sums: Floats, sizes: Integers, groups: int) -> int:
+def _nearest_group(x: Floats, i: int, labels: Ints, sums: Floats, sizes: Ints, groups: int) -> int:
     """The group whose mean is nearest to record i."""
     best, at = np.inf, 0
     for g in range(groups):
@@ -133,7 +131,7 @@ def _nearest_group(x: Floats, i: int, labels: Integers, sums: Floats, sizes: Int
 
 
 @njit(cache=True, nogil=True)
-def _join_rest(x: Floats, rest: Integers, labels: Integers, groups: int) -> None:
+def _join_rest(x: Floats, rest: Ints, labels: Ints, groups: int) -> None:
     """Give every record of `rest` to the group with the nearest mean (means as they were before)."""
     sums = np.zeros((groups, x.shape[1]))
     sizes = np.zeros(groups, np.int64)
@@ -149,7 +147,7 @@ def _join_rest(x: Floats, rest: Integers, labels: Integers, groups: int) -> None
 
 @njit(cache=True, nogil=True)
 def _extend(
-    columns: Floats, left: int, reach: Floats, size: int, limit: int, gain: float, chosen: Integers, out: Floats
+    columns: Floats, left: int, reach: Floats, size: int, limit: int, gain: float, chosen: Ints, out: Floats
 ) -> int:
     """V-MDAV's growth: add the nearest outside record while it is nearer to the group than gain × to any other.
 
@@ -179,7 +177,7 @@ def _extend(
 
 
 @njit(cache=True, nogil=True)
-def vmdav(x: Floats, k: int, gain: float) -> Integers:
+def vmdav(x: Floats, k: int, gain: float) -> Ints:
     """Group numbers by V-MDAV; sizes can pass 2k − 1 where leftovers join, the caller splits those. O(n²·d/k).
 
     Solanas and Martínez-Ballesté (2006): groups of k around the record farthest from the overall mean; a group grows
@@ -215,7 +213,7 @@ def vmdav(x: Floats, k: int, gain: float) -> Integers:
 
 
 @njit(cache=True, nogil=True)
-def cbfs(x: Floats, k: int) -> Integers:
+def cbfs(x: Floats, k: int) -> Ints:
     """Group numbers by centroid-based fixed size; leftovers join the nearest group (the caller splits). O(n²·d/k).
 
     Laszlo and Mukherjee (2005): around the record farthest from the mean of the ungrouped records, add k − 1 times

@@ -2,11 +2,8 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Places = NDArray[np.int32]
+from reticent.base.arrays import Floats, Ints, Narrow
 
 
 @njit(cache=True)
@@ -24,8 +21,8 @@ def _convolved(first: Floats, length: int, second: Floats, out: Floats) -> int:
 @njit(cache=True)
 def sharpest(
     indptr: Ints,
-    cells: Places,
-    coefs: Places,
+    cells: Narrow,
+    coefs: Narrow,
     targets: Ints,
     base: Ints,
     laws: Floats,

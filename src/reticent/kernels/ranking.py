@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from reticent.base.arrays import Floats, Ints
 
 _BITS = 11
 _SIZE = 1 << _BITS

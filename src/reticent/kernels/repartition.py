@@ -6,12 +6,9 @@ of m records prices every possible group; a shortest path over subsets then give
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.kernels.improve import _enter, _leave
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MOST_IN_POOL = 12
 """Largest pool that is cut into any number of groups: 3^12 steps."""
@@ -45,7 +42,7 @@ def _subset_costs(squares: Floats, k: int) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def best_partition(squares: Floats, k: int) -> tuple[Integers, float]:
+def best_partition(squares: Floats, k: int) -> tuple[Ints, float]:
     """Group numbers and cost of the cheapest partition of a pool, given its squared distances (m, m).
 
     Every group has k to 2k − 1 records. O(3^m) in general, O(2^m·m) when m < 3k (then at most two groups).
@@ -83,7 +80,7 @@ def best_partition(squares: Floats, k: int) -> tuple[Integers, float]:
 
 
 @njit(cache=True, nogil=True)
-def _neighbours(near: Integers, labels: Integers, members: Integers, sizes: Integers, sums: Floats, a: int) -> Integers:
+def _neighbours(near: Ints, labels: Ints, members: Ints, sizes: Ints, sums: Floats, a: int) -> Ints:
     """Up to NEIGHBOURS groups that hold near records of a's members, nearest mean first."""
     found = np.full(NEIGHBOURS, -1, np.int64)
     distance = np.full(NEIGHBOURS, np.inf)
@@ -108,7 +105,7 @@ def _neighbours(near: Integers, labels: Integers, members: Integers, sizes: Inte
 
 
 @njit(cache=True, nogil=True)
-def _pool_squares(x: Floats, pool: Integers) -> Floats:
+def _pool_squares(x: Floats, pool: Ints) -> Floats:
     """Squared distances among the records of a pool."""
     m = pool.size
     squares = np.zeros((m, m))
@@ -124,8 +121,8 @@ def _pool_squares(x: Floats, pool: Integers) -> Floats:
 
 @njit(cache=True, nogil=True)
 def _reform(
-    x: Floats, pool: Integers, chosen: Integers, k: int,
-    labels: Integers, place: Integers, members: Integers, sizes: Integers, sums: Floats, free: Integers,
+    x: Floats, pool: Ints, chosen: Ints, k: int,
+    labels: Ints, place: Ints, members: Ints, sizes: Ints, sums: Floats, free: Ints,
 ) -> float:  # fmt: skip
     """Free the chosen groups' records and group them anew if that is cheaper; returns the change."""
     squares = _pool_squares(x, pool)
@@ -154,8 +151,8 @@ def _reform(
 
 @njit(cache=True, nogil=True)
 def repartition_sweep(
-    x: Floats, near: Integers, k: int, labels: Integers, place: Integers, members: Integers, sizes: Integers,
-    sums: Floats, free: Integers, first: int, stop: int,
+    x: Floats, near: Ints, k: int, labels: Ints, place: Ints, members: Ints, sizes: Ints,
+    sums: Floats, free: Ints, first: int, stop: int,
 ) -> float:  # fmt: skip
     """For groups first … stop − 1: solve the pools made of each and its neighbours; returns the change of the cost."""
     total = 0.0

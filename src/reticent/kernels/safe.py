@@ -9,14 +9,13 @@ numbers: the same state gives the same exchanges on every machine.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from reticent.base.arrays import Ints
 
 LIMIT = 200
 """Deviations beyond this are priced in a straight line."""
 MOST = 5
 """The largest exchange: with 4 and 5 a pattern of that count can take the place of an empty one."""
-
-Ints = NDArray[np.int64]
 
 
 def gains_of(energy: Ints) -> Ints:

@@ -4,10 +4,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.kernels.draws import record_uniform
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Ids = NDArray[np.uint64]
 
 # Random tries before the nearest free rank is taken; they keep the choice close to uniform.

@@ -4,10 +4,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.kernels.draws import record_uniform
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Flows this close to a whole number are whole; products of shares and counts carry errors of about 1e-9.
 WHOLE = 1e-6

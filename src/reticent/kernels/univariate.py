@@ -5,13 +5,9 @@ Both take values in ascending order and return the position at which each group 
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from reticent.kernels.improve import Words, _below
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bits = NDArray[np.bool_]
+from reticent.base.arrays import Floats, Ints, Mask, Words
+from reticent.kernels.improve import _below
 
 
 @njit(cache=True, nogil=True)
@@ -35,7 +31,7 @@ def _spread(sums: Floats, squares: Floats, start: int, stop: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def shortest_path(values: Floats, k: int) -> tuple[Integers, float]:
+def shortest_path(values: Floats, k: int) -> tuple[Ints, float]:
     """Group starts and cost of the optimal k-partition of sorted values; O(n·k).
 
     Hansen and Mukherjee (2003): an optimal partition has runs of k to 2k − 1 sorted values; the best one is a
@@ -64,7 +60,7 @@ def shortest_path(values: Floats, k: int) -> tuple[Integers, float]:
 
 
 @njit(cache=True, nogil=True)
-def _repair(bits: Bits, k: int) -> None:
+def _repair(bits: Mask, k: int) -> None:
     """Make a bit string (1 = a group starts here) one whose groups have k to 2k − 1 values.
 
     From left to right the first wished start that leaves k to 2k − 1 values behind it and k before the end is kept;
@@ -87,7 +83,7 @@ def _repair(bits: Bits, k: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fitness(bits: Bits, sums: Floats, squares: Floats) -> float:
+def _fitness(bits: Mask, sums: Floats, squares: Floats) -> float:
     """Cost of a bit string."""
     total, start = 0.0, 0
     for i in range(1, bits.size):
@@ -105,7 +101,7 @@ def _fitter(cost: Floats, words: Words) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _breed(mother: Bits, father: Bits, child: Bits, k: int, words: Words) -> None:
+def _breed(mother: Mask, father: Mask, child: Mask, k: int, words: Words) -> None:
     """Two-point crossover, a few starts moved by one, a few bits flipped; then repaired."""
     n = mother.size
     one, other = _below(words, n), _below(words, n)
@@ -121,7 +117,7 @@ def _breed(mother: Bits, father: Bits, child: Bits, k: int, words: Words) -> Non
 
 
 @njit(cache=True, nogil=True)
-def genetic_path(values: Floats, k: int, population: int, children: int, words: Words) -> tuple[Integers, float]:
+def genetic_path(values: Floats, k: int, population: int, children: int, words: Words) -> tuple[Ints, float]:
     """Group starts and cost found by a genetic search over bit strings; O(children · n).
 
     Mateo-Sanz and Domingo-Ferrer (1998) represent the k-partition of sorted values as a string with a 1 where a group

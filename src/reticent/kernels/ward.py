@@ -5,14 +5,12 @@ Time grows like n²·d (n³ in bad cases), memory like n·d: distances are compu
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from reticent.base.arrays import Floats, Ints
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _increase(means: Floats, sizes: Integers, a: int, b: int) -> float:
+def _increase(means: Floats, sizes: Ints, a: int, b: int) -> float:
     """Growth of the within sum of squares when groups a and b join (Ward 1963)."""
     total = 0.0
     for c in range(means.shape[1]):
@@ -22,7 +20,7 @@ def _increase(means: Floats, sizes: Integers, a: int, b: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _partner(means: Floats, sizes: Integers, a: int, k: int) -> tuple[int, float]:
+def _partner(means: Floats, sizes: Ints, a: int, k: int) -> tuple[int, float]:
     """The group with the least increase that a may join, or −1."""
     best, at = np.inf, -1
     for b in range(sizes.size):
@@ -50,7 +48,7 @@ def farthest_pair(x: Floats) -> tuple[int, int]:
 
 
 @njit(cache=True, nogil=True)
-def _seed(x: Floats, start: int, k: int, number: int, labels: Integers) -> None:
+def _seed(x: Floats, start: int, k: int, number: int, labels: Ints) -> None:
     """Give k records a group number: `start`, then each time the free record nearest to the group's mean."""
     total = x[start].copy()
     labels[start] = number
@@ -69,7 +67,7 @@ def _seed(x: Floats, start: int, k: int, number: int, labels: Integers) -> None:
 
 
 @njit(cache=True, nogil=True)
-def seed_groups(x: Floats, first: int, last: int, k: int) -> Integers:
+def seed_groups(x: Floats, first: int, last: int, k: int) -> Ints:
     """Step 1 of modified Ward: label 0 for the k records around `first`, 1 for those around `last`, −1 else."""
     labels = np.full(x.shape[0], -1, np.int64)
     labels[last] = 1
@@ -80,7 +78,7 @@ def seed_groups(x: Floats, first: int, last: int, k: int) -> Integers:
 
 
 @njit(cache=True, nogil=True)
-def join_groups(x: Floats, seeds: Integers, k: int) -> Integers:
+def join_groups(x: Floats, seeds: Ints, k: int) -> Ints:
     """Step 2 of modified Ward: join at least increase until every group has at least k records.
 
     Records with seed 0 or 1 start as these two groups, all others alone. Two groups of k or more are never joined.

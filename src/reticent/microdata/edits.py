@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import DataError, NotProtectedError, PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Schema
@@ -29,9 +29,6 @@ from reticent.microdata.edit_parser import (
     names_in,
     parse_rule,
 )
-
-Flags = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 # Sums such as wages + rents == income are compared up to this share of their size: masking works in floating point.
 TOLERANCE = 1e-9
@@ -64,7 +61,7 @@ def read_rules(texts: Sequence[str], schema: Schema) -> tuple[EditRule, ...]:
     return rules
 
 
-def violations(data: Microdata, rule: EditRule) -> Flags:
+def violations(data: Microdata, rule: EditRule) -> Mask:
     """Which records break a rule."""
     return _truth(data, rule.condition)[1]
 
@@ -140,7 +137,7 @@ def _numeric_names(node: Condition) -> frozenset[str]:
             return frozenset().union(*(_numeric_names(part) for part in parts))
 
 
-def _truth(data: Microdata, node: Condition) -> tuple[Flags, Flags]:
+def _truth(data: Microdata, node: Condition) -> tuple[Mask, Mask]:
     """Which records surely satisfy and which surely break a condition (missing values: neither)."""
     match node:
         case Compare():
@@ -158,7 +155,7 @@ def _truth(data: Microdata, node: Condition) -> tuple[Flags, Flags]:
             return np.logical_or.reduce([t[0] for t in truths]), np.logical_and.reduce([t[1] for t in truths])
 
 
-def _coded(data: Microdata, name: str, codes: Sequence[str]) -> tuple[Flags, Flags]:
+def _coded(data: Microdata, name: str, codes: Sequence[str]) -> tuple[Mask, Mask]:
     if data.schema[name].kind is Kind.NUMERIC:
         values = data.numbers((name,))[:, 0]
         inside = np.isin(values, [float(code) for code in codes])
@@ -169,7 +166,7 @@ def _coded(data: Microdata, name: str, codes: Sequence[str]) -> tuple[Flags, Fla
     return inside, ~inside & (encoded.codes >= 0)
 
 
-def _compare(data: Microdata, node: Compare) -> tuple[Flags, Flags]:
+def _compare(data: Microdata, node: Compare) -> tuple[Mask, Mask]:
     code = _code_side(data, node)
     if code is not None:
         holds, fails = _coded(data, code[0], (code[1],))

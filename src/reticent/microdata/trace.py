@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.progress import silent
 from reticent.base.randomness import Secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 
-Ints = NDArray[np.int64]
 Pairs = tuple[tuple[Any, Any], ...]
 
 

@@ -13,12 +13,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
-from reticent.queries.columns import ABSENT, Columns, Mask, RecordSet
+from reticent.queries.columns import ABSENT, Columns, RecordSet
 from reticent.queries.fixed import fixed_point, product
 from reticent.queries.language import And, Compare, Condition, Constant, In, IsMissing, Not, Or
 from reticent.queries.levels import CutpointError, Levels, OrderError, chosen_levels, comparable_levels, encode

@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.queries.fixed import Fixed, Whole
 
-Mask = NDArray[np.bool_]
 ABSENT = -1
 SPARSE = 20
 

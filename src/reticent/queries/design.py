@@ -12,6 +12,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import ParameterError
 from reticent.queries.canonical import RecordSet, Universe, Version
 from reticent.queries.language import REGRESSIONS, Statistic
@@ -19,7 +20,6 @@ from reticent.queries.policy import Policy
 from reticent.queries.refusals import Code, Refusal
 from reticent.queries.terms import NEEDS_BOUND, Factor, Model, Term, transformed
 
-Floats = NDArray[np.float64]
 Numbers = Callable[[Factor], Floats]
 # elsewhere only what everybody knows (filters) can be transformed or multiplied: sums of powers of a few confidential
 # values fix these values, although none of the sums does by linear algebra

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
-Floats = NDArray[np.float64]
+from reticent.base.arrays import Floats
+
 BLOCK = 65_536
 SMALL = 512  # a block of so many records and a few columns is factorised within the cache
 TOLERANCE = 1e-10

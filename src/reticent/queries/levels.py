@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.base.errors import ParameterError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Variable
-from reticent.queries.columns import ABSENT, Mask
+from reticent.queries.columns import ABSENT
 from reticent.queries.language import Compare
 from reticent.queries.policy import Policy
 

@@ -13,6 +13,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.base.errors import ParameterError
 from reticent.queries.audit.rows import LinearRow
 from reticent.queries.canonical import COUNT, MOST_LEVELS, RecordSet, Universe
@@ -20,8 +21,6 @@ from reticent.queries.design import Column, Part, columns_of, lower_bound
 from reticent.queries.fixed import fixed_point
 from reticent.queries.language import Statistic
 from reticent.queries.terms import Factor, Model, transformed
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Whole
 from reticent.queries.policy import Policy
 
-Mask = NDArray[np.bool_]
 SAME = "spread: all values are the same"
 
 

@@ -12,7 +12,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from reticent.base.arrays import Floats
+
 Groups = Sequence[NDArray[np.int32]]
 EXACTLY, NEARLY, LOOSE = 1e-9, 1e-3, 1e-4
 MOST_GROUPS = 2_000

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.querylogs.log import Codes, QueryLog
+from reticent.base.arrays import Codes
+from reticent.querylogs.log import QueryLog
 from reticent.querylogs.partition import Clusters
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes
 from reticent.base.errors import DataError
 
-Codes = NDArray[np.int32]
 MISSING = -1
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
@@ -17,7 +18,7 @@ from reticent.data.parameters import Parameters
 from reticent.querylogs.aggregate import Centroids, aggregate
 from reticent.querylogs.classify import classify
 from reticent.querylogs.guard import RARE, guard_rare
-from reticent.querylogs.log import Codes, QueryLog
+from reticent.querylogs.log import QueryLog
 from reticent.querylogs.measures import LogRisk, measure_risk, remaining_shares
 from reticent.querylogs.partition import BLOCK, Clusters, partition, random_clusters
 from reticent.querylogs.scrub import Scrubber

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.report.plots import ACCENT, BAD, GOOD, INK, MUTE, WARM, data_uri, new_figure, styled
 
-Floats = NDArray[np.float64]
 SHOWN = 40
 
 

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from reticent.base import clock
+from reticent.base.arrays import Floats
 from reticent.base.errors import ParameterError, SolverError
-from reticent.solve.model import Floats, LinearModel, Solution, Status
+from reticent.solve.model import LinearModel, Solution, Status
 
 # The number of threads is a property of the whole process in HiGHS: mixing values makes later runs fail silently.
 THREADS = 1

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import ParameterError
 
-Floats = NDArray[np.float64]
 INFINITE = float("inf")
 
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import linalg
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import SolverError
 
-Floats = NDArray[np.float64]
 STEPS = 200
 FRACTION = 0.995
 TOLERANCE = 1e-10

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
@@ -13,7 +14,6 @@ from reticent.data.table import Table
 from reticent.tables.protection import Verdict, manual_percent
 from reticent.tables.twins import twins_of
 
-Floats = NDArray[np.float64]
 STATUS = {"S": "safe", "U": "unsafe", "P": "protected", "M": "hidden", "ML": "hidden"}
 NUMBERS = {"C": 1, "W": 1, "PL": 2, "AB": 2}
 _OTHER = {"C": "another cost", "PL": "other protection levels", "AB": "other bounds"}

@@ -6,13 +6,14 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from reticent.base.arrays import Words
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters
 from reticent.data.table import Table
 from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.random_rounding import Words, places, response_cells
+from reticent.tables.perturb.random_rounding import places, response_cells
 from reticent.tables.perturb.record_keys import RecordKeys, contributing_keys
 from reticent.tables.problem import SuppressionProblem
 

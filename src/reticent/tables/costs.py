@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import ParameterError, PlanError
 from reticent.data.table import Table
@@ -17,8 +17,6 @@ from reticent.tables.nearness import distance_cost
 from reticent.tables.problem import SuppressionProblem
 from reticent.tabulation.linked import System
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 COSTS = ("value", "unity", "frequency", "log", "sqrt", "distance")
 """What a plan may call a cost; `distance` is that from the inner cells."""
 NUMBER_COSTS = ("own", "unity", "frequency", "value", "log", "power", "distance")

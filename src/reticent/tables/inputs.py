@@ -5,6 +5,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, PlanError
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
@@ -17,7 +18,6 @@ from reticent.tables.attack.public import floor_of
 from reticent.tables.costs import cost_of
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
 WHOLE = 2_000
 """Up to so many cells whole numbers that are no plain counts are attacked as whole numbers."""
 MAX_COALITION = 4

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.checks import check_between, check_integer
 from reticent.base.errors import ParameterError
 from reticent.tables.rules import RuleCells
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import DataError
 from reticent.data.cells import CellStatus
 from reticent.tables.apriori import Knowledge
@@ -19,8 +20,6 @@ from reticent.tables.sum_judge import JointSums
 from reticent.tabulation.joint import TieRows, joint_system, same_codes, starts_of
 from reticent.tabulation.linked import System
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _FINE = 0.05  # the tolerance of the joint numbers, as a share of the step of any response
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reticent.base.arrays import Words
 from reticent.base.errors import DataError
 from reticent.data.cells import CellStatus
 from reticent.data.table import Measure, Table
@@ -17,7 +18,7 @@ from reticent.tables.costs import TableCost, costs_by_table
 from reticent.tables.protection import Verdict, judge_cells
 from reticent.tables.rules import Rule
 from reticent.tabulation.linked import System, link
-from reticent.tabulation.same_records import Words, same_cells, with_same_cells
+from reticent.tabulation.same_records import same_cells, with_same_cells
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.data.table import Table
-
-Mask = NDArray[np.bool_]
 
 
 def listed_nodes(table: Table, values: NDArray[np.float64]) -> tuple[Mask, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats, Mask, Words
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
@@ -33,7 +34,7 @@ from reticent.tables.perturb.alternating import alternated
 from reticent.tables.perturb.invariant_method import InvariantNoise
 from reticent.tables.perturb.keyed import CellKey
 from reticent.tables.perturb.movements import adjustment_candidates
-from reticent.tables.perturb.random_rounding import RandomRounding, Words
+from reticent.tables.perturb.random_rounding import RandomRounding
 from reticent.tables.perturb.record_keys import RecordKeys
 from reticent.tables.perturb.resampling import Resample
 from reticent.tables.perturb.rounding import Rounded, round_controlled, rounding_bounds
@@ -44,8 +45,6 @@ from reticent.tables.reconcile import reconciled
 from reticent.tables.suppression import SUPPRESSION_METHODS
 from reticent.tables.suppression.elimination import inner_vectors
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 MAX_INTERVALS = 30_000
 
 

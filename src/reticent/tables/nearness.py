@@ -10,11 +10,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.data.table import Dimension, Nodes, Table
 from reticent.kernels.grouping import group_columns
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 def distance_cost(table: Table, primary: Mask, steps: Mapping[str, Sequence[float]]) -> Floats:

@@ -4,14 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from reticent.base.arrays import Floats, Mask
 from reticent.tables.perturb.movements import Candidates
 from reticent.tables.perturb.origins import Origins
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import DataError, InfeasibleError
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 MAX_DECIMALS = 6
 _ARRAYS = (
     "values",

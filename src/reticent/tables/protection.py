@@ -6,13 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import COUNT, WEIGHTED
 from reticent.data.table import Table
 from reticent.tables.rules import Manual, Rule, RuleCells, Threshold, Zero
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 DEFAULT_PERCENT = 20.0
 
 

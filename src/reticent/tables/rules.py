@@ -13,14 +13,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError, ParameterError, PlanError
 from reticent.data.method import Registry
 from reticent.data.parameters import Examples, Parameters, build
 from reticent.data.table import Measure, Respondents, Table
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Unit = Literal["respondent", "record"]
 TIE = 1e-9
 

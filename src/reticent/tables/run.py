@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.base.errors import InfeasibleError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
@@ -50,7 +50,6 @@ NOTHING_ASKED = "Not judged: no rule says which cells are unsafe, and none is de
 ONLY_EXACTLY = (
     "No rule says which cells are unsafe, and none is declared to be; judged is only whether a cell is known exactly."
 )
-Mask = NDArray[np.bool_]
 
 
 def run_request(request: TableRequest, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:

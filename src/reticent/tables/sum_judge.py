@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import DataError
 from reticent.data.published_table import COUNT
 from reticent.data.table import Contributions, Measure, Respondents, Table
@@ -14,8 +15,6 @@ from reticent.tables.problem import SumJudge
 from reticent.tables.rules import Manual, Rule, RuleCells, Threshold, Zero
 from reticent.tabulation.linked import System
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Group = tuple[int, ...]
 LONGEST = 200
 """So many of the largest contributions to a sum are listed; no rule looks at more."""

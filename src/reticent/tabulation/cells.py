@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.data.table import Dimension, Measure
 from reticent.kernels.grouping import group_columns
 from reticent.kernels.rollup import add_rows, spread
 from reticent.kernels.topn import accumulate, merge
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 NO_FLOATS: Floats = np.zeros(0)
-NO_INTEGERS: Integers = np.zeros(0, dtype=np.int64)
+NO_INTEGERS: Ints = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +23,7 @@ class Lists:
 
     sums: Floats
     top: Floats
-    units: Integers
+    units: Ints
     weights: Floats
 
     @classmethod
@@ -35,7 +34,7 @@ class Lists:
         weights = np.zeros((n_cells, k)) if weighted else np.zeros((0, k))
         return cls(sums, np.zeros((n_cells, k)), np.full((n_cells, k), -1, dtype=np.int64), weights)
 
-    def merged(self, source: Integers, group: Integers, n_cells: int) -> "Lists":
+    def merged(self, source: Ints, group: Ints, n_cells: int) -> "Lists":
         """The lists of coarser cells."""
         new = Lists.blank(n_cells, self.top.shape[1], weighted=self.weights.size > 0)
         merge(
@@ -96,7 +95,7 @@ def base_cells(
     values: Mapping[str, Floats],
     *,
     weights: Floats | None,
-    units: Integers | None,
+    units: Ints | None,
     tops: Mapping[str, int],
 ) -> Cells:
     """The cells of the units' own codes: one pass over the units for each variable."""
@@ -117,7 +116,7 @@ def base_cells(
 
 
 def regroup(
-    cells: Cells, source: Integers, columns: Sequence[NDArray[np.int32]], sizes: Sequence[int]
+    cells: Cells, source: Ints, columns: Sequence[NDArray[np.int32]], sizes: Sequence[int]
 ) -> Cells:  # fmt: skip
     """Entry i adds cell `source[i]` to the cell with the codes `columns[…][i]`."""
     group, n_cells = group_columns(list(columns), list(sizes))

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.data.relations import Relations
 from reticent.data.table import Dimension, Nodes, Table
 from reticent.kernels.grouping import group_columns
-
-Integers = NDArray[np.int64]
 
 
 def relations_of(table: Table) -> Relations:
@@ -41,7 +40,7 @@ def _new_families(tree: Nodes, seen: dict[int, list[frozenset[int]]]) -> NDArray
 
 def _pieces_of(
     dimensions: Sequence[Dimension], codes: Nodes, position: int, tree: NDArray[np.int32]
-) -> tuple[Integers, Integers]:
+) -> tuple[Ints, Ints]:
     """Parent and child cell of every parent-child pair along one tree of one dimension."""
     child = np.flatnonzero(tree[codes[:, position]] >= 0)
     n = len(codes)
@@ -55,7 +54,7 @@ def _pieces_of(
     return parent[there], child[there]
 
 
-def _assemble(n_cells: int, pieces: Sequence[tuple[Integers, Integers]]) -> Relations:
+def _assemble(n_cells: int, pieces: Sequence[tuple[Ints, Ints]]) -> Relations:
     rows, cells, coefs = [], [], []
     start = 0
     for parent, child in pieces:

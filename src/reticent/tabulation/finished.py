@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import AdditivityError, DataError
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.relations import Relations
@@ -16,7 +17,6 @@ from reticent.tabulation.dimensions import dimension_of_trees
 from reticent.tabulation.equations import relations_of
 from reticent.tabulation.tabulate import decimals_of
 
-Floats = NDArray[np.float64]
 LISTED = 3
 """So many totals stand in the message of an error; the error itself carries all of them."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.data.table import Dimension, Respondents, Table
@@ -18,8 +19,6 @@ from reticent.kernels.grouping import group_columns
 from reticent.tabulation.linked import System, column_in, common_dimension
 from reticent.tabulation.tied_responses import Numbers, Tie
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 RESPONSE = "response"
 
 

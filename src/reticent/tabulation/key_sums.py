@@ -5,14 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints, Words
 from reticent.data.microdata import Microdata
 from reticent.data.table import Table, TableSpec
 from reticent.kernels.grouping import group_columns
 from reticent.kernels.rollup import spread
 from reticent.tabulation.dimensions import build_dimension
-
-Words = NDArray[np.uint64]
-Integers = NDArray[np.int64]
 
 
 def key_sums(data: Microdata, spec: TableSpec, table: Table, parts: Words) -> Words:
@@ -37,7 +35,7 @@ def key_sums(data: Microdata, spec: TableSpec, table: Table, parts: Words) -> Wo
 
 
 def _added(
-    columns: Sequence[NDArray[np.int32]], sizes: Sequence[int], source: Integers, parts: Words
+    columns: Sequence[NDArray[np.int32]], sizes: Sequence[int], source: Ints, parts: Words
 ) -> tuple[list[NDArray[np.int32]], Words]:
     """One row for each combination of codes, its parts added up (whole numbers wrap around)."""
     group, n_groups = group_columns(list(columns), list(sizes))

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.data.table import OUTSIDE, Dimension, Nodes, Table
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.equations import relations_of
 from reticent.tabulation.stack import stack_respondents
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +22,7 @@ class System:
     table: Table
     relations: Relations
     parts: tuple[Table, ...]
-    members: tuple[Integers, ...]
+    members: tuple[Ints, ...]
 
 
 def link(tables: Sequence[Table]) -> System:
@@ -85,11 +84,11 @@ def column_in(dimension: Dimension, table: Table) -> NDArray[np.int32]:
 
 def _joint(
     tables: Sequence[Table],
-    members: Sequence[Integers],
+    members: Sequence[Ints],
     n_cells: int,
     dimensions: tuple[Dimension, ...],
     columns: Sequence[NDArray[np.int32]],
-    number: Integers,
+    number: Ints,
 ) -> Table:
     """The cells of all tables, numbered by first appearance: later tables only add what is new."""
     first = np.empty(n_cells, dtype=np.int64)
@@ -123,7 +122,7 @@ def _both(one: NDArray[np.float64] | None, other: NDArray[np.float64] | None) ->
     return None if one is None or other is None else np.concatenate((one, other))
 
 
-def _check_same_values(tables: Sequence[Table], members: Sequence[Integers], joint: Table) -> None:
+def _check_same_values(tables: Sequence[Table], members: Sequence[Ints], joint: Table) -> None:
     size = 1e-9 * float(np.abs(joint.values).max(initial=1.0))
     for table, mine in zip(tables, members, strict=True):
         wrong = np.flatnonzero(np.abs(joint.values[mine] - table.values) > size)
@@ -134,7 +133,7 @@ def _check_same_values(tables: Sequence[Table], members: Sequence[Integers], joi
             )
 
 
-def _relations(tables: Sequence[Table], members: Sequence[Integers], n_cells: int) -> Relations:
+def _relations(tables: Sequence[Table], members: Sequence[Ints], n_cells: int) -> Relations:
     joint: Relations | None = None
     for table, mine in zip(tables, members, strict=True):
         own = relations_of(table)

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.data.table import Dimension
 from reticent.kernels.grouping import group_columns
 from reticent.kernels.rollup import add_rows, spread
 from reticent.tabulation.cells import Cells, base_cells, roll_up
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +21,7 @@ class Units:
     columns: tuple[NDArray[np.int32], ...]
     values: Mapping[str, Floats]
     weights: Floats | None
-    respondent: Integers | None
+    respondent: Ints | None
 
     def rows(self, keep: NDArray[np.bool_]) -> "Units":
         """Some of the units."""
@@ -80,7 +78,7 @@ def _spread_units(units: Units, dimensions: Sequence[Dimension]) -> Units:
     return units
 
 
-def _regroup(units: Units, source: Integers, columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Units:
+def _regroup(units: Units, source: Ints, columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Units:
     """Entry i adds unit `source[i]` to the unit with these codes; the last column is the respondent."""
     group, n_groups = group_columns(list(columns), list(sizes))
     first = np.empty(n_groups, dtype=np.int64)

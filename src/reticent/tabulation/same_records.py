@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Words
 from reticent.data.microdata import Microdata
 from reticent.data.relations import Relations
 from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.tabulation.key_sums import key_sums
 from reticent.tabulation.linked import System
-
-Words = NDArray[np.uint64]
 
 
 def record_marks(data: Microdata, dimensions: Sequence[DimensionSpec], table: Table) -> Words:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
 from reticent.data.microdata import Microdata
@@ -16,8 +17,6 @@ from reticent.tabulation.cells import Cells
 from reticent.tabulation.dimensions import build_dimension
 from reticent.tabulation.respondents import Units, combine, tabulate_units
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 MAX_DECIMALS = 6
 EXACT = 2.0**53
 RECORDS = " records"
@@ -157,7 +156,7 @@ def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
     return _Numbers(values, scales, decimals, weights, weight_scale, published_digits, tuple(notes))
 
 
-def _respondents(data: Microdata) -> Integers | None:
+def _respondents(data: Microdata) -> Ints | None:
     entity = data.entity()
     if entity is None:
         return None
@@ -167,7 +166,7 @@ def _respondents(data: Microdata) -> Integers | None:
     return out
 
 
-def _check_equal_weights(respondent: Integers, weights: Floats, data: Microdata) -> None:
+def _check_equal_weights(respondent: Ints, weights: Floats, data: Microdata) -> None:
     any_weight = np.zeros(int(respondent.max()) + 1)
     any_weight[respondent] = weights
     if bool((any_weight[respondent] != weights).any()):
@@ -179,7 +178,7 @@ def _check_equal_weights(respondent: Integers, weights: Floats, data: Microdata)
 
 
 def _flags(
-    data: Microdata, spec: TableSpec, respondent: Integers | None
+    data: Microdata, spec: TableSpec, respondent: Ints | None
 ) -> tuple[list[NDArray[np.bool_]], NDArray[np.bool_] | None]:
     """Who asked for protection (one mask a code), and who waived it; a respondent's records speak with one voice."""
     asked = []
@@ -200,7 +199,7 @@ def _has_code(data: Microdata, name: str, codes: tuple[str, ...]) -> NDArray[np.
     return np.asarray(np.isin(data.encoded(name).codes, wanted))
 
 
-def _any_of(mask: NDArray[np.bool_], respondent: Integers) -> NDArray[np.bool_]:
+def _any_of(mask: NDArray[np.bool_], respondent: Ints) -> NDArray[np.bool_]:
     some = np.zeros(int(respondent.max(initial=0)) + 1, dtype=bool)
     some[respondent[mask]] = True
     return some[respondent]
@@ -248,7 +247,7 @@ def _judged(
     tops: Mapping[str, int],
     cells: Cells,
     measures: Mapping[str, Measure],
-) -> tuple[Integers, Mapping[str, Measure]]:
+) -> tuple[Ints, Mapping[str, Measure]]:
     """Counts and top lists of those who have not waived protection, over the same cells."""
     if waived is None:
         return cells.counts[:, 0].astype(np.int64), measures
@@ -261,7 +260,7 @@ def _judged(
     return counts, {name: _scatter(_measure(kept, name, numbers), place, n) for name in units.values}
 
 
-def _scatter(measure: Measure, place: Integers, n: int) -> Measure:
+def _scatter(measure: Measure, place: Ints, n: int) -> Measure:
     """A measure over some cells as one over all: zero where nobody is left."""
     source = np.full(n, len(measure.totals), dtype=np.int64)
     source[place] = np.arange(len(place))

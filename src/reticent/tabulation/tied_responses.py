@@ -12,10 +12,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.data.response_relations import COUNT, ResponseRelation, relation_of
 
-Floats = NDArray[np.float64]
 MOST_SEARCHED = 12
 """Up to so many responses relations are looked for; with more, those declared count."""
 _EVIDENCE = 3  # further rows, beyond those that determine a relation, that must satisfy it

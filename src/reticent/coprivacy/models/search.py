@@ -13,18 +13,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.checks import check_between, check_choice, check_integer
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.coprivacy.game import Game, game_from
 
-Counts = NDArray[np.int64]
-
 MASKINGS = ("none", "peers", "trackmenot", "goopir")
 """`none`: direct submission; `peers`: the game; the others hide alone: covering queries, or covering keywords."""
 
 
-def entropy(counts: Sequence[int] | Counts) -> float:
+def entropy(counts: Sequence[int] | Ints) -> float:
     """Shannon's entropy in bits of relative frequencies; 0 for nothing."""
     shares = np.asarray(counts, dtype=np.float64)
     total = float(shares.sum())
@@ -34,7 +33,7 @@ def entropy(counts: Sequence[int] | Counts) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def entropy_with(counts: Counts, keyword: int) -> float:
+def entropy_with(counts: Ints, keyword: int) -> float:
     """The entropy after one more query for a keyword."""
     more = counts.copy()
     more[keyword] += 1
@@ -140,7 +139,7 @@ class _State:
         self.community = community
         self.own = np.zeros(shape, dtype=np.int64)
         self.seen = np.zeros(shape, dtype=np.int64)
-        self.forwarded: dict[tuple[int, int], Counts] = {}
+        self.forwarded: dict[tuple[int, int], Ints] = {}
         self.ways = {"direct": 0, "first": 0, "later": 0, "fallback": 0}
 
     def originate(self, peer: int, keyword: int) -> None:
@@ -163,7 +162,7 @@ class _State:
                 return
         self._submit(peer, keyword, "fallback")
 
-    def _order(self, peer: int, sent: Counts) -> list[int]:
+    def _order(self, peer: int, sent: Ints) -> list[int]:
         """Peers to ask, best first: the fewer times one was asked, the higher the entropy stays."""
         others = [other for other in range(self.community.peers) if other != peer]
         others.sort(key=lambda other: (-entropy_with(sent, other), (other - peer) % self.community.peers))
@@ -187,7 +186,7 @@ class _State:
         )
 
 
-def linked_share(seen: Counts, own: Counts) -> float:
+def linked_share(seen: Ints, own: Ints) -> float:
     """The share of profiles that are nearest (by cosine) to the interests of the peer they belong to, and to no other."""
     close = _unit(seen) @ _unit(own).T
     right = np.diag(close)
@@ -195,7 +194,7 @@ def linked_share(seen: Counts, own: Counts) -> float:
     return float(np.mean(right > rivals.max(axis=1) + 1e-12))
 
 
-def _unit(counts: Counts) -> NDArray[np.float64]:
+def _unit(counts: Ints) -> NDArray[np.float64]:
     lengths = np.sqrt((counts.astype(np.float64) ** 2).sum(axis=1, keepdims=True))
     return counts / np.where(lengths > 0, lengths, 1.0)
 

@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from reticent.base.arrays import Floats, Ints
 
 
-def group_means(values: Floats, labels: Integers) -> Floats:
+def group_means(values: Floats, labels: Ints) -> Floats:
     """Mean of each group over its present values; NaN where a group has none. Shape (groups,).
 
     The values are centred first: the sum of many large numbers would lose the digits that the means differ in.
@@ -22,7 +21,7 @@ def group_means(values: Floats, labels: Integers) -> Floats:
     return _keep_equal_groups(values, labels, means)
 
 
-def _keep_equal_groups(values: Floats, labels: Integers, means: Floats) -> Floats:
+def _keep_equal_groups(values: Floats, labels: Ints, means: Floats) -> Floats:
     """A group whose values are all equal keeps exactly that value, free of rounding."""
     low = np.full(means.size, np.inf)
     high = np.full(means.size, -np.inf)
@@ -31,7 +30,7 @@ def _keep_equal_groups(values: Floats, labels: Integers, means: Floats) -> Float
     return np.asarray(np.where(low == high, low, means))
 
 
-def group_medians(values: Floats, labels: Integers, *, lower: bool = False) -> Floats:
+def group_medians(values: Floats, labels: Ints, *, lower: bool = False) -> Floats:
     """Median of each group's present values; with `lower` the lower of the two in the middle, for ordered codes."""
     groups = int(labels.max()) + 1
     order = np.lexsort((values, labels))
@@ -46,7 +45,7 @@ def group_medians(values: Floats, labels: Integers, *, lower: bool = False) -> F
     return np.asarray(np.where(counts > 0, (picked[low] + picked[high]) / 2.0, np.nan))
 
 
-def group_modes(values: Floats, labels: Integers) -> Floats:
+def group_modes(values: Floats, labels: Ints) -> Floats:
     """Most frequent present value of each group, the smallest of several; NaN where a group has none."""
     groups = int(labels.max()) + 1
     present = ~np.isnan(values)
@@ -59,7 +58,7 @@ def group_modes(values: Floats, labels: Integers) -> Floats:
     return modes
 
 
-def nearest_to_mean(x: Floats, labels: Integers) -> Integers:
+def nearest_to_mean(x: Floats, labels: Ints) -> Ints:
     """The member nearest to its group's mean (for squared distances this is the medoid); ties: the smallest values."""
     means = np.stack([group_means(column, labels) for column in x.T], axis=1)
     distance = np.sum((x - means[labels]) ** 2, axis=1)
@@ -68,7 +67,7 @@ def nearest_to_mean(x: Floats, labels: Integers) -> Integers:
     return np.asarray(order[first], dtype=np.int64)
 
 
-def mixed_medoids(columns: Floats, nominal: NDArray[np.bool_], labels: Integers, *, square: bool) -> Integers:
+def mixed_medoids(columns: Floats, nominal: NDArray[np.bool_], labels: Ints, *, square: bool) -> Ints:
     """The member with the least sum of mixed distances to its group's members (see `kernels.gower`)."""
     order = np.lexsort((*np.nan_to_num(columns, nan=-1.0).T[::-1], labels))
     cuts = np.flatnonzero(np.diff(labels[order])) + 1

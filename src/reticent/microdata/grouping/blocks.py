@@ -1,16 +1,14 @@
 """Blocks of neighbouring records, cut at medians, so that quadratic methods meet only a few thousand at a time."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from reticent.base.arrays import Floats, Ints
 
 
-def median_blocks(x: Floats, largest: int) -> list[Integers]:
+def median_blocks(x: Floats, largest: int) -> list[Ints]:
     """Cut the records at the median of the widest variable until no block has more than `largest`; O(n log n · d)."""
     waiting = [np.arange(x.shape[0])]
-    blocks: list[Integers] = []
+    blocks: list[Ints] = []
     while waiting:
         rows = waiting.pop()
         if rows.size <= largest:
@@ -24,7 +22,7 @@ def median_blocks(x: Floats, largest: int) -> list[Integers]:
     return blocks
 
 
-def rotated_group_blocks(x: Floats, labels: Integers, largest: int) -> list[Integers]:
+def rotated_group_blocks(x: Floats, labels: Ints, largest: int) -> list[Ints]:
     """Blocks of whole groups, cut along turned axes: the borders fall elsewhere than those of `median_blocks`."""
     groups = int(labels.max()) + 1
     sizes = np.bincount(labels, minlength=groups)

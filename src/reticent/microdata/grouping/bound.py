@@ -1,13 +1,10 @@
 """Proven lower bounds of the within sum of squares, so that a search can say how far from the optimum it may be."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from reticent.base.arrays import Floats, Ints
 from reticent.kernels.bound import raise_bound
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 ROUNDS, PAIRS = 1500, 60_000_000
 """Steps of the ascent at most, and pairs looked at in all steps together."""
@@ -42,7 +39,7 @@ def mutual_bound(x: Floats, k: int, upper: float) -> float:
     return min(max(bound, neighbour_bound(x, k)), upper)
 
 
-def _both_ways(x: Floats, near: Integers) -> tuple[Integers, Floats, Integers]:
+def _both_ways(x: Floats, near: Ints) -> tuple[Ints, Floats, Ints]:
     """All pairs of near records in both directions: where each record's pairs start, squared distances, way back."""
     n = x.shape[0]
     first, second = np.repeat(np.arange(n), near.shape[1]), near.ravel()

@@ -1,22 +1,19 @@
 """Groups must hold k respondents, not k rows: where one respondent has several records, groups are joined."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError
 from reticent.microdata.grouping.aggregate import group_means
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-
-def entity_counts(labels: Integers, entity: Integers) -> Integers:
+def entity_counts(labels: Ints, entity: Ints) -> Ints:
     """Distinct respondents in each group."""
     pairs = np.unique(np.stack((labels, entity), axis=1), axis=0)
     return np.bincount(pairs[:, 0], minlength=int(labels.max()) + 1).astype(np.int64)
 
 
-def join_few_entities(values: Floats, labels: Integers, entity: Integers, k: int) -> Integers:
+def join_few_entities(values: Floats, labels: Ints, entity: Ints, k: int) -> Ints:
     """Join each group of fewer than k respondents to the nearest other one, fewest respondents first.
 
     Sizes can then pass 2k − 1 records; the number of respondents is what is promised.

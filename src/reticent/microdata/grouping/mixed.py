@@ -7,11 +7,9 @@ neighbours' mean, as some tools do, is not.
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError
 from reticent.kernels.gower import mdav_mixed
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def mixed_columns(
@@ -30,7 +28,7 @@ def mixed_columns(
     return np.concatenate((scaled, ranks.reshape(ordinal.shape), codes), axis=1), flags
 
 
-def partition_mixed(columns: Floats, nominal: NDArray[np.bool_], k: int, *, square: bool = False) -> Integers:
+def partition_mixed(columns: Floats, nominal: NDArray[np.bool_], k: int, *, square: bool = False) -> Ints:
     """Group numbers of mixed records; every size is k to 2k − 1. O(n²·d/k)."""
     if columns.shape[0] < k:
         raise DataError(

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.checks import check_between, check_choice, check_integer
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, silent
@@ -27,9 +27,6 @@ from reticent.microdata.grouping.search import (
     search_whole,
 )
 from reticent.microdata.grouping.ward import modified_ward
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 PARTITIONS = (
     "best", "mdav", "v-mdav", "cbfs", "ward", "first-component", "z-scores", "variable", "individual-ranking", "exact",
@@ -84,7 +81,7 @@ class Grouping:
     ended the search before its proposals were used up.
     """
 
-    labels: Integers = field(repr=False)
+    labels: Ints = field(repr=False)
     k: int
     method: str
     within: float
@@ -98,7 +95,7 @@ class Grouping:
         return self.within / self.total if self.total > 0 else 0.0
 
     @property
-    def sizes(self) -> Integers:
+    def sizes(self) -> Ints:
         """Number of records in each group."""
         return np.bincount(self.labels).astype(np.int64)
 
@@ -116,7 +113,7 @@ def standardise(x: Floats, names: tuple[str, ...] = ()) -> Floats:
     return np.asarray((x - x.mean(axis=0)) / spread)
 
 
-def recheck_sizes(labels: Integers, k: int) -> int:
+def recheck_sizes(labels: Ints, k: int) -> int:
     """How many groups have fewer than k or more than 2k − 1 records (0: the promise holds); k = 1 allows only 1."""
     counts = np.unique(labels, return_counts=True)[1]
     return int(np.sum((counts < k) | (counts > max(2 * k - 1, 1))))
@@ -178,13 +175,13 @@ def _check_count(n_records: int, k: int) -> None:
         )
 
 
-def _simple(z: Floats, name: str, how: Partitioning, secret: Secret) -> Integers:
+def _simple(z: Floats, name: str, how: Partitioning, secret: Secret) -> Ints:
     """Labels of every partition but `best`; a few groups may be too large, the caller splits those."""
     k = how.k
     if name in ("first-component", "z-scores", "variable"):
         scores = _axis(z, name, how.sort_by)
         return axes.random_runs(scores, k, secret.stream("sizes")) if how.random_sizes else axes.fixed_runs(scores, k)
-    makers: dict[str, Callable[[], Integers]] = {
+    makers: dict[str, Callable[[], Ints]] = {
         "mdav": lambda: mdav(z, k) if how.block_size is None else blocked_mdav(z, k, threads=how.threads, largest=how.block_size),
         "v-mdav": lambda: vmdav(z, k, how.gain),
         "cbfs": lambda: cbfs(z, k),
@@ -204,7 +201,7 @@ def _axis(z: Floats, name: str, sort_by: int) -> Floats:
     return np.asarray(z[:, sort_by])
 
 
-def _best(z: Floats, how: Partitioning, secret: Secret, progress: Progress) -> tuple[Integers, bool, float | None]:
+def _best(z: Floats, how: Partitioning, secret: Secret, progress: Progress) -> tuple[Ints, bool, float | None]:
     """The search with its start; one variable is solved exactly."""
     n, k = z.shape[0], how.k
     if z.shape[1] == 1:
@@ -223,7 +220,7 @@ def _best(z: Floats, how: Partitioning, secret: Secret, progress: Progress) -> t
     return labels, finished, mutual_bound(z, k, cost) if n <= LARGEST_BOUND else None
 
 
-def split_large(z: Floats, labels: Integers, k: int) -> Integers:
+def split_large(z: Floats, labels: Ints, k: int) -> Ints:
     """Cut every group of 2k or more by MDAV: an optimal group is never that large."""
     counts = np.bincount(labels)
     for group in np.flatnonzero(counts >= 2 * k):
@@ -233,7 +230,7 @@ def split_large(z: Floats, labels: Integers, k: int) -> Integers:
     return labels
 
 
-def _renumber(labels: Integers) -> Integers:
+def _renumber(labels: Ints) -> Ints:
     """Group numbers 0 … groups − 1 in order of first appearance."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(first.size, np.int64)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Ints
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
 from reticent.kernels.improve import anneal, group_state, within_squares
@@ -21,8 +21,6 @@ from reticent.kernels.mdav import mdav
 from reticent.kernels.repartition import repartition_sweep
 from reticent.microdata.grouping.blocks import median_blocks, rotated_group_blocks
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 T = TypeVar("T")
 
 NEAR = 20
@@ -59,7 +57,7 @@ class Search:
         return self.proposals if self.proposals is not None else max(120_000_000, 40 * n_records)
 
 
-def near_records(x: Floats, count: int, *, threads: int = 1) -> Integers:
+def near_records(x: Floats, count: int, *, threads: int = 1) -> Ints:
     """The `count` nearest other records of each record (fewer in a small file)."""
     count = min(count, x.shape[0] - 1)
     found = np.atleast_2d(cKDTree(x).query(x, count + 1, workers=threads)[1]).astype(np.int64)
@@ -71,15 +69,15 @@ def near_records(x: Floats, count: int, *, threads: int = 1) -> Integers:
 
 def improve(
     x: Floats,
-    near: Integers,
-    labels: Integers,
+    near: Ints,
+    labels: Ints,
     k: int,
     *,
     words: tuple[int, int],
     proposals: int,
     deadline: float,
     heat: float = 1.0,
-) -> tuple[Integers, float, bool]:
+) -> tuple[Ints, float, bool]:
     """Anneal one partition; returns labels, cost and whether the proposals were used up."""
     labels = labels.copy()
     place, members, sizes, sums = group_state(x, labels, k)
@@ -111,7 +109,7 @@ def improve(
     return best, best_cost, True
 
 
-def settle(x: Floats, near: Integers, labels: Integers, k: int, *, deadline: float) -> tuple[Integers, bool]:
+def settle(x: Floats, near: Ints, labels: Ints, k: int, *, deadline: float) -> tuple[Ints, bool]:
     """Exact re-partitions of neighbouring groups until nothing changes; False when the time ran out."""
     labels = labels.copy()
     place, members, sizes, sums = group_state(x, labels, k)
@@ -129,7 +127,7 @@ def settle(x: Floats, near: Integers, labels: Integers, k: int, *, deadline: flo
     return labels, True
 
 
-def _free_numbers(sizes: Integers) -> Integers:
+def _free_numbers(sizes: Ints) -> Ints:
     """Stack of unused group numbers: its height first, the lowest number on top."""
     empty = np.flatnonzero(sizes == 0)[::-1]
     free = np.zeros(sizes.size + 1, np.int64)
@@ -154,13 +152,13 @@ def _in_threads(jobs: list[Callable[[], T]], search: Search, what: str, span: tu
     return out
 
 
-def search_whole(x: Floats, k: int, search: Search, start: Integers) -> tuple[Integers, bool]:
+def search_whole(x: Floats, k: int, search: Search, start: Ints) -> tuple[Ints, bool]:
     """Best of CHAINS chains from one start (ties: the first), then re-partitioned exactly."""
     deadline = np.inf if search.time_limit is None else clock.now() + search.time_limit
     share = search.budget(x.shape[0]) // CHAINS
     near = near_records(x, NEAR, threads=search.threads)
 
-    def chain(number: int) -> Callable[[], tuple[Integers, float, bool]]:
+    def chain(number: int) -> Callable[[], tuple[Ints, float, bool]]:
         words, heat = search.secret.words(f"chain {number}"), HEATS[number % len(HEATS)]
         return lambda: improve(x, near, start, k, words=words, proposals=share, deadline=deadline, heat=heat)
 
@@ -170,7 +168,7 @@ def search_whole(x: Floats, k: int, search: Search, start: Integers) -> tuple[In
     return labels, settled and all(finished for _, _, finished in runs)
 
 
-def blocked_mdav(x: Floats, k: int, *, threads: int = 2, largest: int = BLOCK) -> Integers:
+def blocked_mdav(x: Floats, k: int, *, threads: int = 2, largest: int = BLOCK) -> Ints:
     """MDAV inside median blocks; O(n·B·d/k) instead of O(n²·d/k)."""
     blocks = median_blocks(x, max(largest, 4 * k))
     with ThreadPoolExecutor(max_workers=threads) as pool:
@@ -178,7 +176,7 @@ def blocked_mdav(x: Floats, k: int, *, threads: int = 2, largest: int = BLOCK) -
     return _number_blocks(x.shape[0], blocks, parts)
 
 
-def _number_blocks(n_records: int, blocks: list[Integers], parts: list[Integers]) -> Integers:
+def _number_blocks(n_records: int, blocks: list[Ints], parts: list[Ints]) -> Ints:
     """One numbering of the groups of all blocks."""
     labels = np.empty(n_records, np.int64)
     offset = 0
@@ -190,8 +188,8 @@ def _number_blocks(n_records: int, blocks: list[Integers], parts: list[Integers]
 
 
 def search_blocks(
-    x: Floats, k: int, search: Search, start: Integers | None = None, *, largest: int = BLOCK
-) -> tuple[Integers, bool]:
+    x: Floats, k: int, search: Search, start: Ints | None = None, *, largest: int = BLOCK
+) -> tuple[Ints, bool]:
     """Two passes over blocks: first median blocks, then blocks of whole groups whose borders lie elsewhere."""
     deadline = np.inf if search.time_limit is None else clock.now() + search.time_limit
     largest = max(largest, 8 * k)
@@ -212,11 +210,11 @@ def search_blocks(
 
 
 def _block_job(
-    x: Floats, labels: Integers, rows: Integers, k: int, words: tuple[int, int], per_record: float, deadline: float
-) -> Callable[[], tuple[Integers, float, bool]]:
+    x: Floats, labels: Ints, rows: Ints, k: int, words: tuple[int, int], per_record: float, deadline: float
+) -> Callable[[], tuple[Ints, float, bool]]:
     """The improvement of one block, to be run later."""
 
-    def run() -> tuple[Integers, float, bool]:
+    def run() -> tuple[Ints, float, bool]:
         local = np.unique(labels[rows], return_inverse=True)[1].astype(np.int64)
         part = np.ascontiguousarray(x[rows])
         near = near_records(part, NEAR)

@@ -1,15 +1,12 @@
 """Modified Ward grouping (EUSTAT, "MWA"): two extreme groups of k, least-cost joins, recursion on what is too large."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.kernels.ward import farthest_pair, join_groups, seed_groups
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-
-def modified_ward(x: Floats, k: int, scores: Floats | None = None) -> Integers:
+def modified_ward(x: Floats, k: int, scores: Floats | None = None) -> Ints:
     """Group numbers by modified Ward; with `scores` the extremes are the lowest and highest, else the farthest pair.
 
     Every size is k to 2k − 1: two groups of k or more never join, so a part of 2k or more always falls apart.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.checks import check_integer
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret, as_secret
@@ -20,9 +20,6 @@ from reticent.microdata.loss.levels import at_common_level
 from reticent.microdata.loss.measure import LossReport, Measure
 from reticent.microdata.loss.models import interval_overlap, least_squares, logistic, naive_bayes
 from reticent.microdata.loss.propensity import Propensity, logistic_propensity, tree_propensity
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MOST_CELLS = 1_000_000
 """Tables above this size are left out of the table measures."""
@@ -150,7 +147,7 @@ def _both(original: Microdata, masked: Microdata, name: str, kind: Kind) -> bool
     return original.schema[name].kind is kind and masked.schema[name].kind is kind
 
 
-def _match(original: Microdata, masked: Microdata) -> tuple[Integers, Integers]:
+def _match(original: Microdata, masked: Microdata) -> tuple[Ints, Ints]:
     """Positions of the same records in both files, by id."""
     first, second = original.record_ids(), masked.record_ids()
     if first.size == second.size and bool((first == second).all()):
@@ -172,8 +169,8 @@ class _Comparison:
     masked: Microdata
     numeric: tuple[str, ...]
     coded: tuple[str, ...]
-    here: Integers
-    there: Integers
+    here: Ints
+    there: Ints
 
     def values(self) -> list[Measure]:
         """Record by record: only where records could be matched."""
@@ -357,7 +354,7 @@ def _classification(original: Microdata, masked: Microdata, wanted: Classificati
     accuracies = []
     test = (np.arange(original.n_records) % 2 == 1) & (target[0] >= 0)
 
-    def side(number: int, data: Microdata) -> tuple[Integers, Floats]:
+    def side(number: int, data: Microdata) -> tuple[Ints, Floats]:
         codes = [np.where(pair[number] < 0, levels, pair[number]).astype(np.int64) for *pair, levels in columns]
         values = data.numbers(numeric)
         centre = np.nanmean(original.numbers(numeric), axis=0) if numeric else np.empty(0)

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
-
-Floats = NDArray[np.float64]
 
 MOST_LEVELS = 50
 """Codes beyond the most frequent so many share one column: a model cannot use what nearly nobody has."""

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Schema
 
-Integers = NDArray[np.int64]
-
 
 def at_common_level(
-    original: Microdata, masked: Microdata, names: Sequence[str], here: Integers, there: Integers
+    original: Microdata, masked: Microdata, names: Sequence[str], here: Ints, there: Ints
 ) -> tuple[Microdata, Microdata]:
     """Both files with the coded variables at their common level; `here` and `there` are positions of the same records."""
     if not here.size:
@@ -31,7 +30,7 @@ def at_common_level(
     return original, masked
 
 
-def _recoded(data: Microdata, name: str, table: Integers, labels: Sequence[str], after: Schema) -> Microdata:
+def _recoded(data: Microdata, name: str, table: Ints, labels: Sequence[str], after: Schema) -> Microdata:
     codes = np.append(table, -1)[data.encoded(name).codes].astype(np.int32)
     kind = after[name].kind if after[name].kind is not Kind.NUMERIC else Kind.NOMINAL
     plain = data.schema.change(name, kind=kind, codes=(), labels=(), hierarchy=None, digits=(), missing=())
@@ -39,8 +38,8 @@ def _recoded(data: Microdata, name: str, table: Integers, labels: Sequence[str],
 
 
 def _maps(
-    original: Microdata, masked: Microdata, name: str, here: Integers, there: Integers
-) -> tuple[Integers, Integers, tuple[str, ...]] | None:
+    original: Microdata, masked: Microdata, name: str, here: Ints, there: Ints
+) -> tuple[Ints, Ints, tuple[str, ...]] | None:
     """For each code of either file its code at the common level, and that level's codes; None where nothing is coarser."""
     old, new = original.encoded(name), masked.encoded(name)
     before, after = old.codes[here], new.codes[there]
@@ -63,9 +62,7 @@ def _maps(
     return _by_components(old.categories, new.categories, pairs[fresh[pairs[:, 1]]])
 
 
-def _is_recoding(
-    old: Sequence[str], new: Sequence[str], pairs: Integers, fresh: NDArray[np.bool_], records: int
-) -> bool:
+def _is_recoding(old: Sequence[str], new: Sequence[str], pairs: Ints, fresh: NDArray[np.bool_], records: int) -> bool:
     """Whether a map from old to new codes is a recoding: new codes, or several codes in one, on more than a few records.
 
     Codes that everybody has alone lead to one code each whatever was done to them, which proves nothing.
@@ -77,7 +74,7 @@ def _is_recoding(
     return not same and coarser and records >= 2 * len(pairs)
 
 
-def _by_function(old: Sequence[str], new: Sequence[str], pairs: Integers) -> tuple[Integers, Integers, tuple[str, ...]]:
+def _by_function(old: Sequence[str], new: Sequence[str], pairs: Ints) -> tuple[Ints, Ints, tuple[str, ...]]:
     """Every old code becomes the new code shown for it; an old code that is never shown keeps one of its own."""
     first = np.full(len(old), -1, dtype=np.int64)
     first[pairs[:, 0]] = pairs[:, 1]
@@ -88,9 +85,7 @@ def _by_function(old: Sequence[str], new: Sequence[str], pairs: Integers) -> tup
     return first, np.arange(len(new)), tuple(labels)
 
 
-def _by_components(
-    old: Sequence[str], new: Sequence[str], pairs: Integers
-) -> tuple[Integers, Integers, tuple[str, ...]]:
+def _by_components(old: Sequence[str], new: Sequence[str], pairs: Ints) -> tuple[Ints, Ints, tuple[str, ...]]:
     """Where only some records were recoded, a new code and all codes it was shown for are one code of the common level."""
     labels = list(dict.fromkeys((*old, *new)))
     place = {text: at for at, text in enumerate(labels)}

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from reticent.base.arrays import Floats, Ints
 
 ITERATIONS = 25
 RIDGE = 1e-8
@@ -90,7 +88,7 @@ def interval_overlap(original: Fit, masked: Fit) -> Floats:
     return np.asarray(np.where((lengths == 0).any(axis=0), np.where(same, 1.0, 0.0), overlap))
 
 
-def naive_bayes(codes: Integers, numbers: Floats, target: Integers, classes: int) -> "NaiveBayes":
+def naive_bayes(codes: Ints, numbers: Floats, target: Ints, classes: int) -> "NaiveBayes":
     """Learn class shares, code shares (one added to each count) and normal distributions of numbers per class."""
     shares = np.log((np.bincount(target, minlength=classes) + 1.0) / (target.size + classes))
     tables = []
@@ -118,7 +116,7 @@ class NaiveBayes:
     means: Floats
     spreads: Floats
 
-    def predict(self, codes: Integers, numbers: Floats) -> Integers:
+    def predict(self, codes: Ints, numbers: Floats) -> Ints:
         """The most probable class of each record; a code never seen in training says nothing."""
         score = np.tile(self.shares, (len(codes), 1))
         for position, table in enumerate(self.tables):

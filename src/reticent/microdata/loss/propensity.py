@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.optional import need
 from reticent.base.randomness import Secret
 from reticent.microdata.loss.models import logistic
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,8 @@ Tables are arrays of counts with the same cells on both sides; a missing code ha
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
+from reticent.base.arrays import Codes, Floats
 
 
 def cross_counts(codes: Codes, levels: Sequence[int], weights: Floats | None = None) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.checks import check_between
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
@@ -27,9 +28,6 @@ from reticent.microdata.perturb.binding import (
     whole_households,
 )
 from reticent.microdata.perturb.calibration import calibrate
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -114,13 +112,13 @@ class Massc(Method):
         )
         return found
 
-    def _strata(self, data: Microdata, who: Units) -> Indices:
+    def _strata(self, data: Microdata, who: Units) -> Ints:
         """The risk stratum of each unit, by its rarest member."""
         smallest = np.full(who.count, np.iinfo(np.int64).max)
         np.minimum.at(smallest, who.of, data.sample_counts(self.keys))
         return np.searchsorted(np.array(self.limits), smallest, side="left").astype(np.int64)
 
-    def _partners(self, data: Microdata, who: Units, secret: Secret) -> Indices:
+    def _partners(self, data: Microdata, who: Units, secret: Secret) -> Ints:
         """A unit with a neighbouring combination of keys, in the lexicographic order of their codes."""
         codes = data.codes(self.keys)[who.first]
         order = np.lexsort((keyed_uniforms(secret, "order", who.ids), *codes.T[::-1]))
@@ -137,11 +135,11 @@ class Massc(Method):
         target = np.where(group == 0, 1, np.where(group == last, last - 1, group + side))
         inside = keyed_uniforms(secret, "partner", who.ids)
         place = bounds[target] + (inside * (bounds[target + 1] - bounds[target])).astype(np.int64)
-        partners: Indices = order[place]
+        partners: Ints = order[place]
         return partners
 
     def _subsample(
-        self, data: Microdata, stratum: Indices, who: Units, secret: Secret
+        self, data: Microdata, stratum: Ints, who: Units, secret: Secret
     ) -> tuple[NDArray[np.bool_], Floats]:
         """Which records stay, and all weights times the inverse of the share kept in their stratum."""
         household = data.household()
@@ -167,7 +165,7 @@ class Massc(Method):
         )
 
 
-def fixed_share(stratum: Indices, rates: tuple[float, ...], uniform: Floats) -> NDArray[np.bool_]:
+def fixed_share(stratum: Ints, rates: tuple[float, ...], uniform: Floats) -> NDArray[np.bool_]:
     """The share of each stratum with the smallest draws: a fixed number, rounded, all units equally likely."""
     chosen = np.zeros(len(stratum), dtype=np.bool_)
     for number, rate in enumerate(rates):

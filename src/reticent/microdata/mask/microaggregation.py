@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part
 from reticent.base.randomness import Secret
@@ -28,9 +29,6 @@ from reticent.microdata.grouping.entities import join_few_entities
 from reticent.microdata.grouping.partition import STARTS
 from reticent.microdata.mask.microaggregation_checks import dominated_groups, few_alike, means_moved, values_few_alike
 from reticent.microdata.perturb.binding import check_variables, differing, slices, strata_of, units
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 AGGREGATIONS = ("mean", "median", "mode", "medoid", "middle")
 ONE_BY_ONE = ("individual-ranking", "exact", "genetic")
@@ -211,7 +209,7 @@ class _Columns:
     values: Floats
 
     @classmethod
-    def of(cls, data: Microdata, names: tuple[str, ...], first: Integers) -> "_Columns":
+    def of(cls, data: Microdata, names: tuple[str, ...], first: Ints) -> "_Columns":
         kinds = tuple(data.schema[name].kind for name in names)
         values = np.empty((first.size, len(names)))
         levels = []
@@ -239,7 +237,7 @@ class _Columns:
     def plain(self) -> bool:
         return all(kind is Kind.NUMERIC for kind in self.kinds) and not bool(np.isnan(self.values).any())
 
-    def mixed(self, rows: Integers) -> tuple[Floats, NDArray[np.bool_]]:
+    def mixed(self, rows: Ints) -> tuple[Floats, NDArray[np.bool_]]:
         """Scaled columns for the mixed distances, in the order numbers, ordered codes, unordered codes."""
         pick = {kind: [at for at, k in enumerate(self.kinds) if k is kind] for kind in Kind}
         codes = np.where(np.isnan(self.values[rows]), -1, self.values[rows])
@@ -265,7 +263,7 @@ class _Run:
     """One grouping of all units: new values per variable position, and what it cost."""
 
     values: dict[int, Floats]
-    sizes: Integers
+    sizes: Ints
     within: float
     total: float
     bound: float | None
@@ -284,9 +282,9 @@ class _Work:
     method: Microaggregate
     columns: _Columns
     keys: _Columns
-    strata: Integers
+    strata: Ints
     stratum_codes: NDArray[np.int32]
-    entity: Integers | None
+    entity: Ints | None
     secret: Secret
 
     def run(self, only: tuple[int, ...] | None, progress: Progress) -> _Run:
@@ -314,9 +312,7 @@ class _Work:
         dominated = sum(dominated_groups(columns[:, position], labels, self.entity) for position in numeric)
         return _Run(values, np.bincount(labels).astype(np.int64), within, total, proven, finished, dominated)
 
-    def _group(
-        self, rows: Integers, only: tuple[int, ...] | None, progress: Progress
-    ) -> tuple[Integers, Grouping | None]:
+    def _group(self, rows: Ints, only: tuple[int, ...] | None, progress: Progress) -> tuple[Ints, Grouping | None]:
         method = self.method
         if rows.size < method.k:
             raise DataError(
@@ -335,7 +331,7 @@ class _Work:
         )
         return found.labels, found
 
-    def _aggregate(self, position: int, labels: Integers, positions: tuple[int, ...]) -> Floats:
+    def _aggregate(self, position: int, labels: Ints, positions: tuple[int, ...]) -> Floats:
         """New values of one variable."""
         values, kind = self.columns.values[:, position], self.columns.kinds[position]
         how = self.method.aggregation
@@ -353,7 +349,7 @@ class _Work:
         out[middle] = means
         return out
 
-    def _medoids(self, labels: Integers, positions: tuple[int, ...]) -> Integers:
+    def _medoids(self, labels: Ints, positions: tuple[int, ...]) -> Ints:
         if self.columns.plain:
             x = self.columns.values[:, positions]
             return aggregate.nearest_to_mean(
@@ -362,7 +358,7 @@ class _Work:
         columns, nominal = self.columns.mixed(np.arange(labels.size))
         return aggregate.mixed_medoids(columns, nominal, labels, square=self.method.distance == "squares")
 
-    def _check_shares(self, labels: Integers, positions: tuple[int, ...]) -> None:
+    def _check_shares(self, labels: Ints, positions: tuple[int, ...]) -> None:
         """Nobody may hold too much of a group's total (EUSTAT: no individual dominates the group)."""
         limit = self.method.largest_share
         if limit is None:

@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
@@ -20,8 +20,6 @@ from reticent.microdata.perturb.binding import check_variables, strata_of, units
 from reticent.microdata.perturb.covariance import Moments, check_not_constant, moments
 from reticent.microdata.perturb.parts import MINIMUM_PART, Part, parts_of
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 SCHEMES = ("auto", "plain", "z-score")
 
 
@@ -112,13 +110,13 @@ class MultiplicativeNoise(Method):
             )
         return shift
 
-    def _zone(self, values: Floats) -> Indices:
+    def _zone(self, values: Floats) -> Ints:
         """The zone of each record: by its largest value."""
         limits = [np.inf if zone.up_to is None else zone.up_to for zone in self.zones]
         if not limits:
             return np.zeros(values.shape[0], dtype=np.int64)
         largest = np.where(np.isnan(values), -np.inf, values).max(axis=1)
-        zone: Indices = np.searchsorted(np.array(limits), largest, side="left").astype(np.int64)
+        zone: Ints = np.searchsorted(np.array(limits), largest, side="left").astype(np.int64)
         if (zone == len(limits)).any():
             raise DataError(
                 f"{self.name}: {int((zone == len(limits)).sum())} records lie above the last zone. "

@@ -5,8 +5,8 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
@@ -19,7 +19,6 @@ from reticent.microdata.perturb.binding import check_variables, keyed_normals, s
 from reticent.microdata.perturb.covariance import Moments, check_not_constant, moments
 from reticent.microdata.perturb.parts import MINIMUM_PART, Part, parts_of
 
-Floats = NDArray[np.float64]
 KINDS = ("uncorrelated", "correlated", "linear", "nonlinear")
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes, Floats
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
@@ -18,9 +19,6 @@ from reticent.kernels.ranking import stable_order
 from reticent.kernels.transitions import draw_codes, round_flows
 from reticent.microdata.perturb import transition_matrix as markov
 from reticent.microdata.perturb.binding import Units, check_variables, keyed_uniforms, recoded, slices, strata_of, units
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True)

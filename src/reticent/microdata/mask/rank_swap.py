@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
@@ -25,8 +26,6 @@ from reticent.microdata.perturb.binding import (
     units,
 )
 from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
@@ -24,8 +25,6 @@ from reticent.microdata.perturb.binding import (
     whole_households,
 )
 from reticent.microdata.perturb.households import REASONS, HouseholdSwaps, swap_households
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

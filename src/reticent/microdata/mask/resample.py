@@ -5,8 +5,8 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, step_input
 from reticent.data.method import Applied, Method, Promise
@@ -21,8 +21,6 @@ from reticent.microdata.perturb.binding import (
     units,
     with_all_numbers,
 )
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

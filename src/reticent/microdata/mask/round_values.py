@@ -5,9 +5,9 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, step_input
@@ -18,7 +18,6 @@ from reticent.data.schema import Schema
 from reticent.microdata.perturb.binding import check_variables, units, with_all_numbers
 from reticent.microdata.perturb.covariance import moments
 
-Floats = NDArray[np.float64]
 HOW = ("nearest", "random", "down", "up")
 
 

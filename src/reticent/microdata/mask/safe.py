@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, InfeasibleError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part
@@ -22,8 +23,6 @@ from reticent.microdata.perturb.safe_search import Controls, Limits, SafeCounts,
 from reticent.microdata.perturb.safe_tables import SIZES, Combinations, TableChange, other_tables, table_change
 from reticent.microdata.risk.safe_recount import SafeRecount
 from reticent.microdata.risk.shown_combinations import attack_shown
-
-Ints = NDArray[np.int64]
 
 MOST_TABLES = 1_000
 FEWEST_RECORDS = 3

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.checks import check_unique
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress
@@ -15,8 +16,6 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.microdata.perturb.binding import keyed_uniforms, single_records, whole_households
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Sample(Method):
 
 
 def draw_units(
-    draw: NDArray[np.float64], stratum: Integers, fraction: float
+    draw: NDArray[np.float64], stratum: Ints, fraction: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """The units with the smallest draws of each stratum, and the factor (all units over drawn ones) of each stratum."""
     sizes = np.bincount(stratum)
@@ -105,14 +104,14 @@ def draw_units(
     return rank < wanted[stratum], factor
 
 
-def _units(data: Microdata, *, by_household: bool) -> tuple[Integers, int, NDArray[np.uint64]]:
+def _units(data: Microdata, *, by_household: bool) -> tuple[Ints, int, NDArray[np.uint64]]:
     """Unit of each record, number of units, and the key of each unit's draw (its smallest record id)."""
     household = data.household() if by_household else None
     who = single_records(data) if household is None else whole_households(household, data.record_ids())
     return who.of, who.count, who.ids
 
 
-def _strata(data: Microdata, names: tuple[str, ...], unit: Integers, n_units: int) -> Integers:
+def _strata(data: Microdata, names: tuple[str, ...], unit: Ints, n_units: int) -> Ints:
     if not names:
         return np.zeros(n_units, dtype=np.int64)
     group = data.patterns(names).group

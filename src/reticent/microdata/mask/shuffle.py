@@ -5,9 +5,9 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
@@ -19,9 +19,6 @@ from reticent.kernels.ranking import centered_ranks, stable_order
 from reticent.microdata.perturb.binding import check_variables, differing, keyed_normals, slices, strata_of, units
 from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
 from reticent.microdata.perturb.covariance import check_not_constant, factor, nearest_psd
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ def _ranks_or_middle(column: Floats) -> Floats:
     return out
 
 
-def _predictor_columns(data: Microdata, names: tuple[str, ...], first: Indices) -> Floats:
+def _predictor_columns(data: Microdata, names: tuple[str, ...], first: Ints) -> Floats:
     """Numbers, ordinal codes, and one indicator for each but the last code of nominal variables."""
     columns: list[Floats] = []
     for name in names:

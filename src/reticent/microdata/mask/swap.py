@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
@@ -17,8 +18,6 @@ from reticent.data.schema import Kind, Schema
 from reticent.kernels.swaps import pair_up
 from reticent.microdata.perturb.binding import check_variables, joint_excess, keyed_uniforms, recoded, strata_of, units
 from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
-
-Indices = NDArray[np.int64]
 
 # Free candidates looked at before a record counts as without a partner.
 REACH = 256
@@ -73,7 +72,7 @@ class Swap(Method):
         }
         return Applied(masked, changed, facts)
 
-    def _rare(self, data: Microdata, of: Indices, count: int) -> NDArray[np.bool_]:
+    def _rare(self, data: Microdata, of: Ints, count: int) -> NDArray[np.bool_]:
         rare = np.zeros(count, dtype=np.bool_)
         if self.keys:
             rare[of[data.sample_counts(self.keys) <= self.threshold]] = True
@@ -84,7 +83,7 @@ class Swap(Method):
         return (Promise("marginals are kept exactly", partial(_joint_moved, self.variables, self.within)),)
 
 
-def exchange(data: Microdata, names: tuple[str, ...], source: Indices) -> tuple[Microdata, dict[str, int]]:
+def exchange(data: Microdata, names: tuple[str, ...], source: Ints) -> tuple[Microdata, dict[str, int]]:
     """Give each record the values that the record at position `source` has."""
     changed: dict[str, int] = {}
     masked = data
@@ -97,7 +96,7 @@ def exchange(data: Microdata, names: tuple[str, ...], source: Indices) -> tuple[
     return masked, changed
 
 
-def _joint_values(data: Microdata, names: tuple[str, ...]) -> Indices:
+def _joint_values(data: Microdata, names: tuple[str, ...]) -> Ints:
     """A number for each distinct combination of values; numeric variables by value."""
     joint = np.zeros(data.n_records, dtype=np.int64)
     for name in names:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
@@ -24,8 +25,6 @@ from reticent.microdata.perturb.binding import STRUCTURE, Units, check_variables
 from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
 from reticent.microdata.perturb.synthesis import Column
 from reticent.microdata.risk.copied import match_rates
-
-Flags = NDArray[np.bool_]
 
 # Tries to satisfy the rules: first from the model, then from all observed values.
 _MODEL_TRIES, _ALL_TRIES = 40, 160
@@ -108,7 +107,7 @@ class Synthesize(Method):
             v.name for v in schema.variables if v.name not in self.variables and v.role not in STRUCTURE
         )
 
-    def _synthetic(self, data: Microdata, who: Units, chosen: Flags, secret: Secret, progress: Progress) -> Microdata:
+    def _synthetic(self, data: Microdata, who: Units, chosen: Mask, secret: Secret, progress: Progress) -> Microdata:
         """The file with its variables replaced one after the other."""
         rules, fixed = read_rules(self.rules, data.schema), self._fixed(data.schema)
         observed = {name: _column(data, name, who) for name in (*fixed, *self.variables)}
@@ -141,7 +140,7 @@ class Synthesize(Method):
         found = match_rates(used, held_back, made, self.variables)
         return {"judged": True, **asdict(found), "excess": found.excess, "standard_error": found.standard_error}
 
-    def _chosen(self, data: Microdata, who: Units) -> Flags:
+    def _chosen(self, data: Microdata, who: Units) -> Mask:
         if not self.keys:
             return np.ones(who.count, dtype=np.bool_)
         chosen = np.zeros(who.count, dtype=np.bool_)
@@ -185,7 +184,7 @@ class Synthesize(Method):
         absent = replace(source, response=Column(missing.astype(np.int64), 2))
         return self._fit(work, absent, np.ones(len(missing), dtype=np.bool_)), value
 
-    def _fit(self, work: "_Work", source: synthesis.Source, rows: Flags) -> synthesis.Model:
+    def _fit(self, work: "_Work", source: synthesis.Source, rows: Mask) -> synthesis.Model:
         predictors = [work.observed[name].take(rows) for name in work.synthetic]
         leaf = self.minimum_leaf or max(SMALLEST_LEAF, self.k, math.ceil(math.sqrt(work.who.count)))
         if not predictors or len(source.who) < 2 * leaf:
@@ -225,7 +224,7 @@ class _Work:
     observed: Mapping[str, Column]
     synthetic: Mapping[str, Column]
     who: Units
-    chosen: Flags
+    chosen: Mask
     respondents: NDArray[np.int64]
     secret: Secret
 

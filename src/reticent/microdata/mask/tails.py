@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import NotProtectedError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

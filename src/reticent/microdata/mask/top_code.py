@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
@@ -17,8 +18,6 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Role, Schema
 from reticent.microdata.mask.tails import check_tail, tail_of
-
-Floats = NDArray[np.float64]
 
 
 def _check_numeric(schema: Schema, names: tuple[str, ...], owner: str) -> None:

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.kernels.ranking import mean_ranks
 from reticent.microdata.perturb.covariance import Moments, factor, moments
-
-Floats = NDArray[np.float64]
 
 # Scales the median absolute deviation to the standard deviation of a normal distribution.
 MAD_TO_SIGMA = 1.4826022185056018

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema
 from reticent.kernels import draws
 from reticent.kernels.ranking import stable_order
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 # Variables with these roles hold the file together; perturbing them would not protect anybody.
 STRUCTURE = (Role.IDENTIFIER, Role.WEIGHT, Role.HOUSEHOLD_ID, Role.ENTITY)
@@ -28,8 +26,8 @@ class Units:
     `first` is the position of each unit's first record, `of` the unit of each record, `ids` what draws are keyed by.
     """
 
-    first: Indices
-    of: Indices
+    first: Ints
+    of: Ints
     ids: NDArray[np.uint64]
 
     @property
@@ -67,14 +65,14 @@ def in_id_order(data: Microdata) -> Microdata:
     return data.rows(single_records(data).first)
 
 
-def whole_households(household: Indices, ids: NDArray[np.uint64]) -> Units:
+def whole_households(household: Ints, ids: NDArray[np.uint64]) -> Units:
     """Each household as one, in the order of the household ids, keyed by the smallest id of its members."""
     _, first, of = np.unique(household, return_index=True, return_inverse=True)
     of = of.astype(np.int64).ravel()
     return Units(first.astype(np.int64), of, smallest_ids(of, ids))
 
 
-def smallest_ids(group: Indices, ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def smallest_ids(group: Ints, ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The smallest id in each group (numbered from 0): it does not depend on the order of records."""
     smallest = np.full(int(group.max(initial=-1)) + 1, np.iinfo(np.uint64).max, dtype=np.uint64)
     np.minimum.at(smallest, group, ids)
@@ -101,14 +99,14 @@ def check_variables(
             raise DataError(f"{owner}: {name} must be {wanted}, it is declared {variable.kind}.", variables=(name,))
 
 
-def strata_of(data: Microdata, names: Sequence[str], *, first: Indices) -> Indices:
+def strata_of(data: Microdata, names: Sequence[str], *, first: Ints) -> Ints:
     """The stratum number of each unit (all 0 without stratum variables)."""
     if not names:
         return np.zeros(len(first), dtype=np.int64)
     return data.patterns(names).group[first]
 
 
-def slices(group: Indices) -> Iterator[Indices]:
+def slices(group: Ints) -> Iterator[Ints]:
     """The positions of each group in turn, ascending within it; O(n log n)."""
     if group.size == 0:
         return
@@ -130,7 +128,7 @@ def keyed_uniforms(secret: Secret, name: str, ids: NDArray[np.uint64]) -> Floats
     return draws.uniforms(*secret.words(name), ids)
 
 
-def order_with_drawn_ties(values: Floats, words: tuple[int, int], ids: NDArray[np.uint64], draw: int) -> Indices:
+def order_with_drawn_ties(values: Floats, words: tuple[int, int], ids: NDArray[np.uint64], draw: int) -> Ints:
     """Positions by value; equal values stand in an order drawn by record, not in that of the file."""
     order = stable_order(values)
     ordered = values[order]
@@ -170,7 +168,7 @@ def recoded(
     return data, changed
 
 
-def joint_excess(before: Microdata, after: Microdata, names: Sequence[str], rows: Indices | None = None) -> int:
+def joint_excess(before: Microdata, after: Microdata, names: Sequence[str], rows: Ints | None = None) -> int:
     """Records in combinations of `names` that are more frequent than before; 0 means the joint table is unchanged."""
     which = np.arange(before.n_records) if rows is None else rows
     joint = [np.zeros(len(which), dtype=np.int64), np.zeros(len(which), dtype=np.int64)]

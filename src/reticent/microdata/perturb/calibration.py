@@ -1,11 +1,9 @@
 """Calibration of weights to known totals by raking: new weights are the old ones times exp(xᵢ·λ), so never negative."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import InfeasibleError
-
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-9
 _STEPS, _HALVINGS = 100, 30

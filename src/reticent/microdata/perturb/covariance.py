@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.microdata.perturb.exact_moments import exact_moments
-
-Floats = NDArray[np.float64]
 
 # Eigenvalues down to this share of the largest one below zero are rounding, not a property of the data.
 PSD_TOLERANCE = 1e-10

@@ -9,9 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
-
-Floats = NDArray[np.float64]
 
 _BITS = 20
 _ROWS = 8192

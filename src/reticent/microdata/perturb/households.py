@@ -9,10 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.kernels.swaps import match_donors
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 REASONS = ("risk", "rate")
 

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import InfeasibleError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 DECIMALS = 6
 
 

@@ -10,12 +10,11 @@ minus half the variance, so that E[exp(E)] = 1.
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.microdata.perturb.covariance import Moments, factor
 
-Floats = NDArray[np.float64]
 OWNER = "multiplicative-noise"
 
 

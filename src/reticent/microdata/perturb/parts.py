@@ -5,10 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.microdata.perturb.binding import slices
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 # Smaller parts do not estimate a covariance matrix worth the name: they borrow the file's.
 MINIMUM_PART = 30
@@ -18,11 +16,11 @@ MINIMUM_PART = 30
 class Part:
     """Positions of records, and of the variables that are masked in them."""
 
-    rows: Indices
-    columns: Indices
+    rows: Ints
+    columns: Ints
 
 
-def parts_of(values: Floats, group: Indices, *, keep_zeros: bool, only: NDArray[np.bool_] | None = None) -> list[Part]:
+def parts_of(values: Floats, group: Ints, *, keep_zeros: bool, only: NDArray[np.bool_] | None = None) -> list[Part]:
     """Split by group and, when zeros are kept, by which variables are zero (those are left out of their part)."""
     columns = np.arange(values.shape[1])
     if keep_zeros:

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Ints, Narrow
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.kernels import safe as kernel
 from reticent.kernels.grouping import group_columns
 
-Ints = NDArray[np.int64]
-Places = NDArray[np.int32]
 SINGLE, CROSSED, WATCHED = 0, 1, 2
 
 _ORDERS = 6
@@ -65,7 +64,7 @@ class Controls:
         return np.asarray(self.kind_of_cell != WATCHED)
 
     @classmethod
-    def of(cls, patterns: Places, tables: Sequence[Sequence[int]]) -> "Controls":
+    def of(cls, patterns: Narrow, tables: Sequence[Sequence[int]]) -> "Controls":
         """The cells that occur in the controlled tables, each given by columns of `patterns`, and in watched ones."""
         watched = _watched(patterns.shape[1], tables)
         kinds = [SINGLE if len(columns) == 1 else CROSSED for columns in tables] + [WATCHED] * len(watched)
@@ -127,7 +126,7 @@ class SafeCounts:
 
 def safe_counts(
     x: Ints,
-    patterns: Places,
+    patterns: Narrow,
     controls: Controls,
     *,
     stream: np.random.Generator,
@@ -165,7 +164,7 @@ def _share(steps: int, passed: float, limits: Limits) -> float:
     return min(max(shares), 1.0)
 
 
-def first_counts(x: Ints, order: Places) -> Ints:
+def first_counts(x: Ints, order: Narrow) -> Ints:
     """Remainders of 1 and 2 are carried along an order, so that sums along it stay near; the total is exact."""
     y = np.where(x >= 3, x, 0).astype(np.int64)
     small = order[(x[order] > 0) & (x[order] < 3)]
@@ -203,7 +202,7 @@ class _Search:
     """The state of the search: counts, deviations, orders of the patterns, the best counts since this start and of all."""
 
     def __init__(
-        self, x: Ints, patterns: Places, controls: Controls, stream: np.random.Generator, limits: Limits
+        self, x: Ints, patterns: Narrow, controls: Controls, stream: np.random.Generator, limits: Limits
     ) -> None:
         self.x, self.patterns, self.controls = x.astype(np.int64), patterns, controls
         self.stream, self.limits = stream, limits
@@ -256,7 +255,7 @@ class _Search:
         self.y = counts.copy()
         self.deviation = kernel.deviations(self.controls.cells, self.y - self.x, self.controls.n_cells)
 
-    def _renew_order(self) -> Places:
+    def _renew_order(self) -> Narrow:
         """Sort the patterns by their variables in a drawn sequence, the codes in drawn orders: neighbours share much."""
         self.turn = (self.turn + 1) % _ORDERS
         order = _sorted(self.patterns, self.stream)
@@ -264,7 +263,7 @@ class _Search:
         self.places[self.turn, order] = np.arange(len(order), dtype=np.int32)
         return order
 
-    def _sweep(self, gains: Ints, order: Places) -> int:
+    def _sweep(self, gains: Ints, order: Narrow) -> int:
         controls = self.controls
         return int(kernel.sweep(controls.cells, controls.kinds, self.deviation, gains, self.y, order, _REACH))
 
@@ -330,7 +329,7 @@ class _Search:
         controls = self.controls
         kernel.wander(controls.cells, controls.kinds, self.deviation, gains, self.y, chosen, others, limits, bounds)
 
-    def _neighbours(self, chosen: Places) -> NDArray[Any]:
+    def _neighbours(self, chosen: Narrow) -> NDArray[Any]:
         """A drawn neighbour of each pattern in a drawn order; −1 beyond the ends."""
         last = len(self.y) - 1
         order = self.stream.integers(0, _ORDERS, chosen.size)
@@ -339,7 +338,7 @@ class _Search:
         inside = (place >= 0) & (place <= last)
         return np.where(inside, self.orders[order, np.clip(place, 0, last)], -1)
 
-    def _beyond(self, bounds: Ints) -> Places:
+    def _beyond(self, bounds: Ints) -> Narrow:
         """The patterns of cells beyond their bounds, in a drawn order."""
         bad = np.flatnonzero(np.abs(self.deviation) > bounds[self.controls.kind_of_cell])
         parts = [self.members[self.starts[cell] : self.starts[cell + 1]] for cell in bad.tolist()]
@@ -367,7 +366,7 @@ def _lowered(largest: tuple[int, int], kind: int, limits: Limits) -> tuple[int, 
     return None if target < 0 or goal == largest else (goal[SINGLE], goal[CROSSED])
 
 
-def _sorted(patterns: Places, stream: np.random.Generator) -> Places:
+def _sorted(patterns: Narrow, stream: np.random.Generator) -> Narrow:
     """An order by all variables, in a drawn sequence and with drawn orders of their codes."""
     columns = []
     for column in stream.permutation(patterns.shape[1]).tolist():

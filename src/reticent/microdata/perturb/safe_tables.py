@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes, Ints
 from reticent.data.draws import StepInput
 from reticent.data.microdata import Microdata
 from reticent.kernels.grouping import group_columns
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
 
 WIDEST = 4
 """The most variables of a table that is looked at though nobody controls it."""

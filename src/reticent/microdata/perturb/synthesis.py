@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.optional import need
 from reticent.microdata.perturb.additive import normal_scores
 from reticent.microdata.perturb.leaves import Atoms, code_atoms, number_atoms
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SPLIT_GAIN = 3.0
 """A split lowers the impurity by so many times the share of one record: less is noise, which only copies records."""
 

@@ -8,13 +8,10 @@ Kullback-Leibler divergence) is taken: a convex programme, solved by scaling row
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import ParameterError, SolverError
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 OWNER = "pram"
 ROW_TOLERANCE = 1e-9
@@ -50,7 +47,7 @@ def check_markov(matrix: Sequence[Sequence[float]], codes: Sequence[str], known:
 
 def allowed_moves(
     size: int, *, bandwidth: int | None, forbidden: Sequence[tuple[int, int]], exempt: Sequence[int]
-) -> Flags:
+) -> Mask:
     """Which transitions may happen: within the bandwidth of the code order, not forbidden, not from or to exempt ones."""
     index = np.arange(size)
     allowed = np.ones((size, size), dtype=np.bool_)
@@ -64,14 +61,14 @@ def allowed_moves(
     return allowed
 
 
-def restrict(matrix: Floats, reachable: Flags) -> Floats:
+def restrict(matrix: Floats, reachable: Mask) -> Floats:
     """The matrix when only some categories can be reached: forbidden mass stays on the diagonal."""
     limited = np.where(reachable, matrix, 0.0)
     limited[np.diag_indices_from(limited)] += 1.0 - limited.sum(axis=1)
     return limited
 
 
-def uniform_matrix(allowed: Flags, *, keep: float) -> Floats:
+def uniform_matrix(allowed: Mask, *, keep: float) -> Floats:
     """Stay with probability `keep`, else move to one of the allowed categories, all equally likely."""
     others = allowed & ~np.eye(len(allowed), dtype=np.bool_)
     count = others.sum(axis=1, keepdims=True)
@@ -80,7 +77,7 @@ def uniform_matrix(allowed: Flags, *, keep: float) -> Floats:
     return matrix
 
 
-def invariant_matrix(counts: Floats, allowed: Flags, *, keep: float) -> Floats:
+def invariant_matrix(counts: Floats, allowed: Mask, *, keep: float) -> Floats:
     """R with πR = π, R_ii ≥ keep and R_ij = 0 where not allowed; categories without records keep to themselves.
 
     A transition that no cycle of allowed transitions contains cannot have mass in any invariant matrix: it gets 0.
@@ -100,7 +97,7 @@ def invariant_matrix(counts: Floats, allowed: Flags, *, keep: float) -> Floats:
     return matrix
 
 
-def _balance(margin: Floats, support: Flags) -> Floats:
+def _balance(margin: Floats, support: Mask) -> Floats:
     """The table with both margins equal to `margin`, on the support, nearest to independence."""
     if margin.sum() == 0.0:
         return np.zeros((len(margin), len(margin)))

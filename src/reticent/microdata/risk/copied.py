@@ -15,8 +15,6 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 
-Ints = NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class MatchRates:

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.checks import check_between
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import Hierarchy
@@ -33,7 +34,6 @@ from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 from reticent.microdata.risk.anonymity import keys_of
 
-Floats = NDArray[np.float64]
 CHUNK = 4_096
 """Groups that are compared with a tree at a time."""
 

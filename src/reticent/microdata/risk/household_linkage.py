@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.kernels.household_distance import nearest_to_own
 from reticent.microdata.risk.linkage_attackers import Column, Part, attackers
 
-Ints = NDArray[np.int64]
 BUDGET = 12_000_000
 """Pairs of households that one attacker compares; where there are more, evenly chosen households ask."""
 

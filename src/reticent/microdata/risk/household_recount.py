@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.data.microdata import Microdata
 from reticent.kernels.grouping import group_columns
 from reticent.kernels.household_matching import count_households, own_households
@@ -23,8 +24,6 @@ from reticent.microdata.risk.known_linkage import known_columns
 from reticent.microdata.risk.recount import Fit, inverse, population_weights, weighted_risk
 from reticent.microdata.trace import Trace, positions
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOSTLY = 0.5
 """The share of groups (of households) that makes an attacker believe that a variable puts households together."""
 BUDGET = 50_000_000

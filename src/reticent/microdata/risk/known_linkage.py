@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.microdata.risk.known import alone_in, identifying_variables, other_codes, rare, without_role
@@ -23,8 +24,6 @@ from reticent.microdata.risk.linkage_distance import uniquely_linked
 from reticent.microdata.risk.linkage_likelihood import codes_changed, likelihood_linked
 from reticent.microdata.risk.respondents import respondents_of, respondents_shown
 from reticent.microdata.trace import Trace, numbers_of, positions, values_of
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

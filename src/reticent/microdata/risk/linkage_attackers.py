@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.data.schema import Kind
 from reticent.microdata.risk.linkage_coordinates import ABSENT_NUMBER
 
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
 FAR = 1e-3
 """Disturbed numbers count this little beside variables that must agree."""
 SMALLEST_GROUP = 10
@@ -38,7 +37,7 @@ class Column:
     shown: Floats
     kind: Kind
     own: NDArray[np.int64]
-    lacking: Truths
+    lacking: Mask
 
     @property
     def gap(self) -> Floats:

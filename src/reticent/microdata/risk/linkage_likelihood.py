@@ -11,13 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.data.schema import Kind
 from reticent.kernels.likelihood import alone_by_likelihood
 from reticent.microdata.risk.linkage_attackers import Column, as_codes, moved_numbers, whitened
 from reticent.microdata.risk.respondents import respondents_shown
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 BUDGET = 150_000_000
 """Pairs of records that one attacker compares; where there are more, evenly chosen records ask."""
 PULL = 20.0

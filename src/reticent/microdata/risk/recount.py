@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes, Floats, Ints
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import pattern_table
@@ -22,9 +23,6 @@ from reticent.microdata.risk.individual import IndividualRisk, record_risk
 from reticent.microdata.risk.respondents import respondents_of, respondents_shown, shares_of
 from reticent.microdata.trace import Cover, Trace, numbers_of, positions, values_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
 ENOUGH = 1000
 """Fitting records after which a search around moved numbers stops: the risk is then at most 1/1000."""
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from reticent.base.arrays import Codes
 from reticent.kernels.grouping import group_rows, pattern_table
 from reticent.kernels.wildcards import compatible_sums
 
-Codes = NDArray[np.int32]
 MOST_EDGES = 12_000_000
 """True patterns × sets of blanks up to which the attack is computed."""
 

@@ -7,10 +7,8 @@ respondent.
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.data.microdata import Microdata
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def respondents_of(original: Microdata) -> Ints | None:

@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.data.microdata import Microdata
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

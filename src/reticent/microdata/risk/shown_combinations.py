@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.kernels.grouping import group_columns
 from reticent.microdata.perturb.safe_tables import Combinations
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import Hierarchy
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 LOSSES = ("entropy", "granularity", "precision")
 
 
@@ -70,7 +69,7 @@ def ladder_from_hierarchy(name: str, codes: Sequence[str], hierarchy: Hierarchy 
     )
 
 
-def level_losses(ladder: Ladder, counts: Integers, loss: str) -> tuple[Floats, ...]:
+def level_losses(ladder: Ladder, counts: Ints, loss: str) -> tuple[Floats, ...]:
     """Loss of one record with original code c at each level, one array per level.
 
     entropy: −log2(n(v)/n(g)) for value v under code g, after Gionis and Tassa (2009); granularity: (|g|−1)/(|D|−1) with

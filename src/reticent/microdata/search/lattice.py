@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Floats
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.kernels.lattice import roll_up
 from reticent.microdata.search.evaluate import Evaluator, Node, groups_of
 
-Floats = NDArray[np.float64]
 UNKNOWN, SAFE, UNSAFE = 0, 1, 2
 MOST_NODES = 20_000_000
 MOST_QUEUED = 2_000_000

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.kernels.lattice import Rows
 from reticent.microdata.search.evaluate import Evaluator, Node
 from reticent.microdata.search.lattice import NodeLoss, search, suppressed_rows
 
-Integers = NDArray[np.int64]
 MOST_ROUNDS = 500
 
 
@@ -25,7 +24,7 @@ class LocalCoding:
     """The nodes used, and which one each base row got (−1: suppressed)."""
 
     nodes: tuple[Node, ...]
-    choice: Integers = field(repr=False)
+    choice: Ints = field(repr=False)
     records: tuple[int, ...]
     suppressed: int
     loss: float
@@ -71,7 +70,7 @@ def local_coding(
                        _total_loss(evaluator, loss, nodes, choice))  # fmt: skip
 
 
-def _left(evaluator: Evaluator, choice: Integers) -> tuple[Evaluator, Integers]:
+def _left(evaluator: Evaluator, choice: Ints) -> tuple[Evaluator, Ints]:
     """The rows without a node, as a problem of their own."""
     base, left = evaluator.base, np.flatnonzero(choice < 0)
     rest = Rows(np.ascontiguousarray(base.codes[left]), base.counts[left], base.weights[left])
@@ -79,7 +78,7 @@ def _left(evaluator: Evaluator, choice: Integers) -> tuple[Evaluator, Integers]:
 
 
 def _join_last(
-    evaluator: Evaluator, loss: NodeLoss, nodes: list[Node], choice: Integers, allowed: int, time_limit: float
+    evaluator: Evaluator, loss: NodeLoss, nodes: list[Node], choice: Ints, allowed: int, time_limit: float
 ) -> None:
     """Undo the last round that can be made safe together with what is left; without any, say that it is impossible."""
     while True:
@@ -98,7 +97,7 @@ def _join_last(
         return
 
 
-def _total_loss(evaluator: Evaluator, loss: NodeLoss, nodes: list[Node], choice: Integers) -> float:
+def _total_loss(evaluator: Evaluator, loss: NodeLoss, nodes: list[Node], choice: Ints) -> float:
     """Loss of every base row at its own node; suppressed rows lose everything."""
     levels = np.array([*nodes, evaluator.top], dtype=np.int64)[choice]  # −1 picks the top
     total = 0.0

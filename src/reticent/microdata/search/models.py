@@ -10,11 +10,10 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.base.checks import check_between, check_integer
 from reticent.base.errors import ParameterError
 from reticent.microdata.risk.individual import record_risk
-
-Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class SafetyModel(Protocol):
         """Two safe groups merged are a safe group."""
         ...
 
-    def unsafe(self, groups: Groups) -> Truths:
+    def unsafe(self, groups: Groups) -> Mask:
         """Which groups do not have the property."""
         ...
 
@@ -65,7 +64,7 @@ class KAnonymity:
     def __post_init__(self) -> None:
         check_integer(self.k, minimum=1, name="k", owner="k-anonymity")
 
-    def unsafe(self, groups: Groups) -> Truths:
+    def unsafe(self, groups: Groups) -> Mask:
         """Fewer than k records."""
         return groups.counts < self.k
 
@@ -78,7 +77,7 @@ class KMap:
     monotone: ClassVar[bool] = True
     convex: ClassVar[bool] = True
 
-    def unsafe(self, groups: Groups) -> Truths:
+    def unsafe(self, groups: Groups) -> Mask:
         """A sum of weights below k."""
         return groups.weights < self.k
 
@@ -94,7 +93,7 @@ class RiskLimit:
     def __post_init__(self) -> None:
         check_between(self.limit, 0, 1, name="limit", owner="individual risk")
 
-    def unsafe(self, groups: Groups) -> Truths:
+    def unsafe(self, groups: Groups) -> Mask:
         """Expected 1/F above the limit."""
         return record_risk(groups.counts, groups.weights) > self.limit
 
@@ -123,7 +122,7 @@ class Diversity:
         """Distinct and entropy diversity hold for the union (entropy is concave); recursive diversity does too."""
         return True
 
-    def unsafe(self, groups: Groups) -> Truths:
+    def unsafe(self, groups: Groups) -> Mask:
         """Fewer than l values; entropy below log l; largest count not below c times the sum from the l-th on."""
         group, _, counts = groups.by_value(self.sensitive)
         n = groups.counts.size
@@ -155,7 +154,7 @@ class Closeness:
     def __post_init__(self) -> None:
         check_between(self.t, 0, 1, name="t", owner="t-closeness")
 
-    def unsafe(self, groups: Groups) -> Truths:
+    def unsafe(self, groups: Groups) -> Mask:
         """Half the sum of |q − p|; with order, the mean absolute difference of the cumulated shares."""
         group, value, counts = groups.by_value(self.sensitive)
         n, m = groups.counts.size, int(value.max(initial=0)) + 1
@@ -187,7 +186,7 @@ class All:
         """All are."""
         return all(model.convex for model in self.models)
 
-    def unsafe(self, groups: Groups) -> Truths:
+    def unsafe(self, groups: Groups) -> Mask:
         """Unsafe by any of them."""
         result = np.zeros(groups.counts.size, dtype=bool)
         for model in self.models:

@@ -14,12 +14,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes
 from reticent.kernels.grouping import pattern_table
 from reticent.kernels.hits import cheapest_hits, count_ties, drawn_hits, household_hits
 from reticent.kernels.uniques import minimal_rare_sets
 from reticent.microdata.suppress.demand import ENUMERATED, Demand, Prices, variables_of
 
-Codes = NDArray[np.int32]
 Masks = NDArray[np.int64]
 
 

@@ -9,12 +9,12 @@ whose neighbours are too few) is settled on exact counts.
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes
 from reticent.kernels.grouping import group_columns, members_of_groups, pattern_table
 from reticent.kernels.suppression import cheapen, greedy_cover, improve, rescue, trim
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.suppress.demand import Demand, Prices, variables_of
 
-Codes = NDArray[np.int32]
 SOFT_CAP = 3
 MAX_ENTRIES = 60_000_000
 """Patterns × masks that are held at a time."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes
 from reticent.base.errors import ParameterError
 from reticent.microdata.risk.semantics import Semantics
 from reticent.microdata.suppress.attacker import Families, cheapest_of, families, household_blanks
@@ -16,8 +17,6 @@ from reticent.microdata.suppress.inference import Judge, loosened
 from reticent.microdata.suppress.lend import lent_blanks, masks_of
 from reticent.microdata.suppress.merge import merged_blanks
 from reticent.microdata.suppress.slack import Costs, with_slack
-
-Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True)

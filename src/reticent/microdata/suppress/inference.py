@@ -14,12 +14,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes
 from reticent.kernels.grouping import pattern_table
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.risk.semantics import Semantics, count_codes
 from reticent.microdata.suppress.demand import Demand, Prices, variables_of
 
-Codes = NDArray[np.int32]
 MOST_RECORDS = 8
 MOST_FILES = 20_000
 MOST_VALUES = 64

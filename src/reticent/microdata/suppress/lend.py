@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes
 from reticent.kernels.grouping import group_rows, members_of_groups, pattern_table
 from reticent.kernels.lending import greedy_lend, lend_last, take_back, trim_lent
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.suppress.cover import MAX_ENTRIES, SOFT_CAP, clusters
 from reticent.microdata.suppress.demand import ENUMERATED, Demand, Prices, variables_of
 
-Codes = NDArray[np.int32]
 LAST_EFFORT = 200_000_000
 WIDE_CAP = 6
 """Blanks that a lending record gets at most where sets of `SOFT_CAP` variables do not serve everybody."""

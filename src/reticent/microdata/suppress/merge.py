@@ -8,11 +8,9 @@ nearest group: with as many of its members as it can spare (those beyond k), or 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Codes
 from reticent.kernels.grouping import group_rows, pattern_table
 from reticent.microdata.suppress.demand import Prices
-
-Codes = NDArray[np.int32]
-
 
 SMALL = 2_000
 """Up to so many needy records, groups are also formed by joining nearest neighbours, and the cheaper result is taken."""

@@ -10,11 +10,10 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.kernels.draws import uniform_matrix
-
-Floats = NDArray[np.float64]
 
 
 def respondent_ids(data: Microdata) -> NDArray[np.uint64]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.checks import check_between, check_integer
 from reticent.base.errors import DataError
 
-Floats = NDArray[np.float64]
 OWNER = "cutpoints"
 
 

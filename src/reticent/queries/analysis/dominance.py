@@ -10,12 +10,10 @@ broken forbids the model (`dominated`).
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.queries.policy import Policy
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 STEPS = 100
 SLACK = 1e-12
 
@@ -89,11 +87,11 @@ class Shares:
 class Holders:
     """Which respondent each record of a universe belongs to, and the rules for what one may hold."""
 
-    owner: Integers
+    owner: Ints
     shares: Shares
 
     @classmethod
-    def of(cls, entity: Integers, shares: Shares) -> "Holders":
+    def of(cls, entity: Ints, shares: Shares) -> "Holders":
         """Number the respondents of some records."""
         names, owner = np.unique(entity, return_inverse=True)
         known = np.isin(names, np.fromiter(shares.known, dtype=np.int64))

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.queries.canonical import Universe, Version
 
-Integers = NDArray[np.int64]
 NOWHERE = "\0"
 
 
@@ -21,9 +20,9 @@ NOWHERE = "\0"
 class Units:
     """The unit of each row of each version, the respondent of each unit, and its stratum by each version, the last first."""
 
-    of_rows: tuple[Integers, ...]
-    respondent: Integers
-    strata: tuple[Integers, ...]
+    of_rows: tuple[Ints, ...]
+    respondent: Ints
+    strata: tuple[Ints, ...]
 
 
 def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
@@ -39,7 +38,7 @@ def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
     of_rows = tuple(np.split(unit.reshape(-1).astype(np.int64), ends))
     owner = np.concatenate([universe.entities(number) for number in range(len(versions))])[first]
     _, respondent = np.unique(owner, return_inverse=True)
-    views: list[Integers] = []
+    views: list[Ints] = []
     for own in reversed(range(len(versions))):
         labels = _labels(versions, strata[own])
         view = np.zeros(len(first), dtype=np.int64)
@@ -53,7 +52,7 @@ def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
     return Units(of_rows, respondent.astype(np.int64), tuple(views))
 
 
-def _labels(versions: Sequence[Version], names: tuple[str, ...]) -> list[Integers]:
+def _labels(versions: Sequence[Version], names: tuple[str, ...]) -> list[Ints]:
     """The stratum of each atom of each version, the same number for the same codes."""
     texts: list[list[tuple[str, ...]]] = []
     for version in versions:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import PlanError
 from reticent.data.parameters import Parameters, build
 from reticent.queries.analysis.blur import blur_factors, blurred, respondent_ids
@@ -33,8 +34,6 @@ from reticent.queries.pieces import complete
 from reticent.queries.refusals import RISK, Answer, Row, StaffReason
 from reticent.queries.statistics import design_matrix
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 LARGE = 20
 DROPPED = "A few records are left out, and values are slightly changed."
 LIMITED = "A few records are left out, values are slightly changed, and those that outweigh all others are limited."
@@ -83,7 +82,7 @@ class AnalysisMode:
 
     setting: Setting
     options: AnalysisOptions
-    stratum: Integers = field(repr=False)
+    stratum: Ints = field(repr=False)
     shares: Shares
     near_pairs: NearPairs = field(repr=False)
     _responses: dict[str, Floats] = field(default_factory=dict, repr=False)

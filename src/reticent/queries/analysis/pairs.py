@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.queries.analysis.linked import Units
 
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 
 
@@ -44,9 +43,9 @@ class NearPairs:
     units: Units
     near: int
     most: int
-    _members: list[Integers] = field(default_factory=list, repr=False)
+    _members: list[Ints] = field(default_factory=list, repr=False)
     _seen: list[Bytes] = field(default_factory=list, repr=False)
-    _pairs: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    _pairs: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
     def __post_init__(self) -> None:
         for stratum in self.units.strata:
@@ -56,22 +55,22 @@ class NearPairs:
         self._seen = [np.zeros((0, (len(part) + 7) // 8), dtype=np.uint8) for part in self._members]
         self._pairs = np.zeros(int(self.units.respondent.max(initial=-1)) + 1, dtype=np.int64)
 
-    def too_many(self, rows: Integers, version: int) -> bool:
+    def too_many(self, rows: Ints, version: int) -> bool:
         """Whether a universe of a version would bring a respondent into more near pairs than allowed."""
         return bool((self._pairs[self._differences(rows, version)[0]] >= self.most).any())
 
-    def answer(self, rows: Integers, version: int) -> None:
+    def answer(self, rows: Ints, version: int) -> None:
         """Remember an answered universe."""
         touched, fresh = self._differences(rows, version)
         self._pairs[touched] += 1
         for number, packed in fresh:
             self._seen[number] = np.vstack((self._seen[number], packed))
 
-    def _differences(self, rows: Integers, version: int) -> tuple[Integers, list[tuple[int, Bytes]]]:
+    def _differences(self, rows: Ints, version: int) -> tuple[Ints, list[tuple[int, Bytes]]]:
         """The respondents by whom a universe differs a little from answered ones, and its sets that are new in a stratum."""
         inside = np.zeros(len(self.units.respondent), dtype=bool)
         inside[self.units.of_rows[version][rows]] = True
-        touched: list[Integers] = []
+        touched: list[Ints] = []
         fresh: list[tuple[int, Bytes]] = []
         for number, (members, seen) in enumerate(zip(self._members, self._seen)):
             packed = np.packbits(inside[members])

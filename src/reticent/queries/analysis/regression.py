@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.randomness import Secret
 from reticent.queries.fitting import least_squares, leverage
 
-Floats = NDArray[np.float64]
 MOST_POINTS = 5000
 CLIP = 4.0
 MOST_SMOOTHED, MOST_BINS = 50_000, 4096

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.queries.analysis.dominance import Holders, Shares
 from reticent.queries.canonical import RecordSet, Universe
 from reticent.queries.design import factor_values, lower_bound
@@ -17,8 +17,6 @@ from reticent.queries.language import Statistic
 from reticent.queries.pieces import complete
 from reticent.queries.terms import Factor, Model, transformed
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 NOBODY = "too few respondents with a value other than 0"
 
 
@@ -28,20 +26,20 @@ class Sample:
 
     universe: Universe
     records: RecordSet
-    kept: Integers
+    kept: Ints
     shares: Shares
     response: Callable[[str], Floats]
 
-    def complete_rows(self, names: tuple[str, ...]) -> Integers:
+    def complete_rows(self, names: tuple[str, ...]) -> Ints:
         """The rows left that have all these variables."""
         full = complete(self.universe, self.records, names)
         return self.kept[full.atoms[self.universe.versions[full.version].atom[self.kept]]]
 
-    def holders(self, rows: Integers) -> Holders:
+    def holders(self, rows: Ints) -> Holders:
         """The respondents of some rows."""
         return Holders.of(self.universe.entities(self.records.version)[rows], self.shares)
 
-    def values(self, name: str, rows: Integers) -> Floats:
+    def values(self, name: str, rows: Ints) -> Floats:
         """A response's values in some rows."""
         return self.response(name)[rows]
 
@@ -50,7 +48,7 @@ class Sample:
         rows = self.complete_rows((name,))
         return self.holders(rows).limited(self.values(name, rows), power=power)
 
-    def numbers(self, model: Model, rows: Integers, *, limit_response: bool) -> dict[Factor, Floats] | None:
+    def numbers(self, model: Model, rows: Ints, *, limit_response: bool) -> dict[Factor, Floats] | None:
         """The numbers of a model's factors in some rows, confidential ones limited; None if too few have any."""
         version = self.universe.versions[self.records.version]
         holders = self.holders(rows)

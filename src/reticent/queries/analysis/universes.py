@@ -10,10 +10,10 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.kernels.grouping import group_columns
 from reticent.queries.canonical import Version
 
-Mask = NDArray[np.bool_]
 Codes = NDArray[np.int64]
 Cube = tuple[int, ...]
 MOST_PIECES = 64

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.randomness import as_secret
 from reticent.queries.analysis.regression import RegressionRules, fit_regression
 
-Floats = NDArray[np.float64]
 STATES, FORMS, BRANCHES = 16, 6, 40
 
 

@@ -9,13 +9,10 @@ mean of |ŷ − y| / y over all records of the subset and over those uniquely id
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.queries.attacks.regression import STATES, Firms, outlier_attack
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 QUANTILES = (None, 0.5, 0.75, 0.9, 0.99)
 EPSILON = 1e-4
 NEAR = 0.025
@@ -67,7 +64,7 @@ def _outliers(x: Floats, y: Floats) -> tuple[Mask, Floats]:
     return counts[place] == 1, np.array(fitted)[place]
 
 
-def _dummies(firms: Firms, group: Integers, width: float) -> tuple[Mask, Floats]:
+def _dummies(firms: Firms, group: Ints, width: float) -> tuple[Mask, Floats]:
     """Who is alone in his group within ± width of his size, and the mean response of those that are there."""
     matches = np.empty(len(group), dtype=np.int64)
     means = np.empty(len(group))

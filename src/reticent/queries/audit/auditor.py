@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.kernels.echelon import PRIME
 from reticent.queries.audit.common import CommonSquares, Resting
 from reticent.queries.audit.few import Found
@@ -23,8 +24,6 @@ from reticent.queries.audit.watch import Totals, Watched
 from reticent.queries.columns import Columns
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
-
-Mask = NDArray[np.bool_]
 
 
 class BoundStage(Protocol):

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from reticent.base.arrays import Ints
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
-from reticent.queries.audit.rows import Integers, LinearRow
+from reticent.queries.audit.rows import LinearRow
 from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.columns import Columns
 
@@ -25,7 +26,7 @@ MOST_BLOCKS = 16
 class Block:
     """Some columns, and the inverse of the released rows at its pivots among them."""
 
-    columns: Integers
+    columns: Ints
     pivots: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     seen: int = 0
@@ -130,5 +131,5 @@ def rests_on_enough(blocks: list[Block], space: RowSpace, row: LinearRow) -> boo
     return bool(others) and all(len(block.columns) and block.separates(space, row) for block in others)
 
 
-def _residues(values: Integers) -> Residues:
+def _residues(values: Ints) -> Residues:
     return np.asarray(values % PRIME, dtype=np.uint64)

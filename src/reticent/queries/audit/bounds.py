@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import SolverError
 from reticent.queries.audit.auditor import BoundStage
 from reticent.queries.audit.rows import Partition, Proposal
@@ -34,7 +35,7 @@ from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
 from reticent.solve.highs import solve
-from reticent.solve.model import INFINITE, Floats, LinearModel, Solution, Status
+from reticent.solve.model import INFINITE, LinearModel, Solution, Status
 
 MOST_PROBES = 200
 SWEEPS = 12

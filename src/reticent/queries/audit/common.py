@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.queries.audit.blocks import Block, deal, rests_on_enough
 from reticent.queries.audit.few import FewRespondents, Found
 from reticent.queries.audit.rows import Proposal, Undecided
@@ -18,7 +18,6 @@ from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed
 
 MOST_VALUES = 64
-Integers = NDArray[np.int64]
 
 
 @dataclass
@@ -87,7 +86,7 @@ class CommonSquares:
             resting.back_to(rank)
 
     @cached_property
-    def _codes(self) -> Integers:
+    def _codes(self) -> Ints:
         return codes_of(self.columns.values)
 
     @cached_property
@@ -116,7 +115,7 @@ class CommonSquares:
         return self._without[value]
 
 
-def by_holders(columns: Columns, codes: Integers, least: int) -> list[tuple[int, int]]:
+def by_holders(columns: Columns, codes: Ints, least: int) -> list[tuple[int, int]]:
     """The values that so many respondents have, and how many have them, the most common first."""
     held = np.unique(np.column_stack((codes, columns.entity)), axis=0)
     values, holders = np.unique(held[:, 0], return_counts=True)
@@ -125,16 +124,16 @@ def by_holders(columns: Columns, codes: Integers, least: int) -> list[tuple[int,
     return [(value, n) for value, n in found if n >= least]
 
 
-def _extremes(codes: Integers, columns: Columns) -> tuple[Integers, Integers]:
+def _extremes(codes: Ints, columns: Columns) -> tuple[Ints, Ints]:
     starts = columns.start[:-1]
     return np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
 
 
-def codes_of(values: Fixed) -> Integers:
+def codes_of(values: Fixed) -> Ints:
     """A number from 0 on for each different value."""
     return np.unique(values.integers, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def with_units(columns: Columns, start: Integers, entity: Integers) -> Columns:
+def with_units(columns: Columns, start: Ints, entity: Ints) -> Columns:
     """The same columns with other units, of which only the respondents count."""
     return Columns(columns.name, columns.atom_of, start, entity, Fixed(np.zeros(len(entity), dtype=np.int64), 1))

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from reticent.base.arrays import Ints, Mask
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
-from reticent.queries.audit.rows import Integers, Mask, Proposal, Undecided
+from reticent.queries.audit.rows import Proposal, Undecided
 from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.columns import Columns
 
@@ -37,7 +38,7 @@ class Found:
 class _Basis:
     """Released rows solved for pivots outside of some classes; rows that vanish outside of them are asleep."""
 
-    pivots: Integers
+    pivots: Ints
     inverse: Residues
     asleep: set[int] = field(default_factory=set)
 

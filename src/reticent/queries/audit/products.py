@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.kernels.grouping import group_columns
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.common import Resting, by_holders, codes_of, with_units
@@ -29,7 +29,6 @@ from reticent.queries.canonical import MOST_LEVELS, Universe
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed, fixed_point
 
-Integers = NDArray[np.int64]
 TOO_LARGE = 2**62
 
 
@@ -40,9 +39,9 @@ class Split:
     columns: Columns
     plain: Auditor
     products: Auditor
-    plain_column: Integers
-    product_column: Integers
-    weight: Integers
+    plain_column: Ints
+    product_column: Ints
+    weight: Ints
     minimum: int
     rng: np.random.Generator
     _space: RowSpace = field(init=False)
@@ -159,7 +158,7 @@ def _split(
     return Split(columns, plain, products, at[0], at[1], weight, products.rules.minimum - 1, rng)
 
 
-def _column_of_atom(columns: Columns, n_atoms: int) -> Integers:
+def _column_of_atom(columns: Columns, n_atoms: int) -> Ints:
     """The column of each atom (−1: none), where there is one version and nobody is known."""
     out = np.full(n_atoms, -1, dtype=np.int64)
     out[columns.atom_of[0]] = np.arange(columns.n_columns)
@@ -173,7 +172,7 @@ def _left_over(columns: Columns, factors: Sequence[Fixed]) -> Columns:
     return with_units(columns, start, np.arange(int(start[-1]), dtype=np.int64))
 
 
-def left_whatever(columns: Columns, kinds: Sequence[Integers]) -> Integers:
+def left_whatever(columns: Columns, kinds: Sequence[Ints]) -> Ints:
     """For each column how many respondents are left at least, whatever value of each kind is taken off.
 
     Only values that several respondents have, here or elsewhere, are taken off. A respondent with several columns counts

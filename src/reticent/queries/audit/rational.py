@@ -6,9 +6,9 @@ from math import isqrt, lcm
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from reticent.base.arrays import Ints
+
 PIECE_BITS = 16
 LIMB_BITS = 24
 MOST_DIGITS = 64
@@ -51,10 +51,10 @@ def reconstruct_all(residues: list[int], modulus: int) -> list[Fraction] | None:
 
 
 def lift(
-    target: Integers,
+    target: Ints,
     prime: int,
     solve: Callable[[list[int]], list[int]],
-    apply: Callable[[Integers], Integers],
+    apply: Callable[[Ints], Ints],
 ) -> Iterator[list[Fraction]]:
     """Candidate solutions of x · A = target with ever larger coefficients (Dixon 1982).
 
@@ -83,7 +83,7 @@ def lift(
                 return
 
 
-def limbs(values: list[int]) -> list[Integers]:
+def limbs(values: list[int]) -> list[Ints]:
     """Whole numbers as signed digits to the base 2^24, lowest first."""
     out, rest = [], [abs(value) for value in values]
     signs = np.array([-1 if value < 0 else 1 for value in values], dtype=np.int64)
@@ -94,7 +94,7 @@ def limbs(values: list[int]) -> list[Integers]:
             return out
 
 
-def all_zero(digits: list[Integers]) -> bool:
+def all_zero(digits: list[Ints]) -> bool:
     """Whether numbers given by signed digits to the base 2^24 (of any 62-bit size) are all 0."""
     carry: Any = np.zeros_like(digits[0])
     for digit in digits:

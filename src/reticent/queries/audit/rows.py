@@ -6,13 +6,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints, Mask
 from reticent.base.errors import SolverError
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
 from reticent.queries.audit.rational import reconstruct
-
-Mask = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class LinearRow:
         """A plain sum over some columns."""
         return cls(((1, mask),))
 
-    def coefficients(self, columns: Integers) -> Integers:
+    def coefficients(self, columns: Ints) -> Ints:
         """The coefficients at some columns."""
         out = np.zeros(len(columns), dtype=np.int64)
         for coefficient, mask in self.terms:
@@ -43,15 +41,15 @@ class Partition:
     """Columns grouped into classes: class of each column, one column of each class, class sizes."""
 
     class_of: NDArray[np.int64]
-    representative: Integers
-    size: Integers
+    representative: Ints
+    size: Ints
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.size)
 
-    def split(self, mask: Mask) -> tuple["Partition", Integers]:
+    def split(self, mask: Mask) -> tuple["Partition", Ints]:
         """The partition refined by a mask, and the parent of each new class (the part without representative is new)."""
         n = self.n_classes
         inside = np.bincount(self.class_of[mask], minlength=n)
@@ -88,14 +86,14 @@ class Proposal:
 
     row: LinearRow
     partition: Partition
-    new_classes: Integers
-    parents: Integers
+    new_classes: Ints
+    parents: Ints
     values: Residues
     null: Residues
     removed: Residues
     scale: int
 
-    def unit_candidates(self) -> Integers:
+    def unit_candidates(self) -> Ints:
         """Classes whose total may be implied (a superset of those that are)."""
         return np.flatnonzero((self.null == 0).all(axis=0))
 
@@ -115,7 +113,7 @@ class Proposal:
                 position += 1
         return sorted(p for p in pairs if all((int(h[p[0]]) + int(h[p[1]])) % PRIME == 0 for h in self.null[1:]))
 
-    def proportional(self, chosen: Integers) -> list[Integers]:
+    def proportional(self, chosen: Ints) -> list[Ints]:
         """Groups of the chosen classes of which any two may have an implied combination: one total tells the others."""
         first, second = self.null[0], self.null[1]
         usable = chosen[(first[chosen] != 0) & (second[chosen] != 0)]
@@ -126,7 +124,7 @@ class Proposal:
         cuts = np.flatnonzero(np.diff(ratio[order])) + 1
         return [usable[group] for group in np.split(order, cuts) if len(group) > 1]
 
-    def weights(self, i: int, j: int) -> Integers:
+    def weights(self, i: int, j: int) -> Ints:
         """The combination of two proportional classes that may be implied."""
         factor = -int(self.null[0][j]) * pow(int(self.null[0][i]), PRIME - 2, PRIME) % PRIME
         share = reconstruct(factor, PRIME)

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints, Mask
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
 from reticent.queries.audit.rational import LIMB_BITS, PIECE_BITS, all_zero, lift, limbs, reconstruct
-from reticent.queries.audit.rows import Certificate, Integers, LinearRow, Mask, Partition, Proposal, Undecided
+from reticent.queries.audit.rows import Certificate, LinearRow, Partition, Proposal, Undecided
 
 N_NULL = 3
 ROOM_BITS = 62 - LIMB_BITS - 1
@@ -73,7 +74,7 @@ class RowSpace:
         """Whether the joint total of some classes follows from the released rows and the proposed one."""
         return self.implied_combination(members.astype(np.int64), proposal)
 
-    def implied_combination(self, weights: Integers, proposal: Proposal) -> Certificate | None:
+    def implied_combination(self, weights: Ints, proposal: Proposal) -> Certificate | None:
         """Whether a weighted sum of class totals follows from the released rows and the proposed one."""
         return self._certify(_residues(weights), weights, proposal.partition, proposal)
 
@@ -159,14 +160,14 @@ class RowSpace:
         column: Residues = echelon.column_of(self._bits, self._residues, self._starts, self.rank, place)
         return column
 
-    def combined(self, factors: Residues, columns: Integers) -> Residues:
+    def combined(self, factors: Residues, columns: Ints) -> Residues:
         """A combination of the released rows at some columns."""
         made: Residues = echelon.combine_rows(
             self._bits, self._residues, self._starts, factors, self._relevant(columns), self.n_columns
         )
         return made[columns]
 
-    def _extend(self, null: Residues, parents: Integers) -> Residues:
+    def _extend(self, null: Residues, parents: Ints) -> Residues:
         """Null vectors after a split: a random share of each parent's entry goes to its new class."""
         if len(parents) == 0:
             return null
@@ -178,13 +179,13 @@ class RowSpace:
     def _random(self, shape: tuple[int, int]) -> Residues:
         return self._rng.integers(1, PRIME, size=shape, dtype=np.uint64)
 
-    def _relevant(self, columns: Integers) -> Residues:
+    def _relevant(self, columns: Ints) -> Residues:
         words = np.zeros(self._words, dtype=np.uint64)
         np.bitwise_or.at(words, columns // 64, np.uint64(1) << (columns % 64).astype(np.uint64))
         return words
 
     def _certify(
-        self, target: Residues, exact: Integers, partition: Partition, proposal: Proposal | None
+        self, target: Residues, exact: Ints, partition: Partition, proposal: Proposal | None
     ) -> Certificate | None:
         """The combination that gives the target, proved exactly; None if there is none."""
         share, rest = 0, target
@@ -206,7 +207,7 @@ class RowSpace:
     def _prove(
         self,
         used: list[tuple[int, Fraction | None]],
-        exact: Integers,
+        exact: Ints,
         partition: Partition,
         proposal: Proposal | None,
     ) -> Certificate | None:
@@ -224,7 +225,7 @@ class RowSpace:
         return self._lift(exact, partition)
 
     def _holds(
-        self, factors: dict[int, Fraction], exact: Integers, partition: Partition, proposal: Proposal | None
+        self, factors: dict[int, Fraction], exact: Ints, partition: Partition, proposal: Proposal | None
     ) -> bool:
         """Whether Σ factor · row = exact, in integers: by digits, so that no partial sum can leave 64 bits."""
         if sum(self._largest[row] for row in factors if row >= 0) >= 2**ROOM_BITS:
@@ -245,7 +246,7 @@ class RowSpace:
             digits.append(made + part[self.rank] * own - part[self.rank + 1] * exact)
         return all_zero(digits)
 
-    def _lift(self, exact: Integers, partition: Partition) -> Certificate | None:
+    def _lift(self, exact: Ints, partition: Partition) -> Certificate | None:
         """Solve exactly for the pivot classes, then see whether the solution holds for all classes."""
         places = partition.representative[np.array(self.pivots, dtype=np.int64)]
         relevant = self._relevant(places)
@@ -254,7 +255,7 @@ class RowSpace:
             made = echelon.left_product(np.array(rest, dtype=np.uint64), self._inverse, self.rank)
             return [int(value) for value in made]
 
-        def apply(small: Integers) -> Integers:
+        def apply(small: Ints) -> Ints:
             made = echelon.combine_exactly(self._bits, self._exact, self._starts, small, relevant, self.n_columns)
             return np.asarray(made[places], dtype=np.int64)
 
@@ -300,7 +301,7 @@ class RowSpace:
         column: Residues = echelon.column_of(self._bits, self._residues, self._starts, self.rank, place)
         return column
 
-    def _moved_pivots(self, proposal: Proposal, prefer: Mask) -> Integers:
+    def _moved_pivots(self, proposal: Proposal, prefer: Mask) -> Ints:
         """The pivots, each exchanged for a preferred class split off from it: it has the same column so far."""
         pivots = np.array(self.pivots, dtype=np.int64)
         heir = np.arange(proposal.partition.n_classes)
@@ -370,5 +371,5 @@ class RowSpace:
         return vector
 
 
-def _residues(values: Integers) -> Residues:
+def _residues(values: Ints) -> Residues:
     return np.asarray(values % PRIME, dtype=np.uint64)

@@ -12,9 +12,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints, Mask
 from reticent.kernels.echelon import PRIME
 from reticent.kernels.grouping import group_columns
-from reticent.queries.audit.rows import Integers, Mask, Proposal
+from reticent.queries.audit.rows import Proposal
 from reticent.queries.canonical import Version
 from reticent.queries.columns import Columns
 from reticent.queries.rules import SetRules
@@ -54,13 +55,13 @@ def own_columns(columns: Columns) -> Iterator[Mask]:
 class Watched:
     """Unsafe sets, as the columns of all of them one after the other."""
 
-    columns: Integers
-    starts: Integers
+    columns: Ints
+    starts: Ints
 
     @classmethod
     def of(cls, sets: Iterable[Mask], own: Columns, rules: SetRules) -> "Watched":
         """Those of the sets that are unsafe by themselves, each once."""
-        found: dict[bytes, Integers] = {}
+        found: dict[bytes, Ints] = {}
         for mask in sets:
             if mask.any() and rules.broken(own, mask) is not None:
                 found[np.packbits(mask).tobytes()] = np.flatnonzero(mask)
@@ -71,7 +72,7 @@ class Watched:
             np.concatenate(([0], ends)).astype(np.int64),
         )
 
-    def candidates(self, proposal: Proposal) -> Iterator[Integers]:
+    def candidates(self, proposal: Proposal) -> Iterator[Ints]:
         """The classes of each set that is a union of classes and may follow (a superset of those that do)."""
         if len(self.starts) == 1:
             return

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats
 from reticent.queries.audit.rows import Proposal
 from reticent.queries.audit.rowspace import RowSpace
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.object_]
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 12, 60, 840)
 NEAR = 1e-4

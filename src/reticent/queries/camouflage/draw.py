@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.kernels.draws import uniforms
 from reticent.kernels.grouping import group_columns
 from reticent.queries.camouflage.cells import Bands, CellDemand, bands_of, cells_of, measure
-from reticent.queries.camouflage.hulls import Cells, Hull, Integers, Records, blocks_of, hull_of, joined
+from reticent.queries.camouflage.hulls import Cells, Hull, Records, blocks_of, hull_of, joined
 from reticent.queries.camouflage.record import Drawn, HullRecord, Recorded, hull_digest
 from reticent.queries.fixed import exact, fixed_point
 from reticent.queries.levels import encode
@@ -26,7 +27,7 @@ class Placed:
     """A hull, and the position in it of each record of the current version (−1: no value)."""
 
     hull: Hull
-    positions: Integers
+    positions: Ints
 
 
 def draw(setting: Setting, response: str, today: Drawn, recorded: Recorded) -> Placed:
@@ -80,7 +81,7 @@ class _Seen:
     def __init__(self) -> None:
         self.ids, self.values = np.empty(0, dtype=np.uint64), np.empty(0)
 
-    def take(self, ids: NDArray[np.uint64], values: NDArray[np.float64], response: str) -> tuple[Integers, Integers]:
+    def take(self, ids: NDArray[np.uint64], values: NDArray[np.float64], response: str) -> tuple[Ints, Ints]:
         """The position of each record in the hull (−1: no value), and the records that are new, which are added."""
         at = np.full(len(ids), -1, dtype=np.int64)
         order = np.argsort(self.ids, kind="stable")
@@ -99,7 +100,7 @@ class _Seen:
         return at, new
 
 
-def group_of(data: Microdata, drawn: Drawn) -> Integers:
+def group_of(data: Microdata, drawn: Drawn) -> Ints:
     """A number per record, the same for records that the filters do not tell apart, in the order of the filters' texts.
 
     The order does not depend on code lists, so that the same filters give the same groups under another schema.

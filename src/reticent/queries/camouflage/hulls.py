@@ -15,11 +15,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.queries.camouflage.cells import Measured
 from reticent.queries.fixed import Whole
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 MOST_OPEN = 64
 SHARED = 8
 EXACT = 2**53
@@ -33,11 +32,11 @@ class Hull:
     half: Fraction
     low: Whole = field(repr=False)
     high: Whole = field(repr=False)
-    block: Integers = field(repr=False)
+    block: Ints = field(repr=False)
     least_total: Whole = field(repr=False)
     most_total: Whole = field(repr=False)
 
-    def sum_range(self, rows: Integers) -> tuple[int, int]:
+    def sum_range(self, rows: Ints) -> tuple[int, int]:
         """The exact range of a sum over some records (each once), in half steps."""
         inside = np.zeros(len(self.low), dtype=bool)
         inside[rows] = True
@@ -59,7 +58,7 @@ class Hull:
         most = np.minimum(sums[1], self.most_total[members.blocks] - sums[2])
         return least, most
 
-    def linear_range(self, rows: Integers, weights: Floats) -> tuple[float, float]:
+    def linear_range(self, rows: Ints, weights: Floats) -> tuple[float, float]:
         """The range of Σ w·a in the unit of the data, up to the rounding of floating-point numbers."""
         weight = np.zeros(len(self.low))
         np.add.at(weight, rows, weights)
@@ -87,18 +86,18 @@ class Hull:
 class Members:
     """All records of some blocks; `place` is the position of each one's block in `blocks`."""
 
-    rows: Integers
-    blocks: Integers
-    place: Integers
+    rows: Ints
+    blocks: Ints
+    place: Ints
 
     @classmethod
-    def of(cls, hull: Hull, rows: Integers) -> "Members":
+    def of(cls, hull: Hull, rows: Ints) -> "Members":
         """The members, given by their positions."""
         blocks, place = np.unique(hull.block[rows], return_inverse=True)
         return cls(rows, blocks, place)
 
 
-def _greatest(cost: Floats, low: Floats, high: Floats, block: Integers, least: Floats, most: Floats) -> float:
+def _greatest(cost: Floats, low: Floats, high: Floats, block: Ints, least: Floats, most: Floats) -> float:
     """max Σ cost·x with low ≤ x ≤ high and the total of each block between its ends.
 
     Every x at its better end; where a block's total is then too large, the cheapest are lowered, where it is too small, the
@@ -114,7 +113,7 @@ def _greatest(cost: Floats, low: Floats, high: Floats, block: Integers, least: F
     return best - _moved(-cost, high - low, block, np.maximum(under, 0.0), cost <= 0)
 
 
-def _moved(price: Floats, room: Floats, block: Integers, amount: Floats, movable: NDArray[np.bool_]) -> float:
+def _moved(price: Floats, room: Floats, block: Ints, amount: Floats, movable: NDArray[np.bool_]) -> float:
     """What it costs to move each block's total by an amount, the cheapest records first."""
     chosen = np.flatnonzero(movable & (block >= 0) & (amount[block] > 0))
     chosen = chosen[np.lexsort((price[chosen], block[chosen]))]
@@ -130,14 +129,14 @@ def _moved(price: Floats, room: Floats, block: Integers, amount: Floats, movable
 class Records:
     """Who the records of a hull are: what they have in common in every question, their respondents, and secret draws."""
 
-    group: Integers = field(repr=False)
-    entity: Integers = field(repr=False)
+    group: Ints = field(repr=False)
+    entity: Ints = field(repr=False)
     ids: NDArray[np.uint64] = field(repr=False)
     mixing: Floats = field(repr=False)
     alone: NDArray[np.bool_] = field(repr=False)
 
 
-def blocks_of(records: Records, insiders: int) -> Integers:
+def blocks_of(records: Records, insiders: int) -> Ints:
     """Blocks of records of different respondents; −1 for records in none. Nothing here looks at a value.
 
     The k-th records of all respondents of a group form a block: no question tells them apart, so a narrow slab makes sums
@@ -163,13 +162,13 @@ def blocks_of(records: Records, insiders: int) -> Integers:
     return block
 
 
-def _run_index(new: NDArray[np.bool_]) -> Integers:
+def _run_index(new: NDArray[np.bool_]) -> Ints:
     """The position of each element in its run."""
     places = np.arange(len(new))
     return places - np.maximum.accumulate(np.where(new, places, 0))
 
 
-def _share(rest: Integers, entity: Integers, wanted: int, block: Integers, first: int) -> None:
+def _share(rest: Ints, entity: Ints, wanted: int, block: Ints, first: int) -> None:
     """Put what is left, in its order, into blocks without two records of one respondent."""
     being_filled: list[tuple[int, set[int], int]] = []
     for record in rest.tolist():
@@ -215,7 +214,7 @@ class Cells:
         return low - below, high + above
 
 
-def hull_of(measured: Measured, cells: Cells, block: Integers, insiders: int, half: Fraction) -> Hull:
+def hull_of(measured: Measured, cells: Cells, block: Ints, insiders: int, half: Fraction) -> Hull:
     """Find each block's slab. Totals are counted from the first grid points, in steps of the grid."""
     low, high = cells.ends
     n_blocks = int(block.max(initial=-1)) + 1
@@ -235,14 +234,14 @@ def hull_of(measured: Measured, cells: Cells, block: Integers, insiders: int, ha
     return Hull(half, low, high, block, least, most)
 
 
-def _by_block(amounts: Whole, block: Integers, n_blocks: int) -> Whole:
+def _by_block(amounts: Whole, block: Ints, n_blocks: int) -> Whole:
     """The total of each block."""
     out = np.zeros(n_blocks, dtype=amounts.dtype)
     np.add.at(out, block[block >= 0], amounts[block >= 0])
     return out
 
 
-def _widest(widths: Whole, block: Integers, n_blocks: int, n: int) -> Whole:
+def _widest(widths: Whole, block: Ints, n_blocks: int, n: int) -> Whole:
     """The sum of the n largest widths of each block."""
     members = np.flatnonzero(block >= 0)
     falling = members[np.argsort(-widths[members], kind="stable")]

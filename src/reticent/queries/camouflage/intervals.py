@@ -10,7 +10,8 @@ from math import ceil, floor, isqrt
 
 import numpy as np
 
-from reticent.queries.camouflage.hulls import Floats, Hull, Integers
+from reticent.base.arrays import Floats, Ints
+from reticent.queries.camouflage.hulls import Hull
 from reticent.queries.fixed import Whole, as_number, exact
 
 Interval = tuple[Fraction, Fraction]
@@ -38,13 +39,13 @@ def _up(end: Fraction) -> float | int:
     return found if isinstance(found, int) or exact(found) >= end else float(np.nextafter(found, np.inf))
 
 
-def sum_interval(hull: Hull, rows: Integers) -> Interval:
+def sum_interval(hull: Hull, rows: Ints) -> Interval:
     """The range of a sum."""
     low, high = hull.sum_range(rows)
     return low * hull.half, high * hull.half
 
 
-def quantile_interval(hull: Hull, rows: Integers, share: Fraction) -> Interval:
+def quantile_interval(hull: Hull, rows: Ints, share: Fraction) -> Interval:
     """Outer bounds of a quantile: order statistics grow with every value, so the ends of the cells give bounds."""
     low, high = (_quantile(np.sort(ends[rows]), share) for ends in (hull.low, hull.high))
     return low * hull.half, high * hull.half
@@ -58,7 +59,7 @@ def _quantile(ordered: Whole, share: Fraction) -> Fraction:
     return int(ordered[below]) + (place - below) * (int(ordered[above]) - int(ordered[below]))
 
 
-def variance_interval(hull: Hull, rows: Integers) -> Interval:
+def variance_interval(hull: Hull, rows: Ints) -> Interval:
     """Outer bounds of the variance (divisor n − 1): each value anywhere in its cell."""
     low, high = _squarable(hull.low[rows]), _squarable(hull.high[rows])
     n, scale = len(rows), hull.half**2 / (len(rows) - 1)
@@ -117,7 +118,7 @@ def _root(amount: Fraction, way: Callable[[Fraction], int]) -> Fraction:
     return Fraction(found, 2**shift)
 
 
-def regression_intervals(hull: Hull, rows: Integers, design: Floats) -> list[Interval]:
+def regression_intervals(hull: Hull, rows: Ints, design: Floats) -> list[Interval]:
     """The range of each least-squares coefficient when the predictors are known: linear in the response."""
     weights = np.linalg.pinv(design)
     largest = hull.in_units(np.maximum(np.abs(hull.low[rows]), np.abs(hull.high[rows])))

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.errors import PlanError
 from reticent.data.parameters import build
 from reticent.queries.camouflage.draw import Placed, draw
-from reticent.queries.camouflage.hulls import Hull, Integers, Members
+from reticent.queries.camouflage.hulls import Hull, Members
 from reticent.queries.camouflage.intervals import (
     Interval,
     outward,
@@ -112,7 +113,7 @@ class CamouflageMode:
         interval = ratio_interval(found[0][1], found[1][1])
         return None if interval is None else outward(interval, self.unit)
 
-    def _rows(self, response: str, records: RecordSet) -> Integers:
+    def _rows(self, response: str, records: RecordSet) -> Ints:
         """Positions in the hull of the records of a set that have a value."""
         at = self.hulls[response].positions[self.setting.universe.records(records)]
         return np.asarray(at[at >= 0], dtype=np.int64)
@@ -133,18 +134,18 @@ class CamouflageMode:
         return {"coefficients": {name: outward(ends, self.unit) for name, ends in zip(labels, found)}, "n": len(rows)}
 
 
-def _spread(statistic: Statistic, hull: Hull, rows: Integers, unit: Fraction) -> Any:
+def _spread(statistic: Statistic, hull: Hull, rows: Ints, unit: Fraction) -> Any:
     interval = variance_interval(hull, rows)
     return outward(interval if statistic.name == "variance" else root_interval(interval), unit)
 
 
-def _order(statistic: Statistic, hull: Hull, rows: Integers, unit: Fraction) -> Any:
+def _order(statistic: Statistic, hull: Hull, rows: Ints, unit: Fraction) -> Any:
     shares = {"min": 0.0, "max": 1.0, "median": 0.5}
     share = shares.get(statistic.name, statistic.parameter or 0.0)
     return outward(quantile_interval(hull, rows, exact(share)), unit, slack=statistic.name not in ("min", "max"))
 
 
-_INTERVALS: dict[str, Callable[[Statistic, Hull, Integers, Fraction], Any]] = {
+_INTERVALS: dict[str, Callable[[Statistic, Hull, Ints, Fraction], Any]] = {
     "variance": _spread,
     "stddev": _spread,
     "min": _order,
@@ -158,14 +159,14 @@ _INTERVALS: dict[str, Callable[[Statistic, Hull, Integers, Fraction], Any]] = {
 class AtomSums:
     """Sums over the atoms of the current version: of blocks that lie in one atom; the other blocks record by record."""
 
-    count: Integers
+    count: Ints
     low: Whole
     high: Whole
     members: Members
-    member_atom: Integers
+    member_atom: Ints
 
     @classmethod
-    def of(cls, placed: Placed, atom: Integers, n_atoms: int) -> "AtomSums":
+    def of(cls, placed: Placed, atom: Ints, n_atoms: int) -> "AtomSums":
         """Divide the blocks."""
         hull, there = placed.hull, placed.positions >= 0
         at = np.full(

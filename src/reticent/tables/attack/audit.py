@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Mask
 from reticent.base.checks import check_choice
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
@@ -16,8 +17,6 @@ from reticent.tables.attack.reduce import Reduced, reduce
 from reticent.tables.attack.reveal import Revelation, reveal
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 MAX_REVEALED = 50
 """For so many exposed cells `Audit.revelations` says by which relations; `Audit.reveal` does any single one."""
 

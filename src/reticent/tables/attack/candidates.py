@@ -1,15 +1,13 @@
 """The attacker of unsafe cells whose true value lies in one of two ranges, as after adjustment."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.solve.highs import solve
 from reticent.solve.model import LinearModel, Status
 from reticent.tables.perturb.movements import Candidates
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 EXACT = 4_000_000
 """Up to so many programs times cells both ranges are attacked with all relations; beyond, each cell by itself."""
 

@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.progress import Progress, part, silent
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 from reticent.tables.attack.certify import certify
 from reticent.tables.problem import SuppressionProblem
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 FACTOR = 12
 _FAR = 2.0**50  # stands for no bound
 

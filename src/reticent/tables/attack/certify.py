@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.progress import Progress, silent
 from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
 from reticent.tables.attack.jointly import JointProgram
@@ -18,9 +19,6 @@ from reticent.tables.attack.programs import MovementProgram
 from reticent.tables.attack.reduce import Reduced, reduce
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 _JOINTLY = 200  # uncertified cells from which on one movement for all of them is looked for
 _CAP = 50.0  # how many times the largest level a movement may go in a program that serves many
 

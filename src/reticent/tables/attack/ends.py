@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.progress import Progress, silent
 from reticent.tables.attack.pieces import Piece, Tick, pieces_of, work_on
 from reticent.tables.attack.programs import MovementProgram
 from reticent.tables.attack.reduce import Reduced
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 BATCH = 250
 """So many movements of one group are taken to their ends by one program."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.data.cells import CellStatus
@@ -20,8 +21,6 @@ from reticent.tables.attack.reduce import Reduced, reduce
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 EXACT = 4_000_000
 """Up to so many programs times movements the exact ends are calculated; beyond, needs are proved or refuted only."""
 WHOLE = 2_000

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.checks import check_integer
 from reticent.base.progress import Progress, silent
 from reticent.data.cells import CellStatus
@@ -24,9 +25,6 @@ from reticent.tables.attack.insiders import single_respondents
 from reticent.tables.attack.reduce import reduce
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 LIMIT = 2_000
 """So many coalitions are attacked unless told otherwise; how many were left out is reported."""
 

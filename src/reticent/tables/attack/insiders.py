@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from reticent.base.arrays import Ints, Mask
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
@@ -20,8 +21,6 @@ from reticent.tables.attack.certify import certify
 from reticent.tables.attack.reduce import Reduced, reduce
 from reticent.tables.problem import SuppressionProblem
 
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 _VECTORS = 8  # random movements kept: respondents who know fewer independent movements are settled by algebra
 
 

@@ -6,16 +6,14 @@ levels of every cell it serves. It never proves that a level cannot be reached: 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats, Ints
 from reticent.solve.highs import solve
 from reticent.solve.model import LinearModel
 from reticent.tables.attack.programs import scale_of
 from reticent.tables.attack.reduce import Reduced
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _MARGIN = 1e-6  # beyond the level, as a share of it, that a cell is asked to go: above the noise of the solver
 
 

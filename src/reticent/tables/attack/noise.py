@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.data.relations import Relations
@@ -24,8 +25,6 @@ from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.origins import Origins
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 EXACT_CELLS = 60
 """Up to so many cells both ends of all are found by integer programs."""
 CERTAIN = 0.95

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.kernels.intervals import OPEN, propagate
@@ -13,7 +13,6 @@ from reticent.solve.highs import HighsSession
 from reticent.solve.model import LinearModel, Status
 from reticent.tables.perturb.origins import Origins
 
-Floats = NDArray[np.float64]
 OWNER = "attack on noise"
 SWEEPS = 1000
 

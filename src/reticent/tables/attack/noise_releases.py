@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.tables.attack.noise_intervals import Narrowed, narrowed
 from reticent.tables.perturb.origins import Origins
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 OWNER = "attack on noise"
 
 

@@ -8,9 +8,9 @@ such a proof are looked at by programs: in tables of moderate size with all cell
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.solve.highs import HighsSession
@@ -20,9 +20,6 @@ from reticent.tables.perturb.origins import Origins
 from reticent.tables.perturb.summing import summing
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 MODERATE = 3_000
 """Up to so many cells a program sees the whole table."""
 LOOKED_AT = 200

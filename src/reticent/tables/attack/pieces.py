@@ -14,13 +14,13 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.checks import check_integer
 from reticent.base.errors import Cancelled
 from reticent.base.progress import Progress
 from reticent.data.relations import Relations
 from reticent.tables.attack.reduce import Reduced
 
-Ints = NDArray[np.int64]
 Tick = Callable[[], None]
 HEAVY = 20_000
 """A piece of so many programs times movements keeps the solver busy; the interpreter's part of smaller ones is too large."""

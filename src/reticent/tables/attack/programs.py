@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import SolverError
 from reticent.data.relations import Relations
 from reticent.solve.highs import HighsSession, solve
 from reticent.solve.model import LinearModel, Solution, Status
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _PATIENCE = 20.0  # seconds for one integer program
 _HURRY = 0.5  # seconds for one that need not be solved to the end
 _TARGET_SIZE = 1e6  # the largest number the solver should see: its tolerance of 1e-7 is absolute

@@ -9,11 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.data.published_table import COUNT, EMPTY, HIDDEN, PUBLISHED, WEIGHTED, PublishedTable
 from reticent.tables.problem import SuppressionProblem
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress, silent
 from reticent.data.cells import CellStatus
@@ -23,8 +24,6 @@ from reticent.tables.attack.public import PublicBounds, public_bounds
 from reticent.tables.problem import SuppressionProblem
 from reticent.tabulation.equations import relations_of
 from reticent.tabulation.finished import CellColumns, finished_table
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

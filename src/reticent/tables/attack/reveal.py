@@ -4,13 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.data.relations import Relations
 from reticent.tables.attack.programs import MovementProgram
 from reticent.tables.problem import SuppressionProblem
 
-Mask = NDArray[np.bool_]
 _NOISE = 1e-7
 
 

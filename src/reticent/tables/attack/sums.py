@@ -8,15 +8,13 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.data.relations import Relations
 from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
 from reticent.tables.attack.reduce import Reduced, reduce
 from reticent.tables.problem import SumJudge, SuppressionProblem
 
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Group = tuple[int, ...]
 TRIPLES = 400
 """Up to so many hidden cells all sums of three are looked at; sums of two always."""

@@ -7,14 +7,13 @@ occurs, and the absolute value of what results is published beside the count.
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.randomness import Secret
 from reticent.kernels.draws import uniforms
 from reticent.tables.perturb.invariant import invariant_matrix, lazier, neighbours
 from reticent.tables.perturb.quotas import round_expected
 from reticent.tables.perturb.record_keys import BITS
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SPREAD, MIX = 0.25, 0.8
 BAND = 2
 """The published measure is so near to the absolute change."""

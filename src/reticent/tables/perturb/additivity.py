@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.data.relations import Relations
 from reticent.kernels.additivity import double_steps, proportional_fitting, single_steps, sums_of
@@ -22,9 +23,6 @@ from reticent.solve.highs import solve
 from reticent.solve.model import LinearModel, Status
 from reticent.tables.perturb.summing import Summing, summing
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Way = Literal["no", "yes", "exact", "kernel", "ipf"]
 OWNER = "add_up"
 EXACT_CELLS = 150

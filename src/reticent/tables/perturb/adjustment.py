@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Mask, Words
 from reticent.base.checks import check_between, check_choice
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.base.progress import Progress, silent
@@ -24,9 +25,6 @@ from reticent.solve.quadratic import QuadraticModel, solve_quadratic
 from reticent.tables.perturb.movements import Movements, still_cells, with_movements
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Words = NDArray[np.uint64]
 OWNER = "adjustment"
 NORMS = ("l1", "l2", "linf")
 SIGNS = ("free", "up", "down", "random")

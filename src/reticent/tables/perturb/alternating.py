@@ -1,14 +1,12 @@
 """The simple mode of tabular adjustment: risky inner counts leave downwards and upwards in turn (SESRIC 458, table 2.11)."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.randomness import Secret
 
-Integers = NDArray[np.int64]
 
-
-def alternated(inner: Integers, base: int, secret: Secret) -> Integers:
+def alternated(inner: Ints, base: int, secret: Secret) -> Ints:
     """Inner counts where those from 1 to base − 1 become 0 and the base in turn, largest first; the first way is drawn.
 
     >>> from reticent.base.randomness import as_secret

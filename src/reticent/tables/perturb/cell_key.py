@@ -11,13 +11,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.parameters import Examples, Parameters
 from reticent.tables.perturb.ptable import PerturbationTable
 from reticent.tables.perturb.record_keys import turned
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 OWNER = "cell keys"
 
 
@@ -31,7 +30,7 @@ class KeyedValues:
 
 
 def perturb_counts(
-    counts: Counts, keys: Floats, table: PerturbationTable, *, zeros: bool = False, weights: Floats | None = None
+    counts: Ints, keys: Floats, table: PerturbationTable, *, zeros: bool = False, weights: Floats | None = None
 ) -> KeyedValues:
     """Counts plus the change that the table has for each count and cell key.
 
@@ -114,7 +113,7 @@ class MagnitudeCells:
 
     values: Floats
     contributions: Floats
-    counts: Counts
+    counts: Ints
     keys: Floats
     unsafe: NDArray[np.bool_]
 
@@ -175,7 +174,7 @@ def perturb_magnitudes(
 def _looked_up(
     at: Floats,
     keys: Floats,
-    counts: Counts,
+    counts: Ints,
     large: NDArray[np.bool_],
     tables: dict[str, PerturbationTable],
     small_table: PerturbationTable | None,
@@ -196,6 +195,6 @@ def _looked_up(
     return change, most, gap
 
 
-def _check_keys(counts: Counts, keys: Floats) -> None:
+def _check_keys(counts: Ints, keys: Floats) -> None:
     if len(keys) != len(counts) or bool(((keys < 0) | (keys >= 1)).any()):
         raise DataError(f"{OWNER}: there must be one key, at least 0 and below 1, for each of the {len(counts)} cells.")

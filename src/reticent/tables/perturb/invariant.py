@@ -11,15 +11,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.checks import check_between
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.parameters import Parameters
 from reticent.tables.perturb.ptable import PerturbationTable, Row
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 OWNER = "invariant"
 TOLERANCE = 1e-9
 BEYOND = 6
@@ -124,7 +122,7 @@ class Invariant:
         return np.asarray(self.frequencies[:, None] * self.states)
 
 
-def count_frequencies(counts: Counts, largest: int) -> Floats:
+def count_frequencies(counts: Ints, largest: int) -> Floats:
     """How many cells have the count 1, 2, …, `largest`."""
     if bool((counts < 0).any()):
         raise DataError(f"{OWNER}: counts must not be negative.")

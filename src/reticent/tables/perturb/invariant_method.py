@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
@@ -30,9 +30,6 @@ from reticent.tables.perturb.random_rounding import cell_numbers
 from reticent.tables.perturb.record_keys import RecordKeys, contributing_keys
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Ints = NDArray[np.int64]
 OWNER = "invariant"
 OWN_TABLE = (
     "The transition matrix and the quotas follow the frequencies of this table, so a cell may get other noise in another table: "
@@ -159,7 +156,7 @@ class InvariantOnTable:
             return self.table.cell_keys
         return uniforms(*secret.words("cells"), cell_numbers(self.table))
 
-    def _matrix(self, counts: Counts) -> Invariant | None:
+    def _matrix(self, counts: Ints) -> Invariant | None:
         """The matrix of one stratum; none where nobody is."""
         if not bool((counts > 0).any()):
             return None

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
@@ -32,7 +32,6 @@ from reticent.tables.perturb.ptable_design import Design, design_ptable
 from reticent.tables.perturb.record_keys import BITS, DRAWN_DIGITS, RecordKeys, contributing_keys
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
 OWNER = "cell-key"
 MAGNITUDE_PARTS = 2
 STORED_KEYS = (

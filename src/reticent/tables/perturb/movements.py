@@ -7,16 +7,12 @@ goes beyond the level is drawn from the secret, without a largest movement that 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask, Words
 from reticent.base.randomness import Secret
 from reticent.data.cells import CellStatus
 from reticent.kernels.draws import uniforms
 from reticent.tables.problem import SuppressionProblem
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)

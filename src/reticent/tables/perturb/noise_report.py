@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import ParameterError
 
-Floats = NDArray[np.float64]
 CLASSES = (1, 3, 10, 20, 50, 100, 300, 500, 1000, 5000)
 """Where classes of counts begin; the source's begin at 20."""
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
 from reticent.tables.outcome import Outcome
@@ -16,7 +16,6 @@ from reticent.tables.perturb.origins import origins_of
 from reticent.tables.perturb.ptable import PerturbationTable
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
 ADJUSTED = (
     "The published values add up. A cell has the same noise in every table of this secret and design, but each table that is "
     "made to add up moves it by itself: publish tables that share cells together as linked tables, or name the earlier ones, "

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.kernels.ptables import look_up, perturbed
 
-Floats = NDArray[np.float64]
 KINDS = ("all", "even", "odd")
 TOLERANCE = 1e-6
 """How far the probabilities of a row in a file may be from 1: files are rounded."""

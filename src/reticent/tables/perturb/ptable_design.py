@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import InfeasibleError, ParameterError, SolverError
 from reticent.data.parameters import Parameters
 from reticent.solve.highs import solve
@@ -22,7 +23,6 @@ from reticent.solve.model import LinearModel, Status
 from reticent.tables.perturb.ptable import PerturbationTable, Row
 from reticent.tables.perturb.ptable_tails import level_tails, normal_reference
 
-Floats = NDArray[np.float64]
 OWNER = "p-table"
 EXACT = 1e-12
 ITERATIONS = 400

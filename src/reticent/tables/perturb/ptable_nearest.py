@@ -1,12 +1,11 @@
 """Printed or rounded p-tables made exact: the nearest row with mean 0, a given variance and the sum 1."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.tables.perturb.ptable import Row
 
-Floats = NDArray[np.float64]
 OWNER = "p-table"
 
 

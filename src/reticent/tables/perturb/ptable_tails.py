@@ -8,9 +8,9 @@ tails are those of a normal distribution, moved as little as possible (in relati
 from math import erf, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from reticent.base.arrays import Floats
+
 EXACT = 1e-12
 
 

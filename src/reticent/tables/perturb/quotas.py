@@ -6,20 +6,18 @@ take which change is drawn: the cells of a value, in the order of their keys, fi
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
 from reticent.kernels.transitions import round_flows
 from reticent.tables.perturb.ptable import PerturbationTable
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 OWNER = "quotas"
 NEAR = 1e-6
 
 
-def round_expected(flows: Floats, secret: Secret, name: str) -> Counts:
+def round_expected(flows: Floats, secret: Secret, name: str) -> Ints:
     """A matrix of expected numbers as whole ones: each entry and each margin goes to a neighbour, whole margins stay.
 
     A further row and column take what margins lack to the next whole number, as Cox (1987) does.
@@ -39,7 +37,7 @@ def round_expected(flows: Floats, secret: Secret, name: str) -> Counts:
 
 
 def select_by_quotas(
-    counts: Counts, keys: Floats, table: PerturbationTable, *, rows: int, secret: Secret, name: str = "quotas"
+    counts: Ints, keys: Floats, table: PerturbationTable, *, rows: int, secret: Secret, name: str = "quotas"
 ) -> Floats:
     """The change of each count: quotas for counts from 1 to `rows`, the key alone for larger ones; 0 stays 0."""
     if bool((counts < 0).any()):

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Words
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
@@ -19,7 +19,6 @@ from reticent.tables.perturb.record_keys import BITS, RecordKeys, contributing_k
 from reticent.tables.perturb.rounding import round_randomly, rounding_bounds
 from reticent.tables.problem import SuppressionProblem
 
-Words = NDArray[np.uint64]
 OWNER = "random-rounding"
 
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Words
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.kernels.draws import uniforms
 
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
 BITS = 53
 MAX_DIGITS = 15
 DRAWN_DIGITS = 12

@@ -7,17 +7,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Words
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.tables.cell_draws import ONE_RUN, CellDraws
 from reticent.tables.guarantee import Guarantee, Rate
 from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.random_rounding import Words
 from reticent.tables.perturb.summing import summing
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
 OWNER = "resample"
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from reticent.base import clock
+from reticent.base.arrays import Floats
 from reticent.base.checks import check_between, check_integer
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress, silent
@@ -21,7 +22,6 @@ from reticent.kernels.draws import uniforms
 from reticent.solve.highs import HighsSession, solve
 from reticent.solve.model import LinearModel, Solution, Status
 
-Floats = NDArray[np.float64]
 OWNER = "rounding"
 MONOLITH = 4000
 """Up to so many undecided cells one program is solved; beyond, the integral part of the relaxation is fixed first."""

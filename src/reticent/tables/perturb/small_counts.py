@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Ints
 from reticent.base.checks import check_integer
 from reticent.base.errors import DataError, ParameterError
 from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
 
-Integers = NDArray[np.int64]
 OWNER = "small-count rounding"
 MAX_ROUNDS = 1000
 
@@ -25,9 +25,9 @@ MAX_ROUNDS = 1000
 class SmallCountRounding:
     """Inner cells and published cells before and after, and how near they are."""
 
-    inner: Integers = field(repr=False)
-    published: Integers = field(repr=False)
-    original: Integers = field(repr=False)
+    inner: Ints = field(repr=False)
+    published: Ints = field(repr=False)
+    original: Ints = field(repr=False)
     changed: int
 
     @property
@@ -63,7 +63,7 @@ class SmallCountRounding:
 
 
 def round_small_counts(
-    inner: Integers,
+    inner: Ints,
     membership: sparse.csr_array,
     *,
     base: int,
@@ -104,7 +104,7 @@ def round_small_counts(
     return SmallCountRounding(rounded, published, original, int((rounded != inner).sum()))
 
 
-def small_count_bounds(rounded: Integers, base: int, threshold: int | None = None) -> tuple[Integers, Integers]:
+def small_count_bounds(rounded: Ints, base: int, threshold: int | None = None) -> tuple[Ints, Ints]:
     """What rounded inner counts say about the true ones: only counts from 1 to the threshold become 0 or the base."""
     limit = base - 1 if threshold is None else threshold
     low = np.where(rounded == base, 1, rounded)
@@ -130,9 +130,7 @@ def _with_derived(matrix: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(sparse.hstack((matrix, single)))
 
 
-def _choose(
-    inner: Integers, matrix: sparse.csr_array, original: Integers, candidates: NDArray[np.bool_], base: int
-) -> Integers:
+def _choose(inner: Ints, matrix: sparse.csr_array, original: Ints, candidates: NDArray[np.bool_], base: int) -> Ints:
     """Which candidates become the base: greedy by residual, then exchanges while they lower the squared residual."""
     places = np.flatnonzero(candidates)
     part = sparse.csr_array(matrix[places])

@@ -8,14 +8,13 @@ sums over the slices stay within a base of the true ones, and each single cell w
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import ParameterError
 from reticent.base.randomness import Secret
 from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.tables.perturb.rounding import round_controlled
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 OWNER = "round"
 
 

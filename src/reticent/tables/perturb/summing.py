@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Ints
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 
-Ints = NDArray[np.int64]
 OWNER = "additivity"
 
 

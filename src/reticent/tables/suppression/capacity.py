@@ -4,10 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.demands import Demand, Kind
-
-Floats = NDArray[np.float64]
 
 
 def capacity_rows(problem: SuppressionProblem, demands: list[Demand]) -> sparse.csr_array:

@@ -4,13 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Mask
 from reticent.tables.attack.certify import certify
 from reticent.tables.attack.inside import Breaches
 from reticent.tables.attack.insiders import insiders
 from reticent.tables.problem import SuppressionProblem
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 def clean(problem: SuppressionProblem, pattern: Mask, cost: Floats, *, until: float, singletons: bool = False) -> Mask:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Mask
 from reticent.data.relations import Relations
 from reticent.kernels.ball import ball
 from reticent.solve.highs import HighsSession
@@ -21,8 +22,6 @@ from reticent.solve.model import LinearModel, Solution, Status
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.demands import Demand, Kind, rooms
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _NOISE = 1e-7
 _SMALL = 150  # columns of a program that is solved without presolve
 _WHOLE_TABLE = 300  # tables up to this size are attacked as a whole, larger ones near the cell

@@ -7,10 +7,9 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.tables.attack.inside import Breach
 from reticent.tables.problem import SuppressionProblem
-
-Floats = NDArray[np.float64]
 
 
 class Kind(Enum):

@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import InfeasibleError, NotProtectedError
 from reticent.base.progress import Progress, silent
 from reticent.solve.model import Status
@@ -23,8 +23,6 @@ from reticent.tables.suppression.routing import SMALL, route
 from reticent.tables.suppression.together import Together
 from reticent.tables.suppression.watch import EXACT_INSIDERS, Watch, serve_all
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _LARGE = 1_000  # cells from which rounds of cuts take long
 _FEW = 4  # primaries that fail, up to which a way for each is looked for instead of further cuts
 _CROWDED = 0.15  # share of primaries from which on many of them are served at once

@@ -5,16 +5,15 @@ what it has is completed over single ways, cleaned and offered, and a small step
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Mask
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.cleaning import clean
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.routing import route
 from reticent.tables.suppression.span import Span, Trial
 
-Mask = NDArray[np.bool_]
 FAR = 0.2  # gap between pattern and bound beyond which a proof is not near and the search by exchange pays
 QUICK = 1_000  # cells up to which a proof is mostly a matter of seconds and is tried first
 _LARGEST_TABLEAU = 1_000_000  # cells times the dimension of their movements

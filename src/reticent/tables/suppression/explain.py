@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Mask
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.data.cells import CellStatus
 from reticent.tables.attack.certify import certify
@@ -18,9 +18,6 @@ from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.infeasible import explain_infeasible
 from reticent.tables.suppression.sums import first_sums, with_sums
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

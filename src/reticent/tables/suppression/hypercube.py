@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import NotProtectedError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
@@ -22,8 +23,6 @@ from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.knowing import attainable, knowing, widened
 from reticent.tables.suppression.method import Suppression, SuppressionMethod
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _CHOICES = 8  # cells tried in each direction
 
 

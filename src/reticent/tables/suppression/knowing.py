@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.tables.attack.audit import audit
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
 _SHARES = 1.0 / np.arange(10, 0, -1)  # a tenth to the whole
 
 

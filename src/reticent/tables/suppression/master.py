@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import InfeasibleError
 from reticent.solve.highs import HighsSession
 from reticent.solve.model import LinearModel, Solution, Status
@@ -23,8 +24,6 @@ from reticent.tables.suppression.capacity import capacity_rows, insider_rows
 from reticent.tables.suppression.cuts import Cut
 from reticent.tables.suppression.demands import demands_of
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _NO_PATTERN = "Suppression: no pattern protects all primaries; too many cells may not be hidden."
 _BATCH = 400  # columns of an integer program below which independent parts are put together
 

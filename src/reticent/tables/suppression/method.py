@@ -4,9 +4,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import InfeasibleError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
@@ -24,8 +24,6 @@ from reticent.tables.suppression.engine import Engine, last_moment, out_of_time
 from reticent.tables.suppression.infeasible import explain_infeasible
 from reticent.tables.suppression.sums import Group, first_sums, in_cells, small_groups, with_sums
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _LARGE = 1_000  # cells of counts from which whole-number attacks are left to the end
 _FIRST_STEP = 0.7  # share of the time for the search before
 _LEAST_SECONDS = 1.0  # for a further search when the time is up: a pattern that is not safe is none

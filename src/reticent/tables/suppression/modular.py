@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Ints
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.method import SuppressionMethod
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,10 @@
 """Neighbourhood search: free part of the pattern, solve that part exactly, let the attacker judge, keep what is better."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Mask
 from reticent.tables.suppression.engine import Engine
-
-Mask = NDArray[np.bool_]
 
 
 def improve(engine: Engine, *, until: float) -> None:

@@ -4,15 +4,14 @@ For tables in which the attack on a pattern takes so long that cells cannot be t
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Mask
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.routing import route
 from reticent.tables.suppression.together import Together
 from reticent.tables.suppression.watch import SETTLED, Watch, serve_all
 
-Mask = NDArray[np.bool_]
 _SHARES = (0.15, 0.4)  # of the secondaries that are taken out at once
 _PATIENCE = 12  # trials without success that end the search
 

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base.arrays import Floats, Mask
 from reticent.solve.highs import HighsSession
 from reticent.solve.model import LinearModel
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.demands import Demand, Kind, rooms
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _SIZES = (1500, 6000, 30000)
 _QUICK = 250  # usable cells around the primary that are searched first when time is short
 SMALL = 4000

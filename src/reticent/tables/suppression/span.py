@@ -7,16 +7,13 @@ a primary, and the dearest such span is the cheapest pattern. All in arithmetic 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.data.relations import Relations
 from reticent.kernels.elimination import PRIME, eliminate
 from reticent.kernels.exchange import coordinates, enter, gather, publish_greedily, residue_inverses, small_fractions
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 _NOISE = (0.05, 0.2, 0.5, 1.0)  # how far the order of publishing departs from the order of cost
 
 

@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.solve.highs import HighsSession, solve
 from reticent.solve.model import LinearModel
 from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.reduce import reduce
 from reticent.tables.problem import SuppressionProblem
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 _TRACE = 1e-4  # price of a movement that adds nothing to the cost, against the typical price
 _FAILURE = 1e4  # price of a level that is not reached, against the typical price of a cell
 _SHARPER = 3  # times the prices are made to favour the cells used so far

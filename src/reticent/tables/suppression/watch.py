@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
+from reticent.base.arrays import Floats, Mask
 from reticent.base.progress import Progress, silent
 from reticent.tables.attack.certify import certify
 from reticent.tables.attack.inside import Breaches
@@ -14,8 +15,6 @@ from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.demands import Demand, Kind, demands_of, inside_demands
 from reticent.tables.suppression.together import Together
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 EXACT_INSIDERS = 20_000
 """Cells up to which the attacks of single respondents are settled by programs."""
 SETTLED = 20
