@@ -165,3 +165,13 @@ def test_hierarchies_come_as_people_have_them(firms: pl.DataFrame, tree: Any, tm
     file = tmp_path / "nace.csv"
     file.write_text("A1;A;all\nA2;A;all\nB1;B;all\nB2;B;all\n")
     assert rt.load(firms, hierarchies={"industry": file}).schema["industry"].hierarchy == found
+
+
+def test_doors_to_blanks_regions_and_cutpoints(data: rt.Data) -> None:
+    run = data.protect(STEPS, most=1.0, secret=SECRET)
+    assert {row.variable for row in run.blanks(["region", "sex"]).rows} == {"region", "sex"}
+    assert data.risk().regional(["region", "sex"], threshold=10).rows
+    for kind in ("fixed-width", "minimum-width"):
+        assert all(found.count >= 20 for found in data.cutpoints("age", least=20, kind=kind))
+    with pytest.raises(rt.ParameterError, match="kind must be one of"):
+        data.cutpoints("age", least=20, kind="wide")

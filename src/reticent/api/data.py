@@ -10,6 +10,7 @@ from reticent.api.exploration import Exploration, candidates_of
 from reticent.api.file_run import FileRun
 from reticent.api.risk import Risk
 from reticent.api.table_run import Tabulation
+from reticent.base.checks import check_choice
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret, as_secret
@@ -20,7 +21,10 @@ from reticent.data.schema import Schema
 from reticent.microdata.explore import ExploreSettings, explore
 from reticent.microdata.measure import measure_risk
 from reticent.microdata.protect import protect_data
+from reticent.queries.analysis.cutpoints import Bin, fixed_width, minimum_width
 from reticent.report.notebook import facts_html
+
+BINNINGS = {"fixed-width": fixed_width, "minimum-width": minimum_width}
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +87,15 @@ class Data:
                 keep_order=keep_order, keep_household_ids=keep_household_ids, notes=self.notes, progress=progress,
             )
         )  # fmt: skip
+
+    def cutpoints(self, variable: str, *, least: int, kind: str = "minimum-width") -> tuple[Bin, ...]:
+        """Bins of a number with at least `least` records each, as cutpoints that a policy can offer.
+
+        `kind` is `fixed-width` (the smallest common width) or `minimum-width` (each bin closes as soon as it is full).
+        """
+        check_choice(kind, tuple(BINNINGS), name="kind", owner="cutpoints")
+        self.schema.require(names_of([variable], "variable", "cutpoints"), owner="cutpoints")
+        return BINNINGS[kind](self.microdata.numbers((variable,))[:, 0], least)
 
     def synthetic_copies(
         self,

@@ -1,10 +1,11 @@
 """`FileRun`: what protecting a file gave, confidential; `MaskedFile`: what may leave of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from reticent.api.arguments import names_of
 from reticent.base.checks import check_reason
 from reticent.data import published
 from reticent.data.verdict import FileVerdict
@@ -13,6 +14,7 @@ from reticent.io.write import write_masked
 from reticent.microdata.attacks import FileAttacks
 from reticent.microdata.loss.measure import LossReport
 from reticent.microdata.result import ProtectedFile
+from reticent.microdata.suppress.summary import SuppressionTable, suppression_table
 from reticent.report.file_report import confidential_report, public_report
 from reticent.report.notebook import rows_html
 
@@ -75,6 +77,10 @@ class FileRun:
     def summary(self) -> dict[str, Any]:
         """Everything as plain data, with the secret if it was drawn."""
         return {**self.found.result.summary(), "notes": list(self.notes)}
+
+    def blanks(self, variables: Sequence[str] = ()) -> SuppressionTable:
+        """How many values of each key (or of other variables) the steps blanked, by variable and by record."""
+        return suppression_table(self.found.before, self.found.after, names_of(variables, "variables", "blanks"))
 
     def confidential_frame(self) -> Any:
         """The masked records in the order of the source, identifiers included."""

@@ -1,6 +1,6 @@
 """`Risk`: how identifiable records are, as a short table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from reticent.microdata.measure import FileRisk
 from reticent.microdata.risk.anonymity import KAnonymity, k_anonymity
 from reticent.microdata.risk.diversity import AttributeRisk, attribute_risk
 from reticent.microdata.risk.file_models import RiskModels, risk_models
+from reticent.microdata.risk.regional import RegionalTable, regional_check
 from reticent.microdata.risk.semantics import Semantics
 from reticent.microdata.risk.suda import Suda, suda
 from reticent.report.notebook import facts_html, facts_text
@@ -64,3 +65,18 @@ class Risk:
         """Special uniques: every record scored by its minimal sample uniques."""
         names = names_of(keys, "keys", "suda")
         return suda(self._data, names, score=score, sampling_fraction=sampling_fraction)
+
+    def regional(
+        self,
+        indicators: Sequence[str],
+        *,
+        threshold: float,
+        region: str | None = None,
+        population: Mapping[str, float] | None = None,
+    ) -> RegionalTable:
+        """Whether regional indicators, each harmless, together mark areas with too few people (`threshold`).
+
+        People are counted by the weights, or with `region` by the `population` of each of its codes.
+        """
+        names = names_of(indicators, "indicators", "regional")
+        return regional_check(self._data, names, threshold=threshold, region=region, population=population)
