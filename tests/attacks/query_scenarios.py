@@ -319,14 +319,14 @@ def forged_anchor() -> dict[str, Any]:
     import shutil
     import sqlite3
 
-    from reticent.jobs.answer_query import answer_query, result_to_json
+    from reticent.jobs.answer_query import answer_query
 
     path = database_file(Path(tempfile.mkdtemp()))
     folder, transcript = path.parent, []
 
     def ask(query: str) -> None:
         try:
-            entry = dict(result_to_json(answer_query(path, query, user="u")))
+            entry = dict(answer_query(path, query, user="u").as_json())
         except Exception as err:
             entry = {"answered": False, "code": type(err).__name__}
         transcript.append({"query": query, **entry})
