@@ -1,4 +1,4 @@
-"""The registry of file formats: one line a format. Whatever reads, writes, checks or lists formats asks it."""
+"""The registry of file formats: one line per format. Whatever reads, writes, checks or lists formats asks it."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

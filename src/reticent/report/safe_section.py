@@ -44,7 +44,7 @@ def _blocks(facts: Mapping[str, Any]) -> tuple[Block, ...]:
 
 
 def _tables(facts: Mapping[str, Any], *, controlled: bool) -> Rows:
-    """The tables that deviate most stand first."""
+    """The tables that deviate most come first."""
     rows = [row for row in facts["tables"] if row["controlled"] is controlled]
     rows.sort(key=lambda row: (-row["largest"], -row["mean"]))
     caption = "Controlled tables." if controlled else "Tables that are not controlled (all, or a drawn choice)."

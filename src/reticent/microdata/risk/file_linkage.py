@@ -29,7 +29,7 @@ class FileLinkage:
     intervals: tuple[IntervalDisclosure, ...] = field(repr=False)
 
     def rows(self) -> tuple[tuple[str, float], ...]:
-        """Shares of records, one line an attack."""
+        """Shares of records, one line per attack."""
         last = self.growth.rows()[-1]
         found = [("linked by distance, all variables known", last["mean"])]
         if self.agreement is not None:
