@@ -26,7 +26,7 @@ Sets = tuple[tuple[str, ...], ...]
 
 
 def told(groups: list[str], pay: Any, d: Any, sets: Sets, **rules: Any) -> list[list[Any]]:
-    """Numbers, means, deviations and the correlation over some unions of groups; None where nothing is told."""
+    """Numbers, means, deviations and the correlation over some unions of groups; None where nothing is answered."""
     codes = tuple(sorted(set(groups)))
     numbers = (Variable(name, role=Role.SENSITIVE, kind=Kind.NUMERIC) for name in ("pay", "d"))
     table = pl.DataFrame({"g": groups, "pay": pay.tolist(), "d": d.tolist()})

@@ -35,7 +35,7 @@ def by_crossed(public: Public) -> float:
 
 
 def products_or_none(values: Sequence[Any]) -> Any:
-    """The products where all of them are told (the third set is not needed)."""
+    """The products where all of them are answered (the third set is not needed)."""
     return None if None in values else products(values)
 
 

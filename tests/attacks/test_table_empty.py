@@ -54,5 +54,5 @@ def test_a_table_with_somebody_alone_is_protected(counts: tuple[int, ...]) -> No
             assert max(world[at] for world in found) >= 3, "an unsafe count is known to be below the minimum"
             assert min(world[at] for world in found) == 0, "somebody is known to be there"
         for other, mine in enumerate(counts):
-            if mine == 1 and other != at and 0 < number < 3:  # who is alone in another cell knows it
+            if mine == 1 and other != at and 0 < number < 3:  # a respondent alone in another cell knows it
                 assert len({world[at] for world in found if world[other] == 1}) > 1

@@ -137,7 +137,7 @@ class _Correlated:
 
 
 def _gains(mine: Any, player: int, told: int, other: int) -> Any:
-    """What a player gains in each profile who plays `other` when told otherwise (0 where something else is told)."""
+    """What a player gains in each profile who plays `other` against the advice (0 where the advice is another)."""
     moved = np.moveaxis(mine, player, 0)
     gains = moved * 0
     gains[told] = moved[other] - moved[told]

@@ -1,7 +1,7 @@
 """Sums of products of two responses, and what they tell together with the sums of each.
 
 With Σ x·d over some records everybody also has Σ x, Σ d and their number, so Σ (x − u)(d − v) for any u and v, and other u and
-v for other records as far as sums of them are told: records with x = u or d = v add nothing, and hide nobody.
+v for other records as far as sums of them are released: records with x = u or d = v add nothing, and hide nobody.
 
 1. Quickly: as if every sum of x and d were told, u and v may differ from column to column. What is left of a column is at
    least its respondents less those with its most common values (a value that one respondent has is nobody's guess). If
@@ -58,7 +58,7 @@ class Split:
         self._seen = [0, 0]
 
     def safe(self, row: LinearRow, *, product: bool) -> bool:
-        """Whether no combination of the row with all that is told rests on too few respondents."""
+        """Whether no combination of the row with all that is released rests on too few respondents."""
         for which, auditor in enumerate((self.plain, self.products)):
             for number in range(self._seen[which], auditor.space.rank):
                 found = self._space.propose(self._lifted(auditor.space.row(number), product=which == 1))
@@ -121,7 +121,7 @@ class ProductWatch:
         return split is not None and split.safe(row, product=False)
 
     def back_to(self, rank: int) -> None:
-        """Forget the rows that were released after the rank of the products was this, and what was told since then."""
+        """Forget the rows that were released after the rank of the products was this, and what was answered since then."""
         if self.quick is not None:
             self.quick.back_to(rank)
         for split in self.splits.values():
