@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Mask
 from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
+from reticent.data.facts import COUNT
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
@@ -28,7 +29,6 @@ from reticent.queries.ties import ties_of
 
 __all__ = ["COUNT", "MOST_LEVELS", "CutpointError", "Levels", "OrderError", "RecordSet", "Universe", "Version"]
 
-COUNT = "*"
 UNNAMED = "\0"
 MOST_LEVELS = 256
 

@@ -1,0 +1,218 @@
+"""What a release tells and what must stay unknown: linear statements over the unknowns of a data set, in whole numbers.
+
+The unknowns are the values of the units of each response, the numbers of respondents in the atoms, and auxiliary unknowns
+of a release itself. All numbers are scaled to whole numbers by the declared decimals of the response.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reticent.base.arrays import Ints
+from reticent.base.errors import DataError
+
+COUNT = "*"
+"""The response of counts: the unknowns are the numbers of respondents (or records) in the atoms."""
+OWN = "*own"
+"""The auxiliary unknowns that a release brings itself; no variable can have this name."""
+MISSING = -1
+"""The code of an atom whose records have no value of a variable."""
+LARGEST = 2**53
+"""Whole numbers in facts are below this, so that a float holds each of them exactly."""
+
+Interval = tuple[int | None, int | None]
+"""Both ends of what everybody knows; None is an open end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Where facts are stated: the units and atoms of one version of a data set.
+
+    Atoms are combinations of codes at the finest level, those that occur first, then empty ones as far as they are listed.
+    With `complete` all combinations are listed; otherwise it is assumed to be known that the others are empty, so that
+    what is proved safe stays safe, while what is exposed by this assumption alone is not proved.
+    """
+
+    variables: tuple[str, ...]
+    categories: tuple[tuple[str, ...], ...]
+    codes: Ints
+    atom_of_unit: Ints
+    entity_of_unit: Ints
+    bounds: Mapping[str, Interval] = field(default_factory=dict)
+    complete: bool = False
+
+    def __post_init__(self) -> None:
+        n = len(self.variables)
+        if len(self.categories) != n or self.codes.ndim != 2 or self.codes.shape[1] != n:
+            raise DataError(f"Ground: categories and codes must have one column for each of the {n} variables.")
+        sizes = np.array([len(codes) for codes in self.categories], dtype=np.int64)
+        if self.codes.size and ((self.codes < MISSING) | (self.codes >= sizes)).any():
+            raise DataError("Ground: a code is not among the categories of its variable.")
+        if len(self.atom_of_unit) != len(self.entity_of_unit):
+            raise DataError("Ground: atom_of_unit and entity_of_unit must have one entry for each unit.")
+        _check_places(self.atom_of_unit, self.n_atoms, "Ground: atom_of_unit")
+        for name, (low, high) in self.bounds.items():
+            _check_ends(low, high, f"Ground: the bounds of {name!r}")
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms listed."""
+        return len(self.codes)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units (records)."""
+        return len(self.atom_of_unit)
+
+    def size(self, response: str) -> int:
+        """Number of unknowns of a response (or of counts)."""
+        return self.n_atoms if response == COUNT else self.n_units
+
+    def bounds_of(self, response: str) -> Interval:
+        """What everybody knows about each unknown of a response; counts are never negative."""
+        return self.bounds.get(response, (0, None) if response == COUNT else (None, None))
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """Σ weights · unknown[places] of one response: atoms for `COUNT`, auxiliary unknowns for `OWN`, units otherwise.
+
+    >>> Term("turnover", np.array([2, 5]), np.array([1, -1]))
+    <Term: 2 unknowns of turnover>
+    """
+
+    response: str
+    places: Ints
+    weights: Ints
+
+    def __post_init__(self) -> None:
+        _check_weights(self.places, self.weights, f"Term: {self.response}")
+
+    def __repr__(self) -> str:
+        return f"<Term: {len(self.places)} unknowns of {self.response}>"
+
+    @classmethod
+    def total(cls, response: str, places: Ints) -> "Term":
+        """The plain sum of some unknowns."""
+        return cls(response, places, np.ones(len(places), dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """low ≤ Σ terms ≤ high in units of the last decimal; None is an open end."""
+
+    terms: tuple[Term, ...]
+    low: int | None
+    high: int | None
+
+    def __post_init__(self) -> None:
+        if not self.terms:
+            raise DataError("Fact: at least one term is needed.")
+        if self.low is None and self.high is None:
+            raise DataError("Fact: at least one end is needed; a fact that is open at both ends tells nothing.")
+        _check_ends(self.low, self.high, "Fact")
+
+    @classmethod
+    def exact(cls, terms: tuple[Term, ...], value: int) -> "Fact":
+        """An equation."""
+        return cls(terms, value, value)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is an equation."""
+        return self.low is not None and self.low == self.high
+
+
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """A sum that must stay unknown: what the attacker can infer about it must cover [low, high].
+
+    `name` says in codes what it is, `release` what hides it; both stand in sentences.
+    """
+
+    response: str
+    places: Ints
+    weights: Ints
+    low: int
+    high: int
+    name: str
+    release: str
+
+    def __post_init__(self) -> None:
+        _check_weights(self.places, self.weights, f"Watch: {self.name}")
+        _check_ends(self.low, self.high, f"Watch: {self.name}")
+        if self.response == OWN:
+            raise DataError(f"Watch: {self.name} must be of counts or of a response, not of auxiliary unknowns.")
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What one release tells, and what it watches.
+
+    `own` are the bounds of its auxiliary unknowns. A release that may tell more than its facts is not certified;
+    `beyond` says what.
+    """
+
+    release: str
+    facts: tuple[Fact, ...]
+    own: tuple[tuple[int, int | None], ...] = ()
+    watches: tuple[Watch, ...] = ()
+    certified: bool = True
+    beyond: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.release:
+            raise DataError("Facts: the release needs a name; sentences name it.")
+        for low, high in self.own:
+            _check_ends(low, high, f"Facts of {self.release}: bounds of an auxiliary unknown")
+        for fact in self.facts:
+            for term in fact.terms:
+                if term.response == OWN:
+                    _check_places(term.places, len(self.own), f"Facts of {self.release}: auxiliary unknowns")
+        if not self.certified and not self.beyond:
+            raise DataError(f"Facts of {self.release}: beyond must say what it may tell where it is not certified.")
+
+    def __repr__(self) -> str:
+        return f"<Facts of {self.release}: {len(self.facts)} facts, {len(self.watches)} watches>"
+
+    def check(self, ground: Ground) -> None:
+        """Refuse places that the ground does not have."""
+        for term in (term for fact in self.facts for term in fact.terms if term.response != OWN):
+            _check_places(term.places, ground.size(term.response), f"Facts of {self.release}: {term.response}")
+        for watch in self.watches:
+            _check_places(watch.places, ground.size(watch.response), f"Facts of {self.release}: {watch.name}")
+
+    def responses(self) -> frozenset[str]:
+        """The responses that it tells or watches."""
+        told = {term.response for fact in self.facts for term in fact.terms if term.response != OWN}
+        return frozenset(told | {watch.response for watch in self.watches})
+
+
+def _check_weights(places: Ints, weights: Ints, where: str) -> None:
+    for name, array in (("places", places), ("weights", weights)):
+        if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+            raise DataError(f"{where}: {name} must be a list of whole numbers.")
+    if len(places) != len(weights):
+        raise DataError(f"{where}: places and weights must have the same length.")
+    if len(places) and places.min() < 0:
+        raise DataError(f"{where}: places are counted from 0.")
+    if len(np.unique(places)) != len(places):
+        raise DataError(f"{where}: each place may stand only once; add its weights up.")
+    _check_size((int(weights.min()), int(weights.max())) if len(weights) else (), f"{where}: weights")
+
+
+def _check_places(places: Ints, size: int, where: str) -> None:
+    if len(places) and (places.min() < 0 or places.max() >= size):
+        raise DataError(f"{where}: places must be from 0 to {size - 1}.")
+
+
+def _check_ends(low: int | None, high: int | None, where: str) -> None:
+    if low is not None and high is not None and low > high:
+        raise DataError(f"{where}: the lower end must not be above the upper one.")
+    _check_size((end for end in (low, high) if end is not None), where)
+
+
+def _check_size(numbers: Iterable[int], where: str) -> None:
+    if any(abs(number) >= LARGEST for number in numbers):
+        raise DataError(f"{where}: whole numbers must be below 2^53; declare fewer decimals.")

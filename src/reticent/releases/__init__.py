@@ -1,0 +1,1 @@
+"""Releases judged together: what files, tables and answers tell jointly, and whether what is watched stays unknown."""
