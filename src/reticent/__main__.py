@@ -1,6 +1,5 @@
-"""`python -m reticent` is the command line."""
+"""`python -m reticent`: the same as the command `reticent`."""
 
 from reticent.cli.main import run
 
-if __name__ == "__main__":
-    run()
+run()

@@ -61,7 +61,7 @@ def test_a_game_is_explained_and_written(reticent: CommandLine, tmp_path: Path) 
     assert summary["coprivacy"]["helpers"] == ["b"]
     assert "(ask, help)" in json.dumps(summary["pure"])
     assert "Equilibria, each verified" in (tmp_path / "game.html").read_text()
-    assert json.loads(reticent("game", tmp_path / "game.toml", "--json").out)["coprivacy"]["coprivate"] is True
+    assert json.loads(reticent("game", tmp_path / "game.toml", "--json", "-").out)["coprivacy"]["coprivate"] is True
 
 
 def test_a_player_to_whom_everything_is_equal(reticent: CommandLine, tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 
 
 def register(app: typer.Typer) -> None:
@@ -21,15 +21,18 @@ def run(
     output: Path = typer.Option(None, "--output", help="Folder to write to (default: that of the batch file)."),
     accept_exposed: bool = typer.Option(False, "--accept-exposed", help="Write tables that the attacker can open."),
     secret: Path = typer.Option(None, "--secret", help="A key file; needed by CTA, which draws its movements from it."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Run a batch file of tau-ARGUS: read, judge, protect, attack, write."""
     from reticent.jobs.argus.run import run_batch
 
+    check_answer(json_out, (batch, secret))
     with progress_bar("argus") as progress:
         result = run_batch(
             batch, data=data, output=output, accept_exposed=accept_exposed, secret=secret, progress=progress
         )
-    console = Console()
+    give_answer(result.summary(), json_out)
+    console = open_console()
     for line in result.log:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     for path in result.files:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
+
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, say
 
 
 def register(app: typer.Typer) -> None:
@@ -22,35 +23,33 @@ def ask(
         ..., help="SELECT statistics FROM data [WHERE …] [GROUP BY …]; - reads it from standard input."
     ),
     user: str = typer.Option(..., "--user", help="Who asks; every decision is remembered."),
-    out: Path | None = typer.Option(None, "--json", help="Write the result to this file as JSON."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Ask a protected database; a refusal is a result too, with a code and what to change."""
     from reticent.jobs.answer_query import MOST_TEXT, Answer, answer_query
-    from reticent.jobs.answers import check_answer, write_answer
 
-    check_answer(out, (database,))
+    check_answer(json_out, (database,))
     text = sys.stdin.read(MOST_TEXT + 1) if query == "-" else query
     result = answer_query(database, text, user=user)
-    write_answer(result.as_json(), out)
+    give_answer(result.as_json(), json_out)
     if isinstance(result, Answer):
         _show(result)
     else:
-        typer.echo(f"refused ({result.code.value}): {result.message}")
+        say(f"refused ({result.code.value}): {result.message}")
         if result.change:
-            typer.echo(result.change)
+            say(result.change)
 
 
 def history(
     database: Path = typer.Argument(..., help="The database file (TOML)."),
     number: int | None = typer.Option(None, "--decision", help="Only the decision with this number, with its query."),
-    out: Path | None = typer.Option(None, "--json", help="Write the decisions to this file as JSON (confidential)."),
+    json_out: Path | None = JSON,
 ) -> None:
     """For staff: every decision with who asked and the full reason. What it prints is confidential."""
     from reticent.base.errors import DataError
     from reticent.jobs.answer_query import open_database
-    from reticent.jobs.answers import check_answer, write_answer
 
-    check_answer(out, (database,))
+    check_answer(json_out, (database,))
     opened = open_database(database)
     try:
         decisions = [d for d in opened.history() if number in (None, d["number"])]
@@ -58,7 +57,7 @@ def history(
         opened.close()
     if number is not None and not decisions:
         raise DataError(f"ledger: there is no decision with the number {number}.")
-    write_answer(decisions, out)
+    give_answer(decisions, json_out)
     table = Table()
     for name in ("number", "user", "asked for", "code", "reason", "from decisions"):
         table.add_column(name)
@@ -67,9 +66,9 @@ def history(
         reasons = "; ".join(f"{r['rule']} ({r['detail']})" if r["detail"] else r["rule"] for r in decision["staff"])
         involved = sorted({str(n) for r in decision["staff"] for n in r["releases"]}, key=int)
         table.add_row(str(decision["number"]), decision["user"], asked, decision["code"], reasons, ", ".join(involved))
-    Console().print(table)
+    open_console().print(table)
     if number is not None:
-        typer.echo(json.dumps(decisions[0]["query"], ensure_ascii=False))
+        say(json.dumps(decisions[0]["query"], ensure_ascii=False))
 
 
 def _show(answer: Any) -> None:
@@ -79,9 +78,9 @@ def _show(answer: Any) -> None:
     for row in answer.rows:
         groups = ["(total)" if code is None else code for code in row.group]
         table.add_row(*groups, *(_text(value) for value in row.values))
-    Console().print(table)
+    open_console().print(table)
     for note in answer.notes:
-        typer.echo(note)
+        say(note)
 
 
 def _text(value: Any) -> str:

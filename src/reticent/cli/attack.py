@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, say
 
 if TYPE_CHECKING:
     from reticent.jobs.attack_database import AttackReport, Finding
@@ -23,22 +23,21 @@ def register(app: typer.Typer) -> None:
 def attack(
     database: Path | None = typer.Argument(None, help="The database file (TOML); without it, generated firms."),
     response: str | None = typer.Option(None, "--response", help="The response to attack (default: the first)."),
-    out: Path | None = typer.Option(None, "--json", help="Write all findings to this file as JSON (confidential)."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Attack copies of a database in its mode and in the open mode; ends with exit code 5 if a promise is broken."""
     from reticent.base.errors import ParameterError
-    from reticent.jobs.answers import check_answer, write_answer
     from reticent.jobs.attack_database import attack_database, attack_example
 
     if database is None and response is not None:
         raise ParameterError("attack: --response needs a database file; the generated firms have one response.")
-    check_answer(out, (database,))
+    check_answer(json_out, (database,))
     with progress_bar("attack") as progress:
         if database is None:
             report = attack_example(progress=progress)
         else:
             report = attack_database(database, response=response, progress=progress)
-    write_answer(report.as_json(), out)
+    give_answer(report.as_json(), json_out)
     _show(report)
     if report.broken:
         raise typer.Exit(BROKEN_EXIT)
@@ -51,11 +50,11 @@ def _show(report: "AttackReport") -> None:
         table.add_column(mode)
     for name in dict.fromkeys(finding.attack for finding in report.findings):
         table.add_row(name, *(_cell(report.finding(name, mode)) for mode in report.modes))
-    Console().print(table)
+    open_console().print(table)
     for finding in report.broken:
-        typer.echo(f"{finding.attack} succeeded although the mode {finding.mode} promises that it fails.")
+        say(f"{finding.attack} succeeded although the mode {finding.mode} promises that it fails.")
     for finding in report.powerless:
-        typer.echo(f"{finding.attack} failed even against the open mode: on these data it shows nothing.")
+        say(f"{finding.attack} failed even against the open mode: on these data it shows nothing.")
 
 
 def _cell(finding: "Finding") -> str:

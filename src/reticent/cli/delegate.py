@@ -1,12 +1,11 @@
 """`reticent delegate keys|encrypt|evaluate|verify`: hand a computation to somebody who must not see the data."""
 
-import json
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 
 
 def register(app: typer.Typer) -> None:
@@ -24,48 +23,51 @@ def register(app: typer.Typer) -> None:
 _PLAN = typer.Argument(..., help="The delegation, a TOML file.")
 
 
-def keys(plan: Path = _PLAN) -> None:
+def keys(plan: Path = _PLAN, json_out: Path | None = JSON) -> None:
     """Owner: make the keys of a delegation."""
     from reticent.jobs.delegate import read_delegation, write_keys
 
-    Console().print(
-        f"[dim]secret[/dim]  {write_keys(read_delegation(plan)).name}: stays with the owner", highlight=False
-    )
+    check_answer(json_out, (plan,))
+    target = write_keys(read_delegation(plan))
+    give_answer({"written": target}, json_out)
+    open_console().print(f"[dim]secret[/dim]  {target.name}: stays with the owner", highlight=False)
 
 
-def encrypt(plan: Path = _PLAN) -> None:
+def encrypt(plan: Path = _PLAN, json_out: Path | None = JSON) -> None:
     """Owner: encrypt the columns and write the request for the handler."""
     from reticent.jobs.delegate import read_delegation, write_request
 
+    check_answer(json_out, (plan,))
     with progress_bar("encrypt") as progress:
         target = write_request(read_delegation(plan), progress=progress)
-    Console().print(f"for the handler  {target.name} ({target.stat().st_size / 1e6:.1f} MB)", highlight=False)
+    give_answer({"written": target}, json_out)
+    open_console().print(f"for the handler  {target.name} ({target.stat().st_size / 1e6:.1f} MB)", highlight=False)
 
 
 def evaluate(
     request: Path = typer.Argument(..., help="The request, as the owner sent it."),
     output: Path = typer.Option(Path("response.bin"), "--output", "-o", help="Where to write the response."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Handler: compute on the encrypted columns; needs no key."""
     from reticent.jobs.delegate import write_response
 
+    check_answer(json_out, (request,))
     with progress_bar("evaluate") as progress:
         target = write_response(request, output, progress=progress)
-    Console().print(f"for the owner  {target.name}", highlight=False)
+    give_answer({"written": target}, json_out)
+    open_console().print(f"for the owner  {target.name}", highlight=False)
 
 
-def verify(
-    plan: Path = _PLAN, as_json: bool = typer.Option(False, "--json", help="Print the results as JSON.")
-) -> None:
+def verify(plan: Path = _PLAN, json_out: Path | None = JSON) -> None:
     """Owner: decrypt and verify the response; anything that was not asked for is refused."""
     from reticent.jobs.delegate import read_delegation, verify_response
 
+    check_answer(json_out, (plan,))
     with progress_bar("verify") as progress:
         found = verify_response(read_delegation(plan), progress=progress)
-    if as_json:
-        typer.echo(json.dumps(found.summary(), indent=2))
-        return
-    console = Console()
+    give_answer(found.summary(), json_out)
+    console = open_console()
     for name, value in found.results.items():
         console.print(f"{name}: {'divided by zero' if value is None else value}", highlight=False, markup=False)
     how = (

@@ -10,6 +10,7 @@ from rich.panel import Panel
 
 from reticent.base.errors import NotProtectedError
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import open_console
 
 FILES = (
     "people.csv",
@@ -30,7 +31,7 @@ def demo(
     output: Path = typer.Option(Path("demo-output"), "--output", "-o", help="Folder for data and reports."),
 ) -> None:
     """Protect a bundled microdata file and a bundled table, and show what the attacker found."""
-    console = Console()
+    console = open_console()
     output.mkdir(parents=True, exist_ok=True)
     bundled = resources.files("reticent") / "demo_data"
     for name in FILES:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
+
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, say
 
 if TYPE_CHECKING:
     from reticent.jobs.describe import Description, Variable
@@ -30,23 +31,26 @@ def describe(
     show_values: bool = typer.Option(False, "--show-values", help="Show frequent values on this terminal."),
     separator: str | None = typer.Option(None, "--separator", help="Separator of a text file."),
     encoding: str = typer.Option("utf-8", "--encoding", help="Encoding of a text file."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Guess role, kind, missing codes and hierarchy of each variable; every guess is marked as one."""
     from reticent.jobs.describe import check_schema_place, describe_file, write_description
 
     target = output or data.with_name(f"{data.stem}.schema.toml")
+    check_answer(json_out, (data, rda))
     check_schema_place(target, data, rda, force=force)
     described = describe_file(
         data, schema=rda, separator=separator, encoding=encoding, n_samples=N_SAMPLES if show_values else 0
     )
     write_description(described, target)
+    give_answer(described.summary(), json_out)
     show(described, title=data.name)
-    typer.echo(f"Schema written to {target}. Check what is marked as guessed, then plan the protection.")
+    say(f"Schema written to {target}. Check what is marked as guessed, then plan the protection.")
 
 
 def show(described: "Description", *, title: str) -> None:
     """Print the description: counts only, unless values were asked for."""
-    console = Console()
+    console = open_console()
     n_records = described.profiles[0].n_records if described.profiles else 0
     table = Table(
         title=f"{title}: {n_records:,} records × {len(described.profiles)} variables",

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 
 
 def register(app: typer.Typer) -> None:
@@ -14,13 +14,17 @@ def register(app: typer.Typer) -> None:
     app.command("explore")(explore)
 
 
-def explore(spec: Path = typer.Argument(..., help="The exploration, a TOML file.")) -> None:
+def explore(
+    spec: Path = typer.Argument(..., help="The exploration, a TOML file."), json_out: Path | None = JSON
+) -> None:
     """Measure risk and loss of many candidate maskings, choose one, measure it again on fresh draws."""
     from reticent.jobs.explore import run_explore_spec
 
+    check_answer(json_out, (spec,))
     with progress_bar("explore") as progress:
         read, found = run_explore_spec(spec, progress=progress)
-    console = Console()
+    give_answer({"candidates": list(found.rows()), "chosen": found.chosen and found.chosen.name}, json_out)
+    console = open_console()
     table = Table(title="Candidates, best score first", title_justify="left")
     for name, justify in (
         ("candidate", "left"),

@@ -1,13 +1,12 @@
 """`reticent game FILE.toml`: equilibria of a game, whether it is coprivate, and why; or a search simulation."""
 
-import json
 from pathlib import Path
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 
 
 def register(app: typer.Typer) -> None:
@@ -17,18 +16,16 @@ def register(app: typer.Typer) -> None:
 
 def game(
     file: Path = typer.Argument(..., help="The game, a TOML file."),
-    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Find and verify the equilibria of a game, and say whether it is coprivate."""
     from reticent.jobs.play_game import GameResult, run_game
 
+    check_answer(json_out, (file,))
     with progress_bar("game") as progress:
         found = run_game(file, progress=progress)
-    if as_json:
-        plain = found.summary() if isinstance(found, GameResult) else [vars(item) for item in found]
-        typer.echo(json.dumps(plain, indent=2, ensure_ascii=False))
-        return
-    console = Console()
+    give_answer(found.summary() if isinstance(found, GameResult) else [vars(item) for item in found], json_out)
+    console = open_console()
     if isinstance(found, GameResult):
         for sentence in found.sentences():
             console.print(sentence, highlight=False, markup=False)

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 
 
 def register(app: typer.Typer) -> None:
@@ -27,17 +27,16 @@ def link(
         None, "--masked-schema", help="Schema of the masked file (default: same)."
     ),
     variables: str | None = typer.Option(None, "--variables", "-v", help="What the intruder knows, with commas."),
-    json_out: Path | None = typer.Option(None, "--json", help="Write the numbers to this file (confidential)."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Link a masked file back to the original: by distance, by agreement, by intervals."""
     from reticent.base.words import number
-    from reticent.jobs.answers import check_answer, write_answer
     from reticent.jobs.link_files import link_paths
 
     check_answer(json_out, (original, masked, schema, masked_schema))
     with progress_bar("link") as progress:
         result = link_paths((original, schema), (masked, masked_schema or schema), _names(variables), progress=progress)
-    console = Console()
+    console = open_console()
     table = Table(title="Attacks on the masked file", title_justify="left")
     table.add_column("attack")
     table.add_column("share", justify="right", style="bold")
@@ -51,7 +50,7 @@ def link(
         shares = (f"{row[name]:.2%}" for name in ("lowest", "mean", "highest"))
         grown.add_row(number(row["known"]), number(row["sets"]), *shares)
     console.print(grown)
-    write_answer(result.summary(), json_out)
+    give_answer(result.summary(), json_out)
 
 
 def models(
@@ -59,14 +58,17 @@ def models(
     schema: Path | None = typer.Option(None, "--schema", "-s", help="Its schema (TOML) or ARGUS metadata (.rda)."),
     keys: str | None = typer.Option(None, "--keys", "-k", help="Keys, with commas (default: the schema's)."),
     fraction: float | None = typer.Option(None, "--fraction", "-f", help="Sampling fraction, if there are no weights."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Estimate population risk by every model: individual, log-linear, population uniques, each with its check."""
     from reticent.base.words import number
     from reticent.jobs.measure import model_file
 
+    check_answer(json_out, (data, schema))
     with progress_bar("models") as progress:
         result = model_file(data, schema, _names(keys), fraction=fraction, progress=progress)
-    console = Console()
+    console = open_console()
+    give_answer(result.summary(), json_out)
     table = Table(title="Risk models", title_justify="left")
     table.add_column("model")
     table.add_column("what it estimates")

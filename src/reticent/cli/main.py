@@ -7,26 +7,16 @@ import typer
 
 from reticent.base.errors import AdditivityError, ReticentError
 from reticent.base.version import VERSION
+from reticent.cli.screen import switches, take_switches
 
-# Each module in reticent.cli has `register(app)`, which adds its commands.
-COMMAND_MODULES: tuple[str, ...] = (
-    "argus",
-    "ask",
-    "attack",
-    "delegate",
-    "demo",
-    "describe",
-    "explore",
-    "game",
-    "link",
-    "new",
-    "perturb",
-    "protect",
-    "querylog",
-    "risk",
-    "suppress",
-    "table",
-)
+# Each module in reticent.cli has `register(app)`, which adds its commands; help lists them under these headings.
+COMMAND_MODULES: dict[str, tuple[str, ...]] = {
+    "Files": ("describe", "risk", "protect", "explore", "link", "querylog"),
+    "Tables": ("table", "suppress", "perturb"),
+    "Queries": ("ask", "attack", "game", "delegate"),
+    "Batch": ("argus",),
+    "Project": ("new", "demo", "doctor"),
+}
 
 app = typer.Typer(
     name="reticent",
@@ -46,24 +36,37 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def _options(
     version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show nothing but errors."),
+    verbose: bool = typer.Option(False, "--verbose", help="Log each stage of the work on standard error."),
     debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error."),
 ) -> None:
-    """Options of every command (`--debug` is read by `run`, which sees the errors)."""
+    """Options of every command, before or after its name (`run` takes them before the command is read)."""
 
 
-for _module in COMMAND_MODULES:
-    importlib.import_module(f"reticent.cli.{_module}").register(app)
+def _register(panel: str, module: str) -> None:
+    """Add the commands of a module under a heading of the help."""
+    before = len(app.registered_commands), len(app.registered_groups)
+    importlib.import_module(f"reticent.cli.{module}").register(app)
+    for command in app.registered_commands[before[0] :]:
+        command.rich_help_panel = panel
+    for group in app.registered_groups[before[1] :]:
+        group.rich_help_panel = panel
+
+
+for _panel, _modules in COMMAND_MODULES.items():
+    for _module in _modules:
+        _register(_panel, _module)
 
 
 def run() -> None:
     """Run the command line; an error is one line on standard error, never a traceback (unless `--debug` asks for it)."""
-    debug = "--debug" in sys.argv
+    words = take_switches(sys.argv[1:])
     try:
-        code = app(standalone_mode=False)
+        code = app(words, standalone_mode=False)
         if code == STOPPED[1]:  # the command-line library has caught Ctrl-C and says nothing
             raise KeyboardInterrupt
     except Exception as err:  # the last place where an error can be told in words
-        if debug:
+        if switches.debug:
             raise
         sentence, code = _told(err)
         typer.echo(f"reticent: {sentence}", err=True)

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 
 ACCEPT = typer.Option(False, "--accept-exposed", help="Write the result although unsafe cells are exposed.")
 TEST_SECRET = typer.Option(False, "--test-secret", help="Allow a secret that can be guessed; the result is a test.")
@@ -31,7 +31,7 @@ def round_table(
     secret: str | None = typer.Option(None, "--secret", help="A key file, or an integer for tests (random rounding)."),
     test_secret: bool = TEST_SECRET,
     accept_exposed: bool = ACCEPT,
-    json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Round a table so that it stays additive (controlled), or cell by cell (random)."""
     from reticent.jobs.jj import RoundNumbers, change_jj
@@ -63,7 +63,7 @@ def adjust_table(
     ),
     test_secret: bool = TEST_SECRET,
     accept_exposed: bool = ACCEPT,
-    json_out: Path | None = typer.Option(None, "--json", help="Write the result to this file."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Move sensitive cells out of their protection intervals and everything else as little as possible."""
     from reticent.jobs.jj import AdjustNumbers, change_jj
@@ -87,16 +87,14 @@ def _secret(text: str | None) -> int | Path | None:
 
 def _check_place(json_out: Path | None, file: Path, secret: str | None) -> None:
     """The result goes neither over the table nor over the key file."""
-    from reticent.jobs.answers import check_answer
 
     check_answer(json_out, (file, None if secret is None else Path(secret)))
 
 
 def _show(found: dict[str, Any], json_out: Path | None) -> None:
     from reticent.base.words import number
-    from reticent.jobs.answers import write_answer
 
-    console = Console()
+    console = open_console()
     for name, value in found.items():
         if name not in ("values", "intervals", "exposed", "exact"):
             console.print(f"{name:>10}  {number(value)}", soft_wrap=True)
@@ -106,5 +104,5 @@ def _show(found: dict[str, Any], json_out: Path | None) -> None:
     else:
         console.print(f"[green]{attacked} cells attacked with all relations, none exposed.[/]")
     if json_out:
-        write_answer(found, json_out)
+        give_answer(found, json_out)
         console.print(f"[dim]written[/dim]  {json_out.name}")

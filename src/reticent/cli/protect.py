@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 
 if TYPE_CHECKING:
     from reticent.jobs.protect_file import FileResult, FileVerdict
@@ -18,14 +19,16 @@ def register(app: typer.Typer) -> None:
     app.command("protect")(protect)
 
 
-def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file.")) -> None:
+def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file."), json_out: Path | None = JSON) -> None:
     """Protect a microdata file as a plan says, attack the result, write what the plan asks for."""
     from reticent.jobs.protect_file import read_file_plan, run_plan, written_names
 
+    check_answer(json_out, (plan,))
     with progress_bar("protect") as progress:
         planned = read_file_plan(plan)
         run = run_plan(planned, progress=progress)
-    console = Console()
+    give_answer(run.result.summary(), json_out)
+    console = open_console()
     show_file_result(console, run.result)
     for what, name in written_names(planned):
         console.print(f"[dim]{what:>12}[/dim]  {name}")

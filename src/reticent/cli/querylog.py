@@ -1,12 +1,11 @@
 """`reticent querylog PLAN.toml`: a search log in which every user is one of k."""
 
-import json
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 
 
 def register(app: typer.Typer) -> None:
@@ -16,18 +15,17 @@ def register(app: typer.Typer) -> None:
 
 def querylog(
     plan: Path = typer.Argument(..., help="The plan, a TOML file."),
-    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Protect a query log: scrub identifiers, cluster users by meaning, publish pseudo-users."""
     from reticent.jobs.protect_querylog import read_log_plan, run_log_plan
 
+    check_answer(json_out, (plan,))
     with progress_bar("querylog") as progress:
         read = read_log_plan(plan)
         found, _ = run_log_plan(read, progress=progress)
-    if as_json:
-        typer.echo(json.dumps(found.summary(), indent=2))
-        return
-    console = Console()
+    give_answer(found.summary(), json_out)
+    console = open_console()
     console.print(
         f"{found.users} users became {found.clusters} pseudo-users of {found.cluster_sizes[0]} to {found.cluster_sizes[1]}; "
         f"{len(found.masked.queries)} rows are published of {found.rows}.",

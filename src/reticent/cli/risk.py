@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 
 if TYPE_CHECKING:
     from reticent.jobs.measure import FileRisk
@@ -26,10 +27,9 @@ def risk(
     ),
     dimension: int = typer.Option(3, "--dimension", "-d", min=1, help="Largest size of a key combination."),
     threshold: int = typer.Option(1, "--threshold", "-t", min=1, help="Unsafe at or below this count."),
-    json_out: Path | None = typer.Option(None, "--json", help="Write the numbers to this file (confidential)."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Measure the disclosure risk of a file: combinations of keys, readings of missing values, record risk."""
-    from reticent.jobs.answers import check_answer, write_answer
     from reticent.jobs.measure import measure_file
 
     check_answer(json_out, (data, schema))
@@ -38,11 +38,11 @@ def risk(
         measured, notes = measure_file(
             data, schema, keys=names, dimension=dimension, threshold=threshold, progress=progress
         )
-    console = Console()
+    console = open_console()
     for note in notes:
         console.print(f"[yellow]note:[/yellow] {note}")
     show_risk(console, measured)
-    write_answer(measured.summary(), json_out)
+    give_answer(measured.summary(), json_out)
 
 
 def show_risk(console: Console, measured: "FileRisk") -> None:

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 from reticent.cli.table import relations_shown, show_inside, show_table_result
 
 SHOWN = 12
@@ -25,16 +25,15 @@ def suppress(
     method: str = typer.Option("heuristic", help="heuristic, optimal, modular, hypercube, elimination or network."),
     cost: str = typer.Option("own", help="own (the file's), unity, value, log, power or distance."),
     time_limit: float = typer.Option(60.0, help="Seconds; the best found until then is the answer."),
-    json_out: Path | None = typer.Option(None, "--json", help="Write the answer as JSON."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Choose the cells to hide so that no unsafe cell can be undone, at the least cost."""
-    from reticent.jobs.answers import check_answer, write_answer
     from reticent.jobs.jj import suppress_jj
 
     check_answer(json_out, (file,))
     with progress_bar("suppress") as progress:
         found = suppress_jj(file, method=method, cost=cost, time_limit=time_limit, progress=progress).summary()
-    write_answer(found, json_out)
+    give_answer(found, json_out)
     bound = found["bound"]
     gap = "" if bound is None else f"{100 * (found['cost'] - bound) / max(bound, 1e-9):.2f} %"
     shown = {
@@ -46,7 +45,7 @@ def suppress(
         "seconds": f"{found['seconds']:.1f}",
         "exposed": str(len(found["exposed"])),
     }
-    show_rows(Console(), list(shown), [list(shown.values())], title=f"{file.name}: {found['status']}")
+    show_rows(open_console(), list(shown), [list(shown.values())], title=f"{file.name}: {found['status']}")
 
 
 def audit(
@@ -61,10 +60,9 @@ def audit(
     certificate: Path | None = typer.Option(
         None, help="Write a proof that `reticent verify` re-checks (confidential)."
     ),
-    json_out: Path | None = typer.Option(None, "--json", help="Write what was found as JSON."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Attack a pattern: the interval of every hidden cell, and which unsafe cells are exposed."""
-    from reticent.jobs.answers import check_answer
 
     for written in (certificate, json_out):
         check_answer(written, [file, *map(Path, filter(None, (suppressed, single)))])
@@ -83,7 +81,6 @@ def audit(
 
 
 def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition: int, json_out: Path | None) -> None:
-    from reticent.jobs.answers import write_answer
     from reticent.jobs.jj import Attacker, audit_jj, audit_jj_inside
 
     attacker = Attacker(insiders=insiders, coalition=coalition)  # type: ignore[arg-type]
@@ -91,9 +88,9 @@ def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition
         raise ParameterError("audit: a JJ file needs --suppressed with the hidden ids.")
     with progress_bar("audit") as progress:
         found = audit_jj(file, suppressed, progress=progress)
-    write_answer(found, json_out)
+    give_answer(found, json_out)
     exposed = {cell: row for cell, row in found.items() if row["exposed"]}
-    console = Console()
+    console = open_console()
     console.print(f"{len(found)} hidden cells, [bold]{len(exposed)} exposed[/bold]")
     if exposed:
         rows = []
@@ -115,12 +112,17 @@ def _all_digits(value: float | None) -> str:
     return "no limit" if value is None else f"{value:,}"
 
 
-def verify(file: Path = typer.Argument(..., help="A certificate written by `reticent audit --certificate`.")) -> None:
+def verify(
+    file: Path = typer.Argument(..., help="A certificate written by `reticent audit --certificate`."),
+    json_out: Path | None = JSON,
+) -> None:
     """Re-check a certificate in integers, with code that shares nothing with the attack or the methods."""
     from reticent.jobs.jj import verify_certificate
 
+    check_answer(json_out, (file,))
     found = verify_certificate(file)
-    console = Console()
+    give_answer(vars(found), json_out)
+    console = open_console()
     for fault in found.faults[:SHOWN]:
         console.print(f"[red]fault:[/red] {fault}")
     if found.sound:
@@ -143,7 +145,7 @@ def _certify_jj(file: Path, suppressed: str, path: Path) -> None:
 
 
 def _show_certificate(path: Path, unproved: int) -> None:
-    Console().print(f"[dim]certificate[/dim]  {path.name}: {unproved} unsafe cells without proof")
+    open_console().print(f"[dim]certificate[/dim]  {path.name}: {unproved} unsafe cells without proof")
 
 
 def _audit_plan(
@@ -154,19 +156,18 @@ def _audit_plan(
     certificate: Path | None,
     json_out: Path | None,
 ) -> None:
-    from reticent.jobs.protect_table import audit_plan, audit_plans, write_certificates, write_summaries
+    from reticent.jobs.protect_table import audit_plan, audit_plans, summaries, write_certificates
 
     with progress_bar("audit") as progress:
         if response is None:
             results = audit_plans(file, insiders=insiders, coalition=coalition, progress=progress)
         else:
             results = (audit_plan(file, response=response, insiders=insiders, coalition=coalition, progress=progress),)
-    console = Console()
+    console = open_console()
     for result in results:
         if len(results) > 1:
             console.print(f"response {result.response}", style="bold", markup=False, highlight=False)
         show_table_result(console, result)
     for own, unproved in write_certificates(results, certificate).items() if certificate is not None else ():
         _show_certificate(own, len(unproved))
-    if json_out is not None:
-        write_summaries(results, json_out)
+    give_answer(summaries(results), json_out)

@@ -11,6 +11,7 @@ from rich.console import Console
 from reticent.base.errors import ParameterError
 from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console
 
 if TYPE_CHECKING:
     from reticent.jobs.protect_table import InsideAudit, ProtectedTable
@@ -29,10 +30,12 @@ def table(
     why: list[str] = typer.Option([], "--why", help="Codes of a hidden cell, as 2;Nr: say what it guards. Repeatable."),
     what_if: list[str] = typer.Option([], "--what-if", help="Codes of a hidden cell: say what to hide instead."),
     response: str | None = typer.Option(None, help="Of several responses the one whose cells are explained."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Make the tables of a plan, protect them, attack the result, write what the plan asks for."""
-    from reticent.jobs.protect_table import read_table_plan, run_table_plans, written_names
+    from reticent.jobs.protect_table import read_table_plan, run_table_plans, summaries, written_names
 
+    check_answer(json_out, (plan,))
     planned = read_table_plan(plan)
     asked = bool(why or what_if)
     if response is not None and not asked:
@@ -40,7 +43,8 @@ def table(
     explained = planned.of_response(response) if asked else None
     with progress_bar("table") as progress:
         results = run_table_plans(planned, progress=progress)
-    console = Console()
+    give_answer(summaries(results), json_out)
+    console = open_console()
     for one, result in zip(planned.by_response(), results, strict=True):
         show_table_result(console, result)
         if one == explained:

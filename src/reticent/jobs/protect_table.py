@@ -1,6 +1,5 @@
 """The job that protects tables, of a plan or of Python objects. Nothing exposed leaves unasked."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from reticent.tables.run import run_request
 
 __all__ = [
     "InsideAudit", "ProtectedTable", "audit_plan", "audit_plans", "protect_table", "read_table_plan", "run_table_plan",
-    "run_table_plans", "write_certificates", "write_summaries", "written_names",
+    "run_table_plans", "summaries", "write_certificates", "written_names",
 ]  # fmt: skip
 
 
@@ -106,7 +105,6 @@ def write_certificates(results: Sequence[ProtectedTable], path: Path) -> dict[Pa
     return unproved
 
 
-def write_summaries(results: Sequence[ProtectedTable], path: Path) -> None:
-    """Write everything as JSON (confidential): by response where there are several."""
-    found = {result.response: result.summary() for result in results}
-    write_text(path, json.dumps(found if len(results) > 1 else results[0].summary(), indent=1) + "\n")
+def summaries(results: Sequence[ProtectedTable]) -> dict[str, Any]:
+    """Everything as plain data (confidential): by response where there are several."""
+    return {result.response: result.summary() for result in results} if len(results) > 1 else results[0].summary()

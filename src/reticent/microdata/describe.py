@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.frames.frame import Frame
@@ -59,6 +60,22 @@ class Description:
 
     def __repr__(self) -> str:
         return f"<Description {len(self.schema.variables)} variables: {len(self.guesses)} guesses>"
+
+    def summary(self) -> dict[str, Any]:
+        """Roles, kinds, guesses and counts by variable, as plain data; values only where they were asked for."""
+        return {
+            variable.name: {
+                "role": str(variable.role),
+                "kind": str(variable.kind),
+                "level": variable.level,
+                "records": looks.n_records,
+                "different": looks.n_distinct,
+                "missing": looks.n_empty + looks.n_missing_codes,
+                "guessed": {guess.fact: guess.reason for guess in self.reasons(variable.name)},
+                **({"frequent": list(self.samples[variable.name])} if variable.name in self.samples else {}),
+            }
+            for variable, looks in zip(self.schema.variables, self.profiles, strict=True)
+        }
 
     def reasons(self, name: str) -> tuple[Guess, ...]:
         """The guesses about one variable."""
