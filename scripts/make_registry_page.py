@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from reticent.data.parameters import Parameters  # noqa: E402
 from reticent.io.formats import FORMATS  # noqa: E402
+from reticent.io.table_formats import TABLE_FORMATS  # noqa: E402
 from reticent.microdata.mask import METHODS  # noqa: E402
 from reticent.queries.modes import MODES, mode_class, options_class  # noqa: E402
 from reticent.report.file_report import FILE_SECTIONS  # noqa: E402
@@ -103,6 +104,8 @@ def page() -> str:
     ]
     rules = [[f"### `{name}`", "", first_line(rule), "", *options(rule)] for name, rule in RULES.items()]
     reports = [[f"- {chapter.heading}" for chapter in sections] for sections in (FILE_SECTIONS, TABLE_SECTIONS)]
+    tables = ["| format | what it is | ending |", "|---|---|---|"]
+    tables += [f"| {one.name} | {one.about} | `{one.ending}` |" for one in TABLE_FORMATS]
     lines = [
         "# Methods, rules, formats, modes", "",
         "Everything a plan can name, from the declarations in the code (`python scripts/make_registry_page.py`).", "",
@@ -111,6 +114,7 @@ def page() -> str:
         *chapter("Table methods", "What `[protect] method` can be; options stand beside it.", methods),
         *chapter("Rules", "What `rules` of a table can be; [worked examples](rules.md).", rules),
         *chapter("File formats", "What `[data] format` can be; without it the ending decides.", [formats]),
+        *chapter("Formats of published tables", "The ending of `[output] path` of a table says which.", [tables]),
         *chapter("Query modes", "What `[policy] mode` can be, and `[policy.options.<mode>]`.", modes),
         *chapter("Sections of confidential reports", "Of a file, then of a table.", reports),
     ]  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
-from reticent.io.published import write_published_table
+from reticent.io.table_formats import write_published_table
 from reticent.jobs.protect_table import protect_table
 from reticent.tables.rules import Threshold
 

@@ -84,7 +84,7 @@ CASES = {
     ),
     "missing a-priori file": case(edit("plan.toml", "[protect]", 'a_priori = "a.hst"\n[protect]'), 3, "a.hst: there is no"),
     "output folder missing": case(edit("plan.toml", '"table.json"', '"no/table.json"'), 3, "make it first"),
-    "output not csv": case(edit("plan.toml", '"table.csv"', '"table.xlsx"'), 2, "must end in .csv"),
+    "output of an unknown ending": case(edit("plan.toml", '"table.csv"', '"table.doc"'), 2, "must end in one of .sdmx.csv"),
     "output twice": case(edit("plan.toml", '"table.json"', '"table.csv"'), 2, "two results"),
     "no output": case(put("plan.toml", PLAN.split("[output]")[0]), 2, "[output] names no file"),
     "schema for a table": case(edit("plan.toml", "summary =", 'schema = "s.toml"\nsummary ='), 2, "no schema file"),

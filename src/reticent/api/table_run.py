@@ -17,7 +17,8 @@ from reticent.data.parameters import build
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import BoundsOptions, Insiders
 from reticent.io.atomic import write_text
-from reticent.io.published import published_frame, write_published_table
+from reticent.io.published import published_frame
+from reticent.io.table_formats import write_published_table
 from reticent.jobs.protect_table import protect_table
 from reticent.report.notebook import facts_html
 from reticent.report.table_report import confidential_table_report, public_table_report
@@ -40,7 +41,7 @@ class PublishedTable(published_table.PublishedTable):
         return published_frame(self, kind=self.frame_kind)
 
     def write(self, path: Path | str) -> None:
-        """Write the table as CSV, one row per cell."""
+        """Write the table in the format of the ending: .csv, .sdmx.csv, .xlsx, .px or .parquet."""
         write_published_table(self, path)
 
     def public_report(self, path: Path | str) -> None:

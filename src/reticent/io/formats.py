@@ -8,6 +8,7 @@ from reticent.base.errors import DataError, ParameterError
 from reticent.data.schema import Schema
 from reticent.io.database import SQL
 from reticent.io.delimited import CSV, FREE_FORMAT, TSV
+from reticent.io.excel import XLSX
 from reticent.io.fixed import FIXED_WIDTH
 from reticent.io.format import FileFormat, Source
 from reticent.io.labelled import DTA, POR, SAS7BDAT, SAV, XPT, ZSAV
@@ -87,5 +88,6 @@ FORMATS = Formats(
     DTA,
     SAS7BDAT,
     XPT,
+    XLSX,
     SQL,
 )

@@ -11,7 +11,7 @@ from reticent.base.checks import check_choice, did_you_mean
 from reticent.base.errors import DataError
 from reticent.data.published_table import COUNT, EMPTY, HIDDEN, MAGNITUDE, PUBLISHED, WEIGHTED, PublishedTable
 from reticent.frames.frame import Frame, as_text, from_columns
-from reticent.io.atomic import write_text
+from reticent.io.table_format import TableFormat
 
 MEASURE = "measure"
 
@@ -27,13 +27,8 @@ def published_text(table: PublishedTable) -> str:
     return file.getvalue()
 
 
-def write_published_table(table: PublishedTable, path: Path | str) -> None:
-    """Write the table as CSV; the file appears whole or not at all."""
-    write_text(Path(path), published_text(table))
-
-
 def read_published_table(path: Path | str) -> PublishedTable:
-    """Read a table that was written by `write_published_table`."""
+    """Read a table that was written as CSV."""
     path = Path(path)
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -107,3 +102,6 @@ def published_of_frame(native: Any, *, value: str, status: str, kind: str) -> Pu
 
 def _decimals(number: float) -> int:
     return len(f"{number:.6f}".rstrip("0").partition(".")[2])
+
+
+TABLE_CSV = TableFormat("csv", "CSV, one row per cell", ".csv", published_text)

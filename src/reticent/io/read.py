@@ -13,6 +13,7 @@ from reticent.frames.frame import Frame
 from reticent.io.argus_rda import Layout
 from reticent.io.argus_text import Notes, find_file
 from reticent.io.database import SQL, is_url
+from reticent.io.excel import XLSX
 from reticent.io.fit import fit, plain_schema
 from reticent.io.format import Source
 from reticent.io.formats import FORMATS
@@ -108,8 +109,8 @@ def _found(path: Path, folder: Path | None, notes: Notes) -> Path:
 
 def _read_table(source: Source, name: str | None) -> tuple[pl.DataFrame, Schema | None]:
     chosen = FORMATS.of_source(source, name)
-    if isinstance(source.place, Path) and chosen is not SQL and source.query is not None:
-        raise DataError(f"{source.path.name}: a query belongs to a database URL, not to a file.")
+    if isinstance(source.place, Path) and chosen not in (SQL, XLSX) and source.query is not None:
+        raise DataError(f"{source.path.name}: a query belongs to a database URL, or names the sheet of a workbook.")
     return chosen.read(source)
 
 

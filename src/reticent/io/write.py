@@ -44,15 +44,11 @@ def write_masked(
     contents.update(also or {})
     if schema is not None:
         contents[Path(schema)] = schema_to_toml(file.schema)
-    return _write_all(contents)
+    return write_contents(contents)
 
 
-def write_texts(texts: Mapping[Path, str]) -> tuple[Path, ...]:
-    """Write several text files, all or none."""
-    return _write_all(texts)
-
-
-def _write_all(contents: Mapping[Path, Content]) -> tuple[Path, ...]:
+def write_contents(contents: Mapping[Path, Content]) -> tuple[Path, ...]:
+    """Write several files, all or none."""
     with together(contents) as places:
         for target, content in contents.items():
             with named(target):

@@ -19,7 +19,7 @@ from reticent.data.verdict import FileVerdict
 from reticent.io.places import check_places, inputs_of
 from reticent.io.plan import PlanFile, load_plan
 from reticent.io.read import load_source
-from reticent.io.write import write_masked, write_texts, writer_for
+from reticent.io.write import write_contents, write_masked, writer_for
 from reticent.microdata.mask import METHODS
 from reticent.microdata.protect import FileWishes, protect_data
 from reticent.microdata.result import FileResult, ProtectedFile
@@ -96,7 +96,7 @@ def write_outputs(plan: Plan, run: ProtectedFile) -> None:
         schema = plan.find(output.schema) if output.schema else None
         write_masked(run.result.file, plan.find(output.path), schema=schema, also=texts)
     else:
-        write_texts(texts)
+        write_contents(texts)
 
 
 def _check_outputs(plan: Plan, path: Path) -> None:

@@ -11,8 +11,8 @@ from reticent.data.microdata import Microdata
 from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import TablePlan, named_after, read_table_plan
 from reticent.io.atomic import write_text
-from reticent.io.write import write_texts
-from reticent.jobs.table_files import check_outputs, result_texts, written_names
+from reticent.io.write import write_contents
+from reticent.jobs.table_files import check_outputs, result_contents, written_names
 from reticent.jobs.table_request import request_from_plan
 from reticent.tables.attack.inside import InsideAudit
 from reticent.tables.methods import PrimaryOnly
@@ -60,7 +60,7 @@ def run_table_plans(plan: TablePlan | Path, *, progress: Progress = silent) -> t
     results = run_request(request_from_plan(plan), progress=progress)
     for result in results:
         result.require(accept_exposed=plan.protect.accept_exposed)
-    write_texts(result_texts(plan.by_response(), results))
+    write_contents(result_contents(plan.by_response(), results))
     return results
 
 

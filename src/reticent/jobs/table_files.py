@@ -8,6 +8,8 @@ from reticent.base.errors import PlanError
 from reticent.data.response_relations import COUNT
 from reticent.data.table_plan import TablePlan, named_after
 from reticent.io.places import check_places, inputs_of
+from reticent.io.table_format import TableContent
+from reticent.io.table_formats import table_content, table_format
 from reticent.tables.release import mean_table
 from reticent.tables.result import ProtectedTable
 
@@ -19,8 +21,8 @@ def check_outputs(plan: TablePlan) -> None:
         output = one.output
         if not any((output.path, output.public_report, output.report, output.summary)):
             raise PlanError("[output] names no file; give at least path, report or summary.")
-        if output.path and Path(output.path).suffix.lower() != ".csv":
-            raise PlanError("[output]: a table is written as CSV; path must end in .csv.")
+        if output.path:
+            table_format(output.path)
         if output.schema:
             raise PlanError("[output]: a table has no schema file; leave schema out.")
         n = sum(section.released is None for section in one.tables)
@@ -45,44 +47,42 @@ def _check_means(plan: TablePlan, plans: Sequence[TablePlan]) -> None:
         )
 
 
-def result_texts(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, str]:
+def result_contents(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, TableContent]:
     """Everything that the plans of the responses ask for, by its place."""
-    texts: dict[Path, str] = {}
+    contents: dict[Path, TableContent] = {}
     for one, result in zip(plans, results, strict=True):
-        texts.update(_texts(one, result))
-    return texts | _means(plans, results)
+        contents.update(_contents(one, result))
+    return contents | _means(plans, results)
 
 
-def _texts(plan: TablePlan, result: ProtectedTable) -> dict[Path, str]:
+def _contents(plan: TablePlan, result: ProtectedTable) -> dict[Path, TableContent]:
     """The publishable tables and the reports that the plan names, by their places; linked tables get a number each."""
-    from reticent.io.published import published_text
     from reticent.report.table_report import confidential_table_report, public_table_report
 
     output, released = plan.output, result.published
-    texts: dict[Path, str] = {}
+    contents: dict[Path, TableContent] = {}
     for number, table in enumerate(released, start=1):
         if output.path:
-            texts[plan.find(_numbered(output.path, number, len(released)))] = published_text(table)
+            place = plan.find(_numbered(output.path, number, len(released)))
+            contents[place] = table_content(table, place)
         if output.public_report:
-            texts[plan.find(_numbered(output.public_report, number, len(released)))] = public_table_report(table)
+            contents[plan.find(_numbered(output.public_report, number, len(released)))] = public_table_report(table)
     if output.report:
-        texts[plan.find(output.report)] = confidential_table_report(result)
+        contents[plan.find(output.report)] = confidential_table_report(result)
     if output.summary:
-        texts[plan.find(output.summary)] = json.dumps(result.summary(), indent=2) + "\n"
-    return texts
+        contents[plan.find(output.summary)] = json.dumps(result.summary(), indent=2) + "\n"
+    return contents
 
 
-def _means(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, str]:
+def _means(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, TableContent]:
     """Tables of means, where the plan asks for them, made of what is published."""
-    from reticent.io.published import published_text
-
     tables = {one.response: result.published for one, result in zip(plans, results, strict=True)}
-    texts: dict[Path, str] = {}
+    contents: dict[Path, TableContent] = {}
     for one in plans:
         own = tables[one.response]
         for name, total, count in zip(_mean_names(one, len(own)), own, tables.get(COUNT, ()), strict=False):
-            texts[one.find(name)] = published_text(mean_table(total, count))
-    return texts
+            contents[one.find(name)] = table_content(mean_table(total, count), name)
+    return contents
 
 
 def _mean_names(plan: TablePlan, n_tables: int) -> list[str]:
