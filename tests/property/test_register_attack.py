@@ -13,7 +13,7 @@ from reticent.microdata.risk.register import attack_with_register
 from reticent.microdata.risk.semantics import Semantics
 from reticent.microdata.suppress.demand import Demand, Prices
 from reticent.microdata.suppress.engine import Task, solve
-from reticent.microdata.suppress.inference import inferred_blanks
+from reticent.microdata.suppress.inference import Judge, inferred_blanks
 
 SMALL = st.tuples(st.integers(2, 6), st.integers(1, 3)).flatmap(
     lambda shape: hnp.arrays(np.int32, shape, elements=st.integers(-1, 2))
@@ -100,7 +100,8 @@ def test_what_the_lower_bound_calls_inferred_is(codes: np.ndarray, data: st.Data
     published = blanked(codes, masks)
     if not is_safe(published, codes, ((7, 2),), "(k,k)") or (published < 0).sum() > 9:
         return
-    found = inferred_blanks(published, published < 0, [2, 2, 2], Demand(3, ((7, 2),)), Semantics.KK)
+    judge = Judge([2, 2, 2], Demand(3, ((7, 2),)), Semantics.KK, Prices((1.0, 1.0, 1.0)))
+    found = inferred_blanks(published, published < 0, judge)
     values = _possible_values(published, 2, "(k,k)", [2, 2, 2])
     assert found.exact == (not (published < 0).any())
     assert found.inferred <= sum(len(v) == 1 for v in values.values())

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Ints
 from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress, part
@@ -24,7 +25,8 @@ from reticent.microdata.risk.register import MOST_EDGES, RegisterAttack, attack_
 from reticent.microdata.risk.semantics import Semantics, aligned_codes, compare_semantics, count_codes
 from reticent.microdata.suppress.demand import Demand, Prices, mask_of, refuse_frozen, variables_of
 from reticent.microdata.suppress.engine import Task, solve
-from reticent.microdata.suppress.inference import inferred_blanks
+from reticent.microdata.suppress.inference import Judge, inferred_blanks
+from reticent.microdata.suppress.ties import first_with, for_all_members, spread
 
 COSTS = ("equal", "priority", "entropy")
 
@@ -198,6 +200,10 @@ class LocalSuppression(Method):
             solved = solve(task)
             published[rows], stuck[rows] = solved.published, solved.stuck
             bounds.append(solved.bound)
+        # strata may part the members of a household: what is blank for one in his stratum is blank for all
+        published = spread(published, self._ties(data, names))
+        if self.most_per_record is not None:
+            stuck |= ((published < 0) & (codes >= 0)).sum(axis=1) > self.most_per_record
         if stuck.any():
             raise refuse_frozen(int(stuck.sum()), self.frozen, self.most_per_record)
         masked, changed = self._write(data, names, codes, published)
@@ -206,6 +212,13 @@ class LocalSuppression(Method):
         facts |= self._attacks(data, masked, names, codes, published)
         progress(1.0, "local suppression")
         return Applied(masked, changed, facts)
+
+    def _ties(self, data: Microdata, names: tuple[str, ...]) -> Ints:
+        """Which values are one, because household variables are those of all members."""
+        return first_with(data.household(), self._shared(data, names), (data.n_records, len(names)))
+
+    def _shared(self, data: Microdata, names: tuple[str, ...]) -> int:
+        return mask_of([v for v, name in enumerate(names) if data.schema[name].is_household])
 
     def _task(
         self,
@@ -219,7 +232,7 @@ class LocalSuppression(Method):
         seed: int,
     ) -> Task:
         household, weights = data.household(), data.weights()
-        shared = mask_of([v for v, name in enumerate(names) if data.schema[name].is_household])
+        shared = self._shared(data, names)
         return Task(
             codes=codes[rows],
             demand=demand,
@@ -274,7 +287,9 @@ class LocalSuppression(Method):
             if changed[name]:
                 masked = _blank(masked, name, blanked[:, v])
             for other in self.linked.get(name, ()):
-                masked, gone = _blank(masked, other, blanked[:, v]), blanked[:, v] & ~masked.missing(other)
+                shared = data.household() if data.schema[other].is_household else None
+                where = for_all_members(shared, blanked[:, v])
+                masked, gone = _blank(masked, other, where), where & ~masked.missing(other)
                 changed[other] = changed.get(other, 0) + int(gone.sum())
         return masked, changed
 
@@ -296,19 +311,32 @@ class LocalSuppression(Method):
         drawn = self.slack > 0 and self.risk_threshold is None and self.semantics in (Semantics.KK, Semantics.K1)
         facts["transparent_attacker"] = "every safe file is possible" if drawn else "not for the transparent attacker"
         if self.risk_threshold is None:
-            cards = [int(c) + 1 for c in codes.max(axis=0)]
-            blank = (published < 0) & (codes >= 0)
-            demand = self.demand(data.schema)
-            found = [
-                inferred_blanks(published[rows], blank[rows], cards, demand, Semantics(self.semantics))
-                for rows in _strata(data, self.strata)
-            ]
-            facts["inferred"] = {
-                "blanks": sum(one.blanks for one in found),
-                "inferred": sum(one.inferred for one in found),
-                "kind": "exact" if all(one.exact for one in found) else "lower bound",
-            }
+            facts["inferred"] = self._inferred(data, names, codes, published)
         return facts
+
+    def _inferred(
+        self, data: Microdata, names: tuple[str, ...], codes: NDArray[np.int32], published: NDArray[np.int32]
+    ) -> dict[str, Any]:
+        """Blanks with one possible value; where strata part a household, what its other members tell is not used."""
+        cards = [int(c) + 1 for c in codes.max(axis=0)]
+        blank, demand, prices = (
+            (published < 0) & (codes >= 0),
+            self.demand(data.schema),
+            self._prices(data, names, codes),
+        )
+        household, shared, whole, found = data.household(), self._shared(data, names), True, []
+        for rows in _strata(data, self.strata):
+            own = None if household is None else household[rows]
+            same = first_with(own, shared, (len(rows), len(names)))
+            judge = Judge(cards, demand, Semantics(self.semantics), prices, same)
+            found.append(inferred_blanks(published[rows], blank[rows], judge))
+            if household is not None and shared:
+                whole &= bool(np.isin(household, household[rows]).sum() == len(rows))
+        return {
+            "blanks": sum(one.blanks for one in found),
+            "inferred": sum(one.inferred for one in found),
+            "kind": "exact" if whole and all(one.exact for one in found) else "lower bound",
+        }
 
     def promises(self) -> tuple[Promise, ...]:
         """The recount, and that nothing but the keys and what is linked to them was touched."""

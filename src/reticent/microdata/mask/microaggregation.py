@@ -27,7 +27,14 @@ from reticent.microdata.grouping import (
 )
 from reticent.microdata.grouping.entities import join_few_entities
 from reticent.microdata.grouping.partition import STARTS
-from reticent.microdata.mask.microaggregation_checks import dominated_groups, few_alike, means_moved, values_few_alike
+from reticent.microdata.grouping.present import pooled_where_few, respondents_behind
+from reticent.microdata.mask.microaggregation_checks import (
+    dominated_groups,
+    few_alike,
+    few_behind,
+    means_moved,
+    values_few_alike,
+)
 from reticent.microdata.perturb.binding import check_variables, differing, slices, strata_of, units
 
 AGGREGATIONS = ("mean", "median", "mode", "medoid", "middle")
@@ -55,6 +62,9 @@ class Microaggregate(Method):
     `exact`, `genetic`). Ordered and unordered codes, and missing values with `missing = "fill"`, are grouped by MDAV
     with mixed distances. `aggregation` is what stands for a group: with `mean`, ordered codes take the median and
     unordered ones the mode; `middle` gives the mean to the member in the middle only and leaves the others as they are.
+
+    With `missing = "fill"` a missing value gets that of its group. Where fewer than k respondents of a group have a value,
+    it takes one together with neighbouring groups: the mean of one value is that value.
 
     A mean of a group is its sum, and a member who knows its own value knows the rest of it: with k = 2 exactly. The facts
     say in how many groups the second largest respondent places the largest within 10 percent (`dominated_means`);
@@ -194,6 +204,8 @@ class Microaggregate(Method):
                     partial(check, self.variables, self.strata, self.k),
                 )
             )
+            behind = partial(few_behind, self.variables, self.strata, self.k)
+            made.append(Promise(f"every value stands for at least {self.k} respondents who have one", behind))
         if self.aggregation == "mean":
             made.append(Promise("means are kept", partial(means_moved, self.variables)))
         return tuple(made)
@@ -332,7 +344,17 @@ class _Work:
         return found.labels, found
 
     def _aggregate(self, position: int, labels: Ints, positions: tuple[int, ...]) -> Floats:
-        """New values of one variable."""
+        """New values of one variable, each from at least k respondents who have one; none where there are fewer."""
+        if self.method.aggregation == "middle" or self.method.missing == "refuse":
+            return self._standing(position, labels, positions)
+        present = ~np.isnan(self.columns.values[:, position])
+        who = np.arange(labels.size) if self.entity is None else self.entity
+        pooled = pooled_where_few(labels, present, who, self.keys.values, self.strata, k=self.method.k)
+        enough = respondents_behind(pooled, present, who) >= self.method.k
+        return np.asarray(np.where(enough[pooled], self._standing(position, pooled, positions), np.nan))
+
+    def _standing(self, position: int, labels: Ints, positions: tuple[int, ...]) -> Floats:
+        """What stands for the groups in one variable, from the values that are there."""
         values, kind = self.columns.values[:, position], self.columns.kinds[position]
         how = self.method.aggregation
         if how == "medoid":

@@ -33,6 +33,20 @@ def values_few_alike(
     return sum(few_alike((name,), strata, k, before, after) for name in names)
 
 
+def few_behind(names: tuple[str, ...], strata: tuple[str, ...], k: int, before: Microdata, after: Microdata) -> int:
+    """Published values for which fewer than k respondents had a value of that variable."""
+    who, household, broken = _respondents(after), after.household(), 0
+    if household is not None and all(after.schema[name].is_household for name in names):
+        who = household
+    for name in names:
+        group = after.patterns((*strata, name)).group
+        shown = ~after.missing(name)
+        pairs = np.unique(np.stack((group, who), axis=1)[shown & ~before.missing(name)], axis=0)
+        behind = np.bincount(pairs[:, 0], minlength=int(group.max(initial=0)) + 1)
+        broken += int((behind[np.unique(group[shown])] < k).sum())
+    return broken
+
+
 def means_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
     """Complete numeric variables whose mean moved by more than rounding explains."""
     moved = 0

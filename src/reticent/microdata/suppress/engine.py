@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Codes
+from reticent.base.arrays import Codes, Ints
 from reticent.base.errors import ParameterError
 from reticent.microdata.risk.semantics import Semantics
 from reticent.microdata.suppress.attacker import Families, cheapest_of, families, household_blanks
@@ -17,6 +17,7 @@ from reticent.microdata.suppress.inference import Judge, loosened
 from reticent.microdata.suppress.lend import lent_blanks, masks_of
 from reticent.microdata.suppress.merge import merged_blanks
 from reticent.microdata.suppress.slack import Costs, with_slack
+from reticent.microdata.suppress.ties import first_with, spread
 
 
 @dataclass(frozen=True)
@@ -102,11 +103,10 @@ def _attacked(task: Task) -> Solved:
         published, stuck = _spread(lent, task), stuck | left
     if task.slack > 0 and task.risk_threshold is None:
         cards = list(task.cards) or [max(int(c) + 1, 1) for c in task.codes.max(axis=0)]
-        judge = Judge(cards, task.demand, task.semantics, task.prices)
+        judge = Judge(cards, task.demand, task.semantics, task.prices, _ties(task))
         unneeded = costs.of_file(wider) - bound
         left_over = task.slack * (costs.of_file(masks_of(published, task.codes)) - unneeded) - unneeded
-        more = loosened(task.codes, published, judge, generator, budget=left_over)
-        published = _spread(more, task)
+        published = loosened(task.codes, published, judge, generator, budget=left_over)
     return Solved(published, stuck | _above_cap(published, task), None if stuck.any() else bound)
 
 
@@ -128,7 +128,11 @@ def _cheapest(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_], Familie
 
 
 def _spread(published: Codes, task: Task) -> Codes:
-    return published if task.household is None else spread(published, task.household, task.shared)
+    return published if task.household is None else spread(published, _ties(task))
+
+
+def _ties(task: Task) -> Ints:
+    return first_with(task.household, task.shared, (len(task.codes), task.codes.shape[1]))
 
 
 def _above_cap(published: Codes, task: Task) -> NDArray[np.bool_]:
@@ -143,17 +147,6 @@ def blanked(codes: Codes, masks: NDArray[np.int64]) -> Codes:
     out = codes.copy()
     for v in range(codes.shape[1]):
         out[masks >> v & 1 == 1, v] = -1
-    return out
-
-
-def spread(published: Codes, household: NDArray[np.int64], shared: int) -> Codes:
-    """Blank a shared variable for all members of a household in which it is blank for one."""
-    out = published.copy()
-    for v in range(published.shape[1]):
-        if shared >> v & 1:
-            gone = np.zeros(int(household.max()) + 1, np.bool_)
-            gone[household[published[:, v] < 0]] = True
-            out[gone[household], v] = -1
     return out
 
 

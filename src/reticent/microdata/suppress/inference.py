@@ -14,11 +14,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Codes
+from reticent.base.arrays import Codes, Ints
 from reticent.kernels.grouping import pattern_table
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.risk.semantics import Semantics, count_codes
 from reticent.microdata.suppress.demand import Demand, Prices, variables_of
+from reticent.microdata.suppress.ties import spread
 
 MOST_RECORDS = 8
 MOST_FILES = 20_000
@@ -40,15 +41,38 @@ class Inferred:
     exact: bool
 
 
-def inferred_blanks(
-    published: Codes, blank: NDArray[np.bool_], cards: list[int], demand: Demand, semantics: Semantics
-) -> Inferred:
+@dataclass(frozen=True)
+class Judge:
+    """What a published file promises: the codes of each variable, the demand and its reading of missing values.
+
+    `same` has for each value the first record that has the same by necessity (see `ties`; none: each stands alone).
+    """
+
+    cards: list[int]
+    demand: Demand
+    semantics: Semantics
+    prices: Prices
+    same: Ints | None = None
+
+    def unknowns(self, blank: NDArray[np.bool_]) -> tuple[list[int], Ints, Ints]:
+        """The variable of each unknown, the places of the blanks, and the unknown that stands in each place."""
+        places = np.argwhere(blank)
+        owners = places if self.same is None else np.column_stack((self.same[blank], places[:, 1]))
+        distinct, which = np.unique(owners, axis=0, return_inverse=True)
+        return distinct[:, 1].tolist(), places, which.ravel()
+
+    def spread(self, published: Codes) -> Codes:
+        """The file with each value blank that somebody shares for whom it is blank."""
+        return published if self.same is None else spread(published, self.same)
+
+
+def inferred_blanks(published: Codes, blank: NDArray[np.bool_], judge: Judge) -> Inferred:
     """Count the blanks (`blank`, made by the method) that an attacker infers; variable v has the codes 0 … cards[v] − 1."""
-    n_blanks = int(blank.sum())
+    n_blanks, semantics, cards, demand = int(blank.sum()), judge.semantics, judge.cards, judge.demand
     if semantics not in JUDGED or not n_blanks:
         return Inferred(n_blanks, 0, not n_blanks)
-    if _is_small(published, blank, cards):
-        return Inferred(n_blanks, int(enumerated(published, blank, cards, demand, semantics).sum()), True)
+    if _is_small(published, blank, judge):
+        return Inferred(n_blanks, int(enumerated(published, blank, judge).sum()), True)
     found = np.zeros(blank.shape, np.bool_)
     for mask, k in demand.combinations:
         variables = list(variables_of(mask))
@@ -60,16 +84,6 @@ def inferred_blanks(
     return Inferred(n_blanks, int((found & blank & (np.array(cards) > 1)).sum()), False)
 
 
-@dataclass(frozen=True)
-class Judge:
-    """What a published file promises: the codes of each variable, the demand and its reading of missing values."""
-
-    cards: list[int]
-    demand: Demand
-    semantics: Semantics
-    prices: Prices
-
-
 def loosened(codes: Codes, published: Codes, judge: Judge, generator: np.random.Generator, *, budget: float) -> Codes:
     """More blanks, until none is inferred; in large files none of those that the lower bound finds, within the budget.
 
@@ -79,17 +93,25 @@ def loosened(codes: Codes, published: Codes, judge: Judge, generator: np.random.
     out = published.copy()
     for effort in range(1, TRIES + 1):
         blank = (out < 0) & (codes >= 0)
-        if _is_small(out, blank, judge.cards):
-            if not enumerated(out, blank, judge.cards, judge.demand, judge.semantics).any():
-                break
-            _blank_more(codes, out, (out >= 0) & (generator.random(out.shape) < effort / TRIES), judge.prices, np.inf)
-            continue
-        wanted = _causes(out, blank, judge, generator)
-        spent = _blank_more(codes, out, wanted, judge.prices, budget)
-        budget -= spent
-        if not spent:
+        small = _is_small(out, blank, judge)
+        if small and not enumerated(out, blank, judge).any():
             break
+        if small:
+            wanted = (out >= 0) & (generator.random(out.shape) < effort / TRIES)
+        else:
+            wanted = _causes(out, blank, judge, generator)
+        more = out.copy()
+        spent = _blank_more(codes, more, wanted, judge.prices, np.inf if small else budget)
+        more = judge.spread(more)
+        if not _within_cap(codes, more, judge.prices) or not (small or spent):
+            break
+        out, budget = more, budget if small else budget - spent
     return out
+
+
+def _within_cap(codes: Codes, published: Codes, prices: Prices) -> bool:
+    """Whether no record has more blanks than it may get, also those that it shares with its household."""
+    return prices.cap is None or int(((published < 0) & (codes >= 0)).sum(axis=1).max(initial=0)) <= prices.cap
 
 
 def _causes(
@@ -149,32 +171,30 @@ def _blank_more(codes: Codes, published: Codes, wanted: NDArray[np.bool_], price
     return float(price[len(places) - 1]) if len(places) else 0.0
 
 
-def _is_small(published: Codes, blank: NDArray[np.bool_], cards: list[int]) -> bool:
+def _is_small(published: Codes, blank: NDArray[np.bool_], judge: Judge) -> bool:
     if len(published) > MOST_RECORDS:
         return False
-    return prod(cards[v] for _, v in np.argwhere(blank).tolist()) <= MOST_FILES
+    return prod(judge.cards[v] for v in judge.unknowns(blank)[0]) <= MOST_FILES
 
 
-def enumerated(
-    published: Codes, blank: NDArray[np.bool_], cards: list[int], demand: Demand, semantics: Semantics
-) -> NDArray[np.bool_]:
+def enumerated(published: Codes, blank: NDArray[np.bool_], judge: Judge) -> NDArray[np.bool_]:
     """Which blanks have one value in all truths for which the published file is safe."""
-    places = np.argwhere(blank)
-    seen: list[set[int]] = [set() for _ in places]
+    variables, places, which = judge.unknowns(blank)
+    seen: list[set[int]] = [set() for _ in variables]
     truth = published.copy()
     ones = np.ones(len(published), np.int64)
-    for values in product(*(range(cards[v]) for _, v in places.tolist())):
+    for values in product(*(range(judge.cards[v]) for v in variables)):
         if all(len(known) > 1 for known in seen):
             break
         if all(value in known for value, known in zip(values, seen, strict=True)):
             continue
-        truth[places[:, 0], places[:, 1]] = values
-        if _safe(published, truth, demand, semantics, ones):
+        truth[places[:, 0], places[:, 1]] = np.array(values)[which]
+        if _safe(published, truth, judge.demand, judge.semantics, ones):
             for value, known in zip(values, seen, strict=True):
                 known.add(value)
     out = np.zeros(blank.shape, np.bool_)
-    single = [len(known) == 1 and cards[v] > 1 for known, (_, v) in zip(seen, places.tolist(), strict=True)]
-    out[places[:, 0], places[:, 1]] = single
+    single = np.array([len(known) == 1 and judge.cards[v] > 1 for known, v in zip(seen, variables, strict=True)])
+    out[places[:, 0], places[:, 1]] = single[which] if single.size else False
     return out
 
 
