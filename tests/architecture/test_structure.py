@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,12 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "reticent"
 FILES = sorted(SOURCE.rglob("*.py"))
 MAX_FILE, MAX_FUNCTION = 450, 70
+MAX_PARAMETERS, MAX_OF_KERNELS, USUAL_PARAMETERS = 7, 12, 6
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -31,7 +38,7 @@ def test_layers_and_fences() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_sizes_and_docstrings(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    tree = _tree(path)
     assert ast.get_docstring(tree), "every file says what it is for"
     assert text.count("\n") <= MAX_FILE
     for node in _functions(tree):
@@ -40,6 +47,30 @@ def test_sizes_and_docstrings(path: Path) -> None:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             assert ast.get_docstring(node), f"{node.name} needs a docstring"
+
+
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    named = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return len([name for name in named if name not in ("self", "cls")])
+
+
+def _most_parameters(path: Path) -> int | None:
+    """Kernels take arrays one by one; commands have no limit, because their parameters are the options of their help."""
+    room = path.relative_to(SOURCE).parts[0]
+    return {"cli": None, "kernels": MAX_OF_KERNELS}.get(room, MAX_PARAMETERS)
+
+
+def test_parameters_are_few() -> None:
+    """95 of 100 functions have at most six, none more than its room allows."""
+    counts, too_many = [], []
+    for path in FILES:
+        for node in _functions(_tree(path)):
+            counts.append(_parameters(node))
+            limit = _most_parameters(path)
+            if limit is not None and counts[-1] > limit:
+                too_many.append(f"{path.relative_to(SOURCE)}: {node.name} has {counts[-1]}, at most {limit}")
+    assert not too_many, "group them: " + "; ".join(too_many)
+    assert sorted(counts)[int(0.95 * len(counts))] <= USUAL_PARAMETERS
 
 
 def test_exports_exist() -> None:

@@ -16,7 +16,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import FinishedOptions
-from reticent.io.finished import read_finished
+from reticent.io.finished import CellLayout, read_finished
 from reticent.tables.protection import judge_cells
 from reticent.tables.rules import Dominance, Threshold
 from reticent.tabulation.finished import finished_table
@@ -31,10 +31,8 @@ def test_turnover_by_activity_and_size(shared_data: Path) -> None:
     leaves = {row[-1] for row in paths}
     tree = Hierarchy.from_paths([[c for c in row if c not in leaves or c == row[-1]] for row in paths])
     options = FinishedOptions("TOT", count="N_OBS", top=("MAX",))
-    found = read_finished(
-        folder / "rtauargus_turnover_act_size.csv", ["ACTIVITY", "SIZE"], options, trees=[(tree,), ()],
-        totals=["Total", "Total"], response="TOT",
-    )  # fmt: skip
+    layout = CellLayout(["ACTIVITY", "SIZE"], [(tree,), ()], totals=["Total", "Total"], response="TOT")
+    found = read_finished(folder / "rtauargus_turnover_act_size.csv", layout, options)
     table = finished_table(found.columns, tolerance=0.01)
     assert table.n_cells == 414
     verdict = judge_cells(table, [Threshold(minimum=3, protection=10), Dominance(n=1, k=85)])

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from reticent.api.loading import as_hierarchy
-from reticent.base.checks import check_choice
+from reticent.base.checks import check_choice, check_options
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, silent
@@ -47,16 +47,22 @@ class PublishedAudit:
         return plain
 
 
+class Reading(TypedDict, total=False):
+    """What a frame or file of cells does not say itself; None says nothing."""
+
+    value: str | None
+    status: str | None
+    kind: str | None
+    hides_empty: bool | None
+
+
 def audit(
     source: Any,
     *,
     structure: Mapping[str, Any] | None = None,
-    value: str | None = None,
-    status: str | None = None,
-    kind: str | None = None,
-    hides_empty: bool | None = None,
     total: str = "Total",
     progress: Progress = silent,
+    **reading: Unpack[Reading],
 ) -> PublishedAudit:
     """Attack a published table: a `PublishedTable`, a frame or a CSV file with one row per cell, totals included.
 
@@ -70,8 +76,8 @@ def audit(
     >>> audit(cells).rows()[0]
     {'cell': ['a'], 'low': 1.0, 'high': 5.0, 'exposed': False}
     """
-    told = {"value": value, "status": status, "kind": kind, "hides_empty": hides_empty}
-    table = _published(source, {name: given for name, given in told.items() if given is not None})
+    check_options(reading, Reading.__annotations__, owner="audit")
+    table = _published(source, {name: given for name, given in reading.items() if given is not None})
     trees = {
         name: (as_hierarchy(tree, owner=f"audit, structure of {name!r}"),) for name, tree in (structure or {}).items()
     }

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from reticent.api.arguments import kind_of, list_of, names_of
 from reticent.api.exploration import Exploration, candidates_of
 from reticent.api.file_run import FileRun
 from reticent.api.risk import Risk
 from reticent.api.table_run import Tabulation
-from reticent.base.checks import check_choice
+from reticent.base.checks import check_choice, check_options
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret, as_secret
@@ -20,7 +20,7 @@ from reticent.data.plan import RiskSection
 from reticent.data.schema import Schema
 from reticent.microdata.explore import ExploreSettings, explore
 from reticent.microdata.measure import measure_risk
-from reticent.microdata.protect import protect_data
+from reticent.microdata.protect import FileOptions, protect_data
 from reticent.queries.analysis.cutpoints import Bin, fixed_width, minimum_width
 from reticent.report.notebook import facts_html
 
@@ -58,35 +58,20 @@ class Data:
         settings = RiskSection(keys=names_of(keys, "keys", "risk"), dimension=dimension, threshold=threshold)
         return Risk(measure_risk(self.microdata, settings), self.microdata)
 
-    def protect(
-        self,
-        steps: Sequence[MaskingMethod],
-        *,
-        most: float | None = None,
-        risk: RiskSection | None = None,
-        edits: Sequence[str] = (),
-        secret: Secret | int | bytes | Path | str | None = None,
-        test_secret: bool = False,
-        keep_order: bool = False,
-        keep_household_ids: bool = False,
-        progress: Progress = silent,
-    ) -> FileRun:
+    def protect(self, steps: Sequence[MaskingMethod], **options: Unpack[FileOptions]) -> FileRun:
         """Mask the records step by step, attack the result and judge it.
 
         `most` limits the largest risk of a record and of a household, and the share of records that can be linked back
         (0.05 where the data have weights; without weights it must be given). Other limits and attacks are options of
         `risk`; `edits` are rules that every published record satisfies. Without a `secret` one is drawn and kept in the
         confidential report: every further release of these data needs it. A secret that can be guessed is refused, unless
-        `test_secret` says that the result is never released.
+        `test_secret` says that the result is never released. `keep_order` and `keep_household_ids` publish what is changed
+        by default.
         """
+        check_options(options, FileOptions.__annotations__, owner="protect")
         chosen = list_of(steps, MaskingMethod, "steps", "protect", "masking methods")
-        rules = names_of(edits, "edits", "protect")
-        return FileRun(
-            protect_data(
-                self.microdata, chosen, most=most, risk=risk, edits=rules, secret=secret, test_secret=test_secret,
-                keep_order=keep_order, keep_household_ids=keep_household_ids, notes=self.notes, progress=progress,
-            )
-        )  # fmt: skip
+        options["edits"] = names_of(options.get("edits", ()), "edits", "protect")
+        return FileRun(protect_data(self.microdata, chosen, notes=self.notes, **options))
 
     def cutpoints(self, variable: str, *, least: int, kind: str = "minimum-width") -> tuple[Bin, ...]:
         """Bins of a number with at least `least` records each, as cutpoints that a policy can offer.

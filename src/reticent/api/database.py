@@ -12,7 +12,7 @@ from reticent.jobs import answer_query
 from reticent.jobs import attack_database as jobs_attack
 from reticent.queries.attacks.catalogue import AttackReport, run_catalogue
 from reticent.queries.attacks.scenario import scenario_from
-from reticent.queries.database import ProtectedDatabase
+from reticent.queries.database import Opening, ProtectedDatabase
 from reticent.queries.policy import Policy
 
 
@@ -36,7 +36,7 @@ def open_database(
     for name in ("secret", "ledger"):
         if options.get(name) is None:
             raise ParameterError(f"open_database: {name} is missing; give {name}=….")
-    known = ("secret", "ledger", "name", "version", "anchor", "create", "test_secret", "adopt_anchor", "streams")
+    known = ("secret", "ledger", "name", "version", *Opening.__annotations__)
     unknown = [name for name in options if name not in known]
     if unknown:
         raise ParameterError(f"open_database: unknown option {unknown[0]!r}; known are {', '.join(known)}.")

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from reticent.api.arguments import name_of, names_of, refuse_type
 from reticent.api.data import Data
+from reticent.base.checks import check_options
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.microdata import Microdata
@@ -18,27 +19,34 @@ from reticent.io.read import load_microdata
 Tree = Hierarchy | Path | str | Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | Any
 
 
+class Described(TypedDict, total=False):
+    """What a call says of the variables: their roles, hierarchies of codes, kinds, and codes that mean "not known"."""
+
+    keys: Sequence[str]
+    sensitive: Sequence[str]
+    identifiers: Sequence[str]
+    weight: str | None
+    household: str | None
+    respondent: str | None
+    hierarchies: Mapping[str, Tree] | None
+    kinds: Mapping[str, Kind | str] | None
+    missing: Mapping[str, Sequence[str]] | None
+
+
 def load(
     source: Any,
     *,
     schema: Schema | Path | str | None = None,
-    keys: Sequence[str] = (),
-    sensitive: Sequence[str] = (),
-    identifiers: Sequence[str] = (),
-    weight: str | None = None,
-    household: str | None = None,
-    respondent: str | None = None,
-    hierarchies: Mapping[str, Tree] | None = None,
-    kinds: Mapping[str, Kind | str] | None = None,
-    missing: Mapping[str, Sequence[str]] | None = None,
     query: str | None = None,
+    **described: Unpack[Described],
 ) -> Data:
     """Load confidential records.
 
     `source` is a pandas, polars or arrow frame, a DuckDB relation, the path of a file, or the URL of a database together
     with `query`. A `schema` (or its file) says what is known of the variables; the other options say it here and take
-    precedence: key variables, sensitive ones, direct identifiers, the sampling weight, the household id, the id of the
-    respondent a record belongs to, hierarchies of codes, kinds, and codes that mean "not known".
+    precedence: `keys`, `sensitive` variables, direct `identifiers`, the sampling `weight`, the id of the `household`, the
+    id of the `respondent` a record belongs to, `hierarchies` of codes, `kinds`, and the codes that mean "not known"
+    (`missing`).
 
     A hierarchy is a `Hierarchy`, a file (ARGUS `.hrc`, ARX `.csv`, our `.toml`), rows or a frame as ARX writes them (leaf
     first), or a mapping from each code to the codes below it.
@@ -47,6 +55,7 @@ def load(
     >>> load(pl.DataFrame({"age": [30, 41, 30], "region": ["n", "s", "n"]}), keys=["age", "region"])
     <Data 3 records × 2 variables, keys: age, region>
     """
+    check_options(described, Described.__annotations__, owner="load")
     if isinstance(source, Data | Microdata):
         raise ParameterError(f"load: the source is a {type(source).__name__} already; use it as it is.")
     refuse_type(schema, (Schema, Path, str, type(None)), "schema", "load", "a Schema or the path of a schema file")
@@ -57,31 +66,21 @@ def load(
         if query is not None:
             raise ParameterError("load: a query belongs to the URL of a database; the source is a frame.")
         data, notes = read_frame(source, schema)
-    roles = _roles(keys, sensitive, identifiers, weight=weight, household=household, respondent=respondent)
-    changed = _with_roles(data.schema, roles)
-    changed = _with_options(changed, hierarchies or {}, kinds or {}, missing or {})
+    changed = _with_options(_with_roles(data.schema, _roles(described)), described)
     if changed != data.schema:
         data = Microdata.of(data.frame, changed)
     return Data(data, tuple(notes))
 
 
-def _roles(
-    keys: Sequence[str],
-    sensitive: Sequence[str],
-    identifiers: Sequence[str],
-    *,
-    weight: str | None,
-    household: str | None,
-    respondent: str | None,
-) -> dict[str, Role]:
+def _roles(described: Described) -> dict[str, Role]:
     """The role of each variable that is named; nobody has two."""
     lists = {
-        Role.KEY: names_of(keys, "keys", "load"),
-        Role.SENSITIVE: names_of(sensitive, "sensitive", "load"),
-        Role.IDENTIFIER: names_of(identifiers, "identifiers", "load"),
-        Role.WEIGHT: name_of(weight, "weight", "load"),
-        Role.HOUSEHOLD_ID: name_of(household, "household", "load"),
-        Role.ENTITY: name_of(respondent, "respondent", "load"),
+        Role.KEY: names_of(described.get("keys", ()), "keys", "load"),
+        Role.SENSITIVE: names_of(described.get("sensitive", ()), "sensitive", "load"),
+        Role.IDENTIFIER: names_of(described.get("identifiers", ()), "identifiers", "load"),
+        Role.WEIGHT: name_of(described.get("weight"), "weight", "load"),
+        Role.HOUSEHOLD_ID: name_of(described.get("household"), "household", "load"),
+        Role.ENTITY: name_of(described.get("respondent"), "respondent", "load"),
     }
     roles: dict[str, Role] = {}
     for role, names in lists.items():
@@ -105,12 +104,9 @@ def _with_roles(schema: Schema, roles: Mapping[str, Role]) -> Schema:
     return Schema(tuple(variables))
 
 
-def _with_options(
-    schema: Schema,
-    hierarchies: Mapping[str, Tree],
-    kinds: Mapping[str, Kind | str],
-    missing: Mapping[str, Sequence[str]],
-) -> Schema:
+def _with_options(schema: Schema, described: Described) -> Schema:
+    hierarchies, kinds = described.get("hierarchies") or {}, described.get("kinds") or {}
+    missing = described.get("missing") or {}
     for given, name in ((hierarchies, "hierarchies"), (kinds, "kinds"), (missing, "missing")):
         refuse_type(given, Mapping, name, "load", "a mapping from the names of variables")
         schema.require(given, owner=f"load, {name}")

@@ -1,12 +1,12 @@
 """`Tabulation`: a table to be protected; `TableRun`: what that gave, confidential; `PublishedTable`: what may leave."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from reticent.api.arguments import list_of, names_of, refuse_type
-from reticent.base.checks import check_reason
+from reticent.base.checks import check_options, check_reason
 from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, silent
@@ -47,6 +47,26 @@ class PublishedTable(published_table.PublishedTable):
     def public_report(self, path: Path | str) -> None:
         """Write the table as a page for the public."""
         write_text(Path(path), public_table_report(self))
+
+
+class TableOptions(TypedDict, total=False):
+    """What may be said of the protection of a table besides rules and method; `Tabulation.protect` says what each means."""
+
+    bounds: BoundsOptions | None
+    cost: str
+    time_limit: float
+    insiders: Insiders
+    coalition: int
+    hide_empty: bool
+    relations: Sequence[str]
+    a_priori: Sequence[Entry]
+    earlier: Mapping[int, published_table.PublishedTable] | None
+    previous: Mapping[int, published_table.PublishedTable] | None
+    secret: Secret | int | bytes | Path | str | None
+    test_secret: bool
+
+
+_OF_ATTACKER = tuple(one.name for one in fields(Attacker))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,19 +110,8 @@ class Tabulation:
         *,
         rules: Sequence[Rule],
         method: TableMethod | None = None,
-        bounds: BoundsOptions | None = None,
-        cost: str = "value",
-        time_limit: float = 60.0,
-        insiders: Insiders = "exact",
-        coalition: int = 1,
-        hide_empty: bool = False,
-        relations: Sequence[str] = (),
-        a_priori: Sequence[Entry] = (),
-        earlier: Mapping[int, published_table.PublishedTable] | None = None,
-        previous: Mapping[int, published_table.PublishedTable] | None = None,
-        secret: Secret | int | bytes | Path | str | None = None,
-        test_secret: bool = False,
         progress: Progress = silent,
+        **options: Unpack[TableOptions],
     ) -> "TableRun":
         """Judge the cells by the rules, protect them by the method (`heuristic` unless given), and attack the result.
 
@@ -112,16 +121,20 @@ class Tabulation:
         By the number of a linked table (from 0), `earlier` has what was published of it before, and `previous` the same
         table of an earlier period. Methods that draw need a `secret`.
         """
+        check_options(options, TableOptions.__annotations__, owner="protect")
         judged = list_of(rules, Rule, "rules", "protect", "rules")
         if method is not None and not isinstance(method, TableMethod):
             raise ParameterError(
                 "protect: method must be one of reticent.methods, as in methods.Heuristic(time_limit=60)."
             )
+        attacker = Attacker(
+            options.get("bounds") or BoundsOptions(), options.get("insiders", "exact"), options.get("coalition", 1)
+        )
+        wishes: dict[str, Any] = {name: given for name, given in options.items() if name not in _OF_ATTACKER}
+        wishes["relations"] = names_of(options.get("relations", ()), "relations", "protect")
         found = protect_table(
             self._data, self.specs if len(self.specs) > 1 else self.specs[0], rules=judged, method=method,
-            attacker=Attacker(bounds or BoundsOptions(), insiders, coalition), cost=cost, time_limit=time_limit,
-            accept_exposed=True, hide_empty=hide_empty, relations=names_of(relations, "relations", "protect"), a_priori=a_priori,
-            earlier=earlier, previous=previous, secret=secret, test_secret=test_secret, progress=progress,
+            attacker=attacker, accept_exposed=True, progress=progress, **wishes,
         )  # fmt: skip
         return TableRun(found, self._data.frame.kind)
 

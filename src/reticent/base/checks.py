@@ -33,6 +33,13 @@ def check_choice(value: str, allowed: Sequence[str], *, name: str, owner: str) -
         )
 
 
+def check_options(given: Iterable[str], known: Iterable[str], *, owner: str) -> None:
+    """Refuse the name of an option that nobody has declared; suggest the nearest."""
+    for name in given:
+        if name not in known:
+            raise ParameterError(f"{owner}: unknown option {name!r}.{did_you_mean(name, known)}")
+
+
 def check_unique(values: Iterable[str], *, name: str, owner: str) -> None:
     """Refuse a list in which something stands twice."""
     seen: set[str] = set()

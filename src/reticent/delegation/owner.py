@@ -11,12 +11,12 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_choice
+from reticent.base.checks import check_choice, check_options
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.delegation.columns import (
@@ -241,16 +241,25 @@ def _number(value: Fraction | bool | None) -> Any:
     return int(value) if value.denominator == 1 else {"fraction": str(value), "about": float(value)}
 
 
+class Verifying(TypedDict, total=False):
+    """How a response is verified: by which check, with which primes, and what is called once it is taken."""
+
+    check: str
+    draw: Callable[[int], tuple[int, ...]] | None
+    taken: Callable[[], None]
+    progress: Progress
+
+
 def open_response(
-    job: Job, keys: Keys, receipt: Receipt, raw: bytes, values: Mapping[str, Any], *,
-    check: str = "residues", draw: Callable[[int], tuple[int, ...]] | None = None,
-    taken: Callable[[], None] = lambda: None, progress: Progress = silent,
-) -> Verified:  # fmt: skip
+    job: Job, keys: Keys, receipt: Receipt, raw: bytes, values: Mapping[str, Any], **verifying: Unpack[Verifying]
+) -> Verified:
     """Decrypt a response and verify every total; anything wrong is refused.
 
     `taken` is called once the message is whole and answers this request, before anything is decrypted: from there on the
     receipt must not be used again. After a `WrongResultError` the keys must not be used again either.
     """
+    check_options(verifying, Verifying.__annotations__, owner="delegate")
+    check = verifying.get("check", "residues")
     check_choice(check, CHECKS, name="check", owner="delegate")
     job.refuse_check(check)
     data = whole_values(values, job.columns)
@@ -259,9 +268,10 @@ def open_response(
     message = read_message(raw, "response")
     _check_answer(job, keys, receipt, message)
     ciphers = _ciphers(keys, message)
-    taken()
+    verifying.get("taken", lambda: None)()
+    draw, progress = verifying.get("draw") or fresh_primes, verifying.get("progress", silent)
     try:
-        return _verified(job, keys, ciphers, data, check=check, draw=draw or fresh_primes, progress=progress)
+        return _verified(job, keys, ciphers, data, check=check, draw=draw, progress=progress)
     except DataError as err:
         raise WrongResultError(f"{str(err).rstrip('.')}, and these keys are spent: make new ones.") from err
 

@@ -30,23 +30,28 @@ class FinishedFile:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class CellLayout:
+    """What a file of cells has: dimensions with their trees (which may be made from the codes), totals and missing codes,
+    the response, the column of the shadow variable, and `others` that are read besides."""
+
+    names: Sequence[str]
+    trees: Sequence[Trees | Callable[[tuple[str, ...]], Trees]]
+    totals: Sequence[str]
+    response: str | None
+    missing: Sequence[str | None] = ()
+    shadow: str | None = None
+    others: Sequence[str] = ()
+
+
 def read_finished(
-    path: Path,
-    names: Sequence[str],
-    options: FinishedOptions,
-    *,
-    trees: Sequence[Trees | Callable[[tuple[str, ...]], Trees]],
-    totals: Sequence[str],
-    response: str | None,
-    header: Sequence[str] | None = None,
-    missing: Sequence[str | None] = (),
-    shadow: str | None = None,
-    others: Sequence[str] = (),
+    path: Path, layout: CellLayout, options: FinishedOptions, *, header: Sequence[str] | None = None
 ) -> FinishedFile:
-    """Read the cells; `header` are the column names where the file has none. Trees may be made from the codes."""
+    """Read the cells; `header` are the column names where the file has none."""
+    names, shadow = layout.names, layout.shadow
     notes = Notes()
     frame = read_delimited(path, separator=options.separator, names=header, notes=notes)
-    wanted = [*names, options.value, *options.top, *others]
+    wanted = [*names, options.value, *options.top, *layout.others]
     wanted += [n for n in (options.count, options.status, options.cost, shadow) if n is not None]
     wanted += [n for n in (options.lower_protection, options.upper_protection) if n is not None]
     for name in wanted:
@@ -61,14 +66,14 @@ def read_finished(
     rows.check_given(options.value)
     grown = tuple(
         tree(tuple(dict.fromkeys(listed))) if callable(tree) else tree
-        for tree, listed in zip(trees, codes, strict=True)
+        for tree, listed in zip(layout.trees, codes, strict=True)
     )
     columns = CellColumns(
-        tuple(names), codes, grown, tuple(totals), rows.numbers(options.value),
+        tuple(names), codes, grown, tuple(layout.totals), rows.numbers(options.value),
         None if options.count is None else _whole(rows.numbers(options.count), options.count, path),
         np.column_stack([rows.numbers(name) for name in options.top]) if options.top else None,
-        response, tuple(missing), None if shadow is None else (shadow, rows.numbers(shadow)),
-        tuple((name, rows.numbers(name)) for name in others),
+        layout.response, tuple(layout.missing), None if shadow is None else (shadow, rows.numbers(shadow)),
+        tuple((name, rows.numbers(name)) for name in layout.others),
     )  # fmt: skip
     entries = tuple(_entries(rows, codes, options))
     return FinishedFile(columns, entries, tuple(notes))

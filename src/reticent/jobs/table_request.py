@@ -12,7 +12,7 @@ from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.data.table_plan import DimensionOptions, TablePlan, TableSection
 from reticent.io.argus_hst import read_hst
 from reticent.io.argus_text import Notes, find_file
-from reticent.io.finished import read_finished
+from reticent.io.finished import CellLayout, read_finished
 from reticent.io.hierarchies import read_hierarchy
 from reticent.io.published import read_published_table
 from reticent.io.read import Loaded, load_source
@@ -160,11 +160,13 @@ def _finished(plan: TablePlan, section: TableSection, notes: Notes) -> tuple[Tab
     dimensions = section.all_dimensions()
     found = read_finished(
         find_file(plan.folder, section.finished.path or plan.data.path, notes),
-        [d.variable for d in dimensions],
+        CellLayout(
+            names=[d.variable for d in dimensions],
+            trees=[_trees(plan, d, notes) for d in dimensions],
+            totals=[d.total for d in dimensions],
+            response=section.response or section.finished.value,
+        ),
         section.finished,
-        trees=[_trees(plan, d, notes) for d in dimensions],
-        totals=[d.total for d in dimensions],
-        response=section.response or section.finished.value,
     )
     for line in found.notes:
         notes.add(line)

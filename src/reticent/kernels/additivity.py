@@ -1,18 +1,28 @@
 """Whole numbers for the inner cells of a table so that all sums come near to given values: descent by single and double steps."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from reticent.base.arrays import Floats, Ints, Mask, Narrow
 
 
+class Sums(NamedTuple):
+    """Which sums each inner value j is part of: `cells[indptr[j]:indptr[j + 1]]` with these coefficients."""
+
+    indptr: Ints
+    cells: Narrow
+    coefs: Narrow
+
+
 @njit(cache=True)
-def sums_of(values: Ints, indptr: Ints, cells: Narrow, coefs: Narrow, n_cells: int) -> Ints:
+def sums_of(values: Ints, sums: Sums, n_cells: int) -> Ints:
     """The sum of each cell over the inner values that belong to it; O(entries)."""
     out = np.zeros(n_cells, dtype=np.int64)
     for j in range(values.shape[0]):
-        for at in range(indptr[j], indptr[j + 1]):
-            out[cells[at]] += coefs[at] * values[j]
+        for at in range(sums.indptr[j], sums.indptr[j + 1]):
+            out[sums.cells[at]] += sums.coefs[at] * values[j]
     return out
 
 
@@ -31,36 +41,26 @@ def _allowed(value: int, skip: int) -> bool:
     return value == 0 or value > skip
 
 
-@njit(cache=True)
-def _pull(j: int, indptr: Ints, cells: Narrow, coefs: Narrow, off: Ints, weights: Floats) -> tuple[float, float]:
+@njit(cache=True, inline="always")
+def _pull(j: int, sums: Sums, off: Ints, weights: Floats) -> tuple[float, float]:
     """Half the slope and half the curvature of Σ w·off² along inner value j."""
     slope, bend = 0.0, 0.0
-    for at in range(indptr[j], indptr[j + 1]):
-        weight = weights[cells[at]]
-        slope += weight * coefs[at] * off[cells[at]]
-        bend += weight * coefs[at] * coefs[at]
+    for at in range(sums.indptr[j], sums.indptr[j + 1]):
+        weight = weights[sums.cells[at]]
+        slope += weight * sums.coefs[at] * off[sums.cells[at]]
+        bend += weight * sums.coefs[at] * sums.coefs[at]
     return slope, bend
 
 
-@njit(cache=True)
-def _apply(j: int, change: int, values: Ints, indptr: Ints, cells: Narrow, coefs: Narrow, off: Ints) -> None:
+@njit(cache=True, inline="always")
+def _apply(j: int, change: int, values: Ints, sums: Sums, off: Ints) -> None:
     values[j] += change
-    for at in range(indptr[j], indptr[j + 1]):
-        off[cells[at]] += coefs[at] * change
+    for at in range(sums.indptr[j], sums.indptr[j + 1]):
+        off[sums.cells[at]] += sums.coefs[at] * change
 
 
 @njit(cache=True)
-def single_steps(
-    values: Ints,
-    order: Ints,
-    free: Mask,
-    indptr: Ints,
-    cells: Narrow,
-    coefs: Narrow,
-    off: Ints,
-    weights: Floats,
-    skip: int,
-) -> int:
+def single_steps(values: Ints, order: Ints, free: Mask, sums: Sums, off: Ints, weights: Floats, skip: int) -> int:
     """Move each free inner value to its next allowed value as long as Σ w·off² falls; returns the number of moves.
 
     `off` is what each sum is above its target and is kept up to date; O(entries) for each sweep.
@@ -70,7 +70,7 @@ def single_steps(
         j = order[place]
         if not free[j]:
             continue
-        slope, bend = _pull(j, indptr, cells, coefs, off, weights)
+        slope, bend = _pull(j, sums, off, weights)
         best, gain = 0, -1e-9
         for up in (True, False):
             change = _step(values[j], up, skip)
@@ -79,7 +79,7 @@ def single_steps(
                 if found < gain:
                     best, gain = change, found
         if best != 0:
-            _apply(j, best, values, indptr, cells, coefs, off)
+            _apply(j, best, values, sums, off)
             moved += 1
     return moved
 
@@ -91,9 +91,7 @@ def double_steps(
     partners: Ints,
     signs: Narrow,
     free: Mask,
-    indptr: Ints,
-    cells: Narrow,
-    coefs: Narrow,
+    sums: Sums,
     off: Ints,
     weights: Floats,
     skip: int,
@@ -104,7 +102,7 @@ def double_steps(
         j, k = order[place], partners[place]
         if k < 0 or j == k or not free[j] or not free[k]:
             continue
-        slope, bend = _pull(j, indptr, cells, coefs, off, weights)
+        slope, bend = _pull(j, sums, off, weights)
         for up in (True, False):
             change = _step(values[j], up, skip)
             if change == 0:
@@ -113,13 +111,13 @@ def double_steps(
             if values[k] + other < 0 or not _allowed(values[k] + other, skip):
                 continue
             first = 2.0 * change * slope + bend * change * change
-            _apply(j, change, values, indptr, cells, coefs, off)
-            push, curve = _pull(k, indptr, cells, coefs, off, weights)
+            _apply(j, change, values, sums, off)
+            push, curve = _pull(k, sums, off, weights)
             if first + 2.0 * other * push + curve * other * other < -1e-9:
-                _apply(k, other, values, indptr, cells, coefs, off)
+                _apply(k, other, values, sums, off)
                 moved += 1
                 break
-            _apply(j, -change, values, indptr, cells, coefs, off)
+            _apply(j, -change, values, sums, off)
     return moved
 
 

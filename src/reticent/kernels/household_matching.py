@@ -4,25 +4,37 @@ Members are compared by codes through tables of what is shown for each true valu
 distance; whether all members find a partner is a bipartite matching (augmenting paths; households are small).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from reticent.base.arrays import Codes, Floats, Ints, Mask
 
 
-@njit(cache=True, nogil=True)
-def _fits(
-    i: int,
-    j: int,
-    true: Codes,
-    shown: Codes,
-    detail: Codes,
-    table: Codes,
-    near_true: Floats,
-    near_shown: Floats,
-    radii: Floats,
-) -> bool:
+class People(NamedTuple):
+    """Who lives where, and what is true and shown of each.
+
+    The members of household h are `members[starts[h]:starts[h + 1]]`. Published codes `shown` at a `detail` are compared
+    by `table`[variable, detail, true code]; numbers that were moved lie within `radii`.
+    """
+
+    starts: Ints
+    members: Ints
+    true: Codes
+    shown: Codes
+    detail: Codes
+    table: Codes
+    near_true: Floats
+    near_shown: Floats
+    radii: Floats
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _fits(i: int, j: int, people: People) -> bool:
     """Whether published record j fits the true keys of the person of record i; O(keys)."""
+    true, shown, detail, table = people.true, people.shown, people.detail, people.table
+    near_true, near_shown = people.near_true, people.near_shown
     for v in range(true.shape[1]):
         code = shown[j, v]
         if code >= 0 and table[v, detail[j, v], true[i, v]] != code:
@@ -32,7 +44,7 @@ def _fits(
         gap = near_true[i, v] - near_shown[j, v]
         if gap == gap:
             total += gap * gap
-    near: bool = total <= radii[i] * (1.0 + 1e-9)
+    near: bool = total <= people.radii[i] * (1.0 + 1e-9)
     return near
 
 
@@ -52,27 +64,16 @@ def _augment(i: int, allowed: Mask, used: Mask, partner: Ints) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _matches(
-    h: int,
-    g: int,
-    starts: Ints,
-    members: Ints,
-    true: Codes,
-    shown: Codes,
-    detail: Codes,
-    table: Codes,
-    near_true: Floats,
-    near_shown: Floats,
-    radii: Floats,
-) -> bool:
+def _matches(h: int, g: int, people: People) -> bool:
     """Whether published household g can be household h; both have the same size. O(size² · keys + size³)."""
-    a, b = starts[h], starts[g]
-    size = starts[h + 1] - a
+    members = people.members
+    a, b = people.starts[h], people.starts[g]
+    size = people.starts[h + 1] - a
     allowed = np.zeros((size, size), dtype=np.bool_)
     for i in range(size):
         some = False
         for j in range(size):
-            fits = _fits(members[a + i], members[b + j], true, shown, detail, table, near_true, near_shown, radii)
+            fits = _fits(members[a + i], members[b + j], people)
             allowed[i, j] = fits
             some = some or fits
         if not some:
@@ -92,15 +93,7 @@ def count_households(
     last: Ints,
     listed: Ints,
     weights: Floats,
-    starts: Ints,
-    members: Ints,
-    true: Codes,
-    shown: Codes,
-    detail: Codes,
-    table: Codes,
-    near_true: Floats,
-    near_shown: Floats,
-    radii: Floats,
+    people: People,
     budget: int,
 ) -> tuple[Ints, Floats, int]:
     """For each asking household the listed ones (positions first to last) that can be it, and the sum of their weights.
@@ -117,26 +110,16 @@ def count_households(
         h = asking[at]
         for place in range(first[at], last[at]):
             g = listed[place]
-            if _matches(h, g, starts, members, true, shown, detail, table, near_true, near_shown, radii):
+            if _matches(h, g, people):
                 counts[at] += 1
                 sums[at] += weights[g]
     return counts, sums, asking.size
 
 
 @njit(cache=True, nogil=True)
-def own_households(
-    starts: Ints,
-    members: Ints,
-    true: Codes,
-    shown: Codes,
-    detail: Codes,
-    table: Codes,
-    near_true: Floats,
-    near_shown: Floats,
-    radii: Floats,
-) -> Mask:
+def own_households(people: People) -> Mask:
     """Whether the published form of each household can be the household itself."""
-    out = np.zeros(starts.size - 1, dtype=np.bool_)
+    out = np.zeros(people.starts.size - 1, dtype=np.bool_)
     for h in range(out.size):
-        out[h] = _matches(h, h, starts, members, true, shown, detail, table, near_true, near_shown, radii)
+        out[h] = _matches(h, h, people)
     return out

@@ -5,7 +5,7 @@ stay in k … 2k − 1 at every step. The walk is a function of the start, two r
 the clock and the number of threads have no part in it.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -14,6 +14,21 @@ from reticent.base.arrays import Floats, Ints, Words
 
 COUNT_MOVE_EVERY = 64
 """One proposal in so many tries to change the number of groups."""
+
+
+class Groups(NamedTuple):
+    """A partition that is changed in place.
+
+    The group of each record and its place there, the members of each group, their number and their sum; and a stack of
+    unused group numbers: its height first, the lowest number on top.
+    """
+
+    labels: Ints
+    place: Ints
+    members: Ints
+    sizes: Ints
+    sums: Floats
+    free: Ints
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -81,8 +96,8 @@ def _enter(x: Floats, i: int, g: int, labels: Ints, place: Ints, members: Ints, 
 
 
 @njit(cache=True, nogil=True)
-def group_state(x: Floats, labels: Ints, k: int) -> tuple[Ints, Ints, Ints, Floats]:
-    """Members, places and sums of the groups of a partition, with room for n // k groups of 2k − 1; O(n·d)."""
+def group_state(x: Floats, labels: Ints, k: int) -> Groups:
+    """The groups of a partition (which is not copied), with room for n // k groups of 2k − 1; O(n·d)."""
     n, d = x.shape
     room = n // k
     members = np.full((room, 2 * k - 1), -1, np.int64)
@@ -91,7 +106,12 @@ def group_state(x: Floats, labels: Ints, k: int) -> tuple[Ints, Ints, Ints, Floa
     place = np.zeros(n, np.int64)
     for i in range(n):
         _enter(x, i, labels[i], labels, place, members, sizes, sums)
-    return place, members, sizes, sums
+    free = np.zeros(room + 1, np.int64)
+    for g in range(room - 1, -1, -1):
+        if sizes[g] == 0:
+            free[0] += 1
+            free[free[0]] = g
+    return Groups(labels, place, members, sizes, sums, free)
 
 
 @njit(cache=True, nogil=True)
@@ -126,11 +146,9 @@ def _swap_change(x: Floats, i: int, j: int, a: int, b: int, na: int, nb: int, su
 
 
 @njit(cache=True, nogil=True)
-def _dissolve(
-    x: Floats, near: Ints, k: int, a: int, heat: float, words: Words,
-    labels: Ints, place: Ints, members: Ints, sizes: Ints, sums: Floats, free: Ints,
-) -> float:  # fmt: skip
+def _dissolve(x: Floats, near: Ints, k: int, a: int, heat: float, words: Words, groups: Groups) -> float:
     """Try to spread the members of group a over their neighbours' groups; returns the change made."""
+    labels, place, members, sizes, sums, free = groups
     count = sizes[a]
     moved = members[a, :count].copy()
     change = 0.0
@@ -166,11 +184,9 @@ def _dissolve(
 
 
 @njit(cache=True, nogil=True)
-def _found(
-    x: Floats, near: Ints, k: int, i: int, heat: float, words: Words,
-    labels: Ints, place: Ints, members: Ints, sizes: Ints, sums: Floats, free: Ints,
-) -> float:  # fmt: skip
+def _found(x: Floats, near: Ints, k: int, i: int, heat: float, words: Words, groups: Groups) -> float:
     """Try to form a new group around record i from records that their groups can spare; returns the change made."""
+    labels, place, members, sizes, sums, free = groups
     if free[0] == 0 or sizes[labels[i]] <= k:
         return 0.0
     g = free[free[0]]
@@ -204,15 +220,15 @@ def _found(
 
 @njit(cache=True, nogil=True)
 def anneal(
-    x: Floats, near: Ints, k: int, labels: Ints, place: Ints, members: Ints, sizes: Ints,
-    sums: Floats, free: Ints, words: Words, proposals: int, heat: float, cooling: float,
-) -> float:  # fmt: skip
+    x: Floats, near: Ints, k: int, groups: Groups, words: Words, proposals: int, heat: float, cooling: float
+) -> float:
     """Make `proposals` proposals, each at `cooling` times the heat of the one before; returns the change of the cost.
 
     A proposal takes a record i and one of its near records; i shifts to that record's group if both sizes allow it,
     else (and half the time) it changes places with a random member of that group. Everything is changed in place.
-    `free[0]` counts the unused group numbers that follow it. O(d) each.
+    O(d) each.
     """
+    labels, place, members, sizes, sums, _ = groups
     n, width = near.shape
     total = 0.0
     for step in range(proposals):
@@ -221,9 +237,9 @@ def anneal(
         a = labels[i]
         if step % COUNT_MOVE_EVERY == 0:
             if _next(words) >> np.uint64(63):
-                total += _dissolve(x, near, k, a, heat, words, labels, place, members, sizes, sums, free)
+                total += _dissolve(x, near, k, a, heat, words, groups)
             else:
-                total += _found(x, near, k, i, heat, words, labels, place, members, sizes, sums, free)
+                total += _found(x, near, k, i, heat, words, groups)
             continue
         b = labels[near[i, _below(words, width)]]
         if a == b:

@@ -20,6 +20,8 @@ from reticent.base.arrays import Array, Floats, Ints, Mask
 LEAF = 12
 THREADS = 2
 SMALL = 5_000
+STACK = 256
+"""Nodes that wait during a search: a tree halves its records, so that no path is longer."""
 TIE = 1e-9
 """Two squared distances this close (relatively) are a tie: sums of rounded squares differ in the last digits."""
 
@@ -69,23 +71,21 @@ def _select(points: Floats, order: Ints, begin: int, end: int, middle: int, colu
 
 
 @njit(cache=True, nogil=True)
-def _box(
-    points: Floats, order: Ints, begin: int, end: int, nominal: Array, low: Floats, high: Floats, gaps: Mask
-) -> int:
-    """Bounds of a stretch of records; returns the coordinate with the widest spread, −1 if all records are equal."""
+def _box(tree: Tree, node: int) -> int:
+    """Bounds of the stretch of a node; returns the coordinate with the widest spread, −1 if all its records are equal."""
     widest, best = 0.0, -1
-    for column in range(points.shape[1]):
+    for column in range(tree.points.shape[1]):
         smallest, largest = np.inf, -np.inf
         gap = False
-        for i in range(begin, end):
-            value = points[order[i], column]
+        for i in range(tree.starts[node], tree.ends[node]):
+            value = tree.points[tree.order[i], column]
             if value == value:
                 smallest, largest = min(smallest, value), max(largest, value)
             else:
                 gap = True
-        low[column], high[column], gaps[column] = smallest, largest, gap
+        tree.low[node, column], tree.high[node, column], tree.gaps[node, column] = smallest, largest, gap
         spread = largest - smallest
-        if nominal[column] and spread > 0:
+        if tree.nominal[column] and spread > 0:
             spread = 1.0
         if gap and spread == -np.inf:
             spread = 0.0
@@ -95,28 +95,19 @@ def _box(
 
 
 @njit(cache=True, nogil=True)
-def _build(
-    points: Floats,
-    nominal: Array,
-    order: Ints,
-    starts: Ints,
-    ends: Ints,
-    children: Ints,
-    low: Floats,
-    high: Floats,
-    gaps: Mask,
-) -> int:
+def _build(tree: Tree) -> int:
     """Split stretches at the median of their widest coordinate; returns the number of nodes. O(n log n · d)."""
+    starts, ends, children = tree.starts, tree.ends, tree.children
     n_nodes = 1
-    starts[0], ends[0] = 0, points.shape[0]
+    starts[0], ends[0] = 0, tree.points.shape[0]
     node = 0
     while node < n_nodes:
         begin, end = starts[node], ends[node]
-        column = _box(points, order, begin, end, nominal, low[node], high[node], gaps[node])
+        column = _box(tree, node)
         children[node] = -1
         if end - begin > LEAF and column >= 0:
             middle = (begin + end) // 2
-            _select(points, order, begin, end, middle, column)
+            _select(tree.points, tree.order, begin, end, middle, column)
             children[node] = n_nodes
             starts[n_nodes], ends[n_nodes] = begin, middle
             starts[n_nodes + 1], ends[n_nodes + 1] = middle, end
@@ -133,27 +124,27 @@ def build_tree(points: Floats, nominal: Mask, absent: Floats) -> Tree:
     order = np.arange(n)
     starts, ends, children = (np.zeros(size, dtype=np.int64) for _ in range(3))
     low, high, gaps = np.zeros((size, d)), np.zeros((size, d)), np.zeros((size, d), dtype=np.bool_)
-    m = _build(points, nominal, order, starts, ends, children, low, high, gaps)
+    m = _build(Tree(points, order, starts, ends, children, low, high, gaps, nominal, absent))
     return Tree(points[order], order, starts[:m], ends[:m], children[:m], low[:m], high[:m], gaps[:m], nominal, absent)
 
 
-@njit(cache=True, nogil=True)
-def _to_box(query: Floats, node: int, low: Floats, high: Floats, gaps: Mask, nominal: Array, absent: Floats) -> float:
+@njit(cache=True, nogil=True, inline="always")
+def _to_box(tree: Tree, query: Floats, node: int) -> float:
     """Lower bound of the squared distance between a query and any record in the node."""
     total = 0.0
     for column in range(query.size):
         value = query[column]
         if value != value:
             continue
-        below, above = low[node, column] - value, value - high[node, column]
+        below, above = tree.low[node, column] - value, value - tree.high[node, column]
         gap = max(below, above)
         if gap > 0:
-            part = 1.0 * nominal[column] if nominal[column] else gap * gap
-            total += min(part, absent[column]) if gaps[node, column] else part
+            part = 1.0 * tree.nominal[column] if tree.nominal[column] else gap * gap
+            total += min(part, tree.absent[column]) if tree.gaps[node, column] else part
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _to_point(query: Floats, points: Floats, i: int, nominal: Array, absent: Floats, limit: float) -> float:
     """Squared distance to record i; stops once it is above the limit."""
     total = 0.0
@@ -181,9 +172,10 @@ def _pair_distances(left: Floats, right: Floats, nominal: Array, absent: Floats,
         out[i] = _to_point(left[i], right, i, nominal, absent, np.inf)
 
 
-@njit(cache=True, nogil=True)
-def _push(nodes: Ints, bounds: Floats, depth: int, child: int, left: float, right: float) -> int:
+@njit(cache=True, nogil=True, inline="always")
+def _push(tree: Tree, query: Floats, child: int, nodes: Ints, bounds: Floats, depth: int) -> int:
     """Put both children of a node on the stack, the nearer one on top, because it narrows the search most."""
+    left, right = _to_box(tree, query, child), _to_box(tree, query, child + 1)
     if left <= right:
         nodes[depth], bounds[depth] = child + 1, right
         nodes[depth + 1], bounds[depth + 1] = child, left
@@ -193,181 +185,112 @@ def _push(nodes: Ints, bounds: Floats, depth: int, child: int, left: float, righ
     return depth + 2
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _next_leaf(tree: Tree, query: Floats, limit: float, nodes: Ints, bounds: Floats, depth: int) -> tuple[int, int]:
+    """Take nodes off the stack until one is a leaf within the limit: the leaf (−1: none is left) and the new depth."""
+    while depth > 0:
+        depth -= 1
+        if bounds[depth] > limit:
+            continue
+        node = nodes[depth]
+        if tree.children[node] < 0:
+            return node, depth
+        depth = _push(tree, query, tree.children[node], nodes, bounds, depth)
+    return -1, 0
+
+
 @njit(cache=True, nogil=True)
-def _count_nearer(
-    points: Floats,
-    starts: Ints,
-    ends: Ints,
-    children: Ints,
-    low: Floats,
-    high: Floats,
-    gaps: Mask,
-    nominal: Array,
-    absent: Floats,
-    queries: Floats,
-    radii: Floats,
-    cap: int,
-    tie: float,
-    nearer: Ints,
-    ties: Ints,
-) -> None:
+def _count_nearer(tree: Tree, queries: Floats, radii: Floats, cap: int, nearer: Ints, ties: Ints) -> None:
     """Records nearer than the radius (at most `cap`), and at the radius; stops at `cap`. O(log n) for small radii."""
-    nodes = np.empty(256, dtype=np.int64)
-    bounds = np.empty(256, dtype=np.float64)
+    nodes, bounds = np.zeros(STACK, dtype=np.int64), np.zeros(STACK, dtype=np.float64)
     for i in range(queries.shape[0]):
-        query = queries[i]
-        inner, outer = radii[i] * (1.0 - tie), radii[i] * (1.0 + tie)
+        inner, outer = radii[i] * (1.0 - TIE), radii[i] * (1.0 + TIE)
         n_nearer, n_ties, depth = 0, 0, 1
         nodes[0], bounds[0] = 0, 0.0
-        while depth > 0 and n_nearer < cap:
-            depth -= 1
-            node = nodes[depth]
-            if bounds[depth] > outer:
-                continue
-            child = children[node]
-            if child < 0:
-                for at in range(starts[node], ends[node]):
-                    distance = _to_point(query, points, at, nominal, absent, outer)
-                    if distance < inner:
-                        n_nearer += 1
-                        if n_nearer >= cap:
-                            break
-                    elif distance <= outer:
-                        n_ties += 1
-                continue
-            left = _to_box(query, child, low, high, gaps, nominal, absent)
-            right = _to_box(query, child + 1, low, high, gaps, nominal, absent)
-            depth = _push(nodes, bounds, depth, child, left, right)
+        while n_nearer < cap:
+            leaf, depth = _next_leaf(tree, queries[i], outer, nodes, bounds, depth)
+            if leaf < 0:
+                break
+            for at in range(tree.starts[leaf], tree.ends[leaf]):
+                distance = _to_point(queries[i], tree.points, at, tree.nominal, tree.absent, outer)
+                if distance < inner:
+                    n_nearer += 1
+                    if n_nearer >= cap:
+                        break
+                elif distance <= outer:
+                    n_ties += 1
         nearer[i], ties[i] = n_nearer, n_ties
 
 
 @njit(cache=True, nogil=True)
-def _alone_within(
-    points: Floats,
-    starts: Ints,
-    ends: Ints,
-    children: Ints,
-    low: Floats,
-    high: Floats,
-    gaps: Mask,
-    nominal: Array,
-    absent: Floats,
-    units: Ints,
-    queries: Floats,
-    mine: Ints,
-    radii: Floats,
-    tie: float,
-    alone: Mask,
-) -> None:
+def _alone_within(tree: Tree, units: Ints, queries: Floats, mine: Ints, radii: Floats, alone: Mask) -> None:
     """Whether only records of the own unit lie within the radius; stops at the first other, so that ties cost nothing."""
-    nodes = np.empty(256, dtype=np.int64)
-    bounds = np.empty(256, dtype=np.float64)
+    nodes, bounds = np.zeros(STACK, dtype=np.int64), np.zeros(STACK, dtype=np.float64)
     for i in range(queries.shape[0]):
-        query = queries[i]
-        outer = radii[i] * (1.0 + tie)
+        outer = radii[i] * (1.0 + TIE)
         other, depth = False, 1
         nodes[0], bounds[0] = 0, 0.0
-        while depth > 0 and not other:
-            depth -= 1
-            node = nodes[depth]
-            if bounds[depth] > outer:
-                continue
-            child = children[node]
-            if child < 0:
-                for at in range(starts[node], ends[node]):
-                    if units[at] != mine[i] and _to_point(query, points, at, nominal, absent, outer) <= outer:
-                        other = True
-                        break
-                continue
-            left = _to_box(query, child, low, high, gaps, nominal, absent)
-            right = _to_box(query, child + 1, low, high, gaps, nominal, absent)
-            near, far = (child, child + 1) if left <= right else (child + 1, child)
-            nodes[depth], bounds[depth] = far, max(left, right)
-            nodes[depth + 1], bounds[depth + 1] = near, min(left, right)
-            depth += 2
+        while not other:
+            leaf, depth = _next_leaf(tree, queries[i], outer, nodes, bounds, depth)
+            if leaf < 0:
+                break
+            for at in range(tree.starts[leaf], tree.ends[leaf]):
+                if (
+                    units[at] != mine[i]
+                    and _to_point(queries[i], tree.points, at, tree.nominal, tree.absent, outer) <= outer
+                ):
+                    other = True
+                    break
         alone[i] = not other
 
 
 @njit(cache=True, nogil=True)
 def _sums_within(
-    points: Floats,
-    starts: Ints,
-    ends: Ints,
-    children: Ints,
-    low: Floats,
-    high: Floats,
-    gaps: Mask,
-    nominal: Array,
-    absent: Floats,
-    values: Floats,
-    queries: Floats,
-    radii: Floats,
-    cap: int,
-    tie: float,
-    counts: Ints,
-    sums: Floats,
+    tree: Tree, values: Floats, queries: Floats, radii: Floats, cap: int, counts: Ints, sums: Floats
 ) -> None:
-    """Records within each squared radius and the sum of their values; stops once `cap` records are found."""
-    nodes = np.empty(256, dtype=np.int64)
+    """Records within each squared radius and the sum of their values; stops once `cap` records are found.
+
+    Children are visited in the order of the tree, whatever is nearer, so that sums of floats are always added alike.
+    """
+    nodes = np.empty(STACK, dtype=np.int64)
     for i in range(queries.shape[0]):
         query = queries[i]
-        outer = radii[i] * (1.0 + tie)
+        outer = radii[i] * (1.0 + TIE)
         count, total, depth = 0, 0.0, 1
         nodes[0] = 0
         while depth > 0 and count < cap:
             depth -= 1
             node = nodes[depth]
-            if _to_box(query, node, low, high, gaps, nominal, absent) > outer:
+            if _to_box(tree, query, node) > outer:
                 continue
-            child = children[node]
+            child = tree.children[node]
             if child >= 0:
                 nodes[depth], nodes[depth + 1] = child + 1, child
                 depth += 2
                 continue
-            for at in range(starts[node], ends[node]):
-                if _to_point(query, points, at, nominal, absent, outer) <= outer:
+            for at in range(tree.starts[node], tree.ends[node]):
+                if _to_point(query, tree.points, at, tree.nominal, tree.absent, outer) <= outer:
                     count += 1
                     total += values[at]
         counts[i], sums[i] = count, total
 
 
 @njit(cache=True, nogil=True)
-def _nearest(
-    points: Floats,
-    starts: Ints,
-    ends: Ints,
-    children: Ints,
-    low: Floats,
-    high: Floats,
-    gaps: Mask,
-    nominal: Array,
-    absent: Floats,
-    queries: Floats,
-    found: Ints,
-    distances: Floats,
-) -> None:
+def _nearest(tree: Tree, queries: Floats, found: Ints, distances: Floats) -> None:
     """Position (in tree order) of the nearest record of each query and its squared distance."""
-    nodes = np.empty(256, dtype=np.int64)
-    bounds = np.empty(256, dtype=np.float64)
+    nodes, bounds = np.zeros(STACK, dtype=np.int64), np.zeros(STACK, dtype=np.float64)
     for i in range(queries.shape[0]):
-        query = queries[i]
         best, where, depth = np.inf, -1, 1
         nodes[0], bounds[0] = 0, 0.0
-        while depth > 0:
-            depth -= 1
-            node = nodes[depth]
-            if bounds[depth] >= best:
-                continue
-            child = children[node]
-            if child < 0:
-                for at in range(starts[node], ends[node]):
-                    distance = _to_point(query, points, at, nominal, absent, best)
-                    if distance < best:
-                        best, where = distance, at
-                continue
-            left = _to_box(query, child, low, high, gaps, nominal, absent)
-            right = _to_box(query, child + 1, low, high, gaps, nominal, absent)
-            depth = _push(nodes, bounds, depth, child, left, right)
+        while True:
+            # a box as far as the best so far has nothing nearer: where many records are equal, that ends the search
+            leaf, depth = _next_leaf(tree, queries[i], np.nextafter(best, -np.inf), nodes, bounds, depth)
+            if leaf < 0:
+                break
+            for at in range(tree.starts[leaf], tree.ends[leaf]):
+                distance = _to_point(queries[i], tree.points, at, tree.nominal, tree.absent, best)
+                if distance < best:
+                    best, where = distance, at
         found[i], distances[i] = where, best
 
 
@@ -391,10 +314,9 @@ def count_nearer(tree: Tree, queries: Floats, radii: Floats, *, cap: int) -> tup
     """How many records are nearer to each query than its squared radius (counted up to `cap`), and how many tie with it."""
     n = queries.shape[0]
     nearer, ties = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    arrays = (tree.points, tree.starts, tree.ends, tree.children, tree.low, tree.high, tree.gaps, tree.nominal)
 
     def work(a: int, b: int) -> None:
-        _count_nearer(*arrays, tree.absent, queries[a:b], radii[a:b], cap, TIE, nearer[a:b], ties[a:b])
+        _count_nearer(tree, queries[a:b], radii[a:b], cap, nearer[a:b], ties[a:b])
 
     _in_threads(work, n)
     return nearer, ties
@@ -407,11 +329,10 @@ def alone_within(tree: Tree, units: Ints, queries: Floats, mine: Ints, radii: Fl
     """
     n = queries.shape[0]
     alone = np.empty(n, dtype=np.bool_)
-    arrays = (tree.points, tree.starts, tree.ends, tree.children, tree.low, tree.high, tree.gaps, tree.nominal)
     ordered = np.ascontiguousarray(units[tree.order])
 
     def work(a: int, b: int) -> None:
-        _alone_within(*arrays, tree.absent, ordered, queries[a:b], mine[a:b], radii[a:b], TIE, alone[a:b])
+        _alone_within(tree, ordered, queries[a:b], mine[a:b], radii[a:b], alone[a:b])
 
     _in_threads(work, n)
     return alone
@@ -422,11 +343,10 @@ def sums_within(tree: Tree, values: Floats, queries: Floats, radii: Floats, *, c
     input of `build_tree`). The search stops once `cap` records are found: both are then lower bounds."""
     n = queries.shape[0]
     counts, sums = np.empty(n, dtype=np.int64), np.empty(n)
-    arrays = (tree.points, tree.starts, tree.ends, tree.children, tree.low, tree.high, tree.gaps, tree.nominal)
     ordered = np.ascontiguousarray(values[tree.order])
 
     def work(a: int, b: int) -> None:
-        _sums_within(*arrays, tree.absent, ordered, queries[a:b], radii[a:b], cap, TIE, counts[a:b], sums[a:b])
+        _sums_within(tree, ordered, queries[a:b], radii[a:b], cap, counts[a:b], sums[a:b])
 
     _in_threads(work, n)
     return counts, sums
@@ -436,10 +356,9 @@ def nearest(tree: Tree, queries: Floats) -> tuple[Ints, Floats]:
     """The nearest record of each query (its row in the input of `build_tree`) and its squared distance."""
     n = queries.shape[0]
     found, distances = np.empty(n, dtype=np.int64), np.empty(n)
-    arrays = (tree.points, tree.starts, tree.ends, tree.children, tree.low, tree.high, tree.gaps, tree.nominal)
 
     def work(a: int, b: int) -> None:
-        _nearest(*arrays, tree.absent, queries[a:b], found[a:b], distances[a:b])
+        _nearest(tree, queries[a:b], found[a:b], distances[a:b])
 
     _in_threads(work, n)
     return tree.order[found], distances

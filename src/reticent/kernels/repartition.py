@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from reticent.base.arrays import Floats, Ints
-from reticent.kernels.improve import _enter, _leave
+from reticent.kernels.improve import Groups, _enter, _leave
 
 MOST_IN_POOL = 12
 """Largest pool that is cut into any number of groups: 3^12 steps."""
@@ -120,11 +120,9 @@ def _pool_squares(x: Floats, pool: Ints) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def _reform(
-    x: Floats, pool: Ints, chosen: Ints, k: int,
-    labels: Ints, place: Ints, members: Ints, sizes: Ints, sums: Floats, free: Ints,
-) -> float:  # fmt: skip
+def _reform(x: Floats, pool: Ints, chosen: Ints, k: int, groups: Groups) -> float:
     """Free the chosen groups' records and group them anew if that is cheaper; returns the change."""
+    labels, place, members, sizes, sums, free = groups
     squares = _pool_squares(x, pool)
     now = 0.0
     for p in range(pool.size):
@@ -150,11 +148,9 @@ def _reform(
 
 
 @njit(cache=True, nogil=True)
-def repartition_sweep(
-    x: Floats, near: Ints, k: int, labels: Ints, place: Ints, members: Ints, sizes: Ints,
-    sums: Floats, free: Ints, first: int, stop: int,
-) -> float:  # fmt: skip
+def repartition_sweep(x: Floats, near: Ints, k: int, groups: Groups, first: int, stop: int) -> float:
     """For groups first … stop − 1: solve the pools made of each and its neighbours; returns the change of the cost."""
+    labels, _, members, sizes, sums, _ = groups
     total = 0.0
     pool = np.empty(MOST_IN_PAIR, np.int64)
     chosen = np.empty(NEIGHBOURS + 1, np.int64)
@@ -164,7 +160,7 @@ def repartition_sweep(
                 break
             found = _neighbours(near, labels, members, sizes, sums, a)
             chosen[0] = a
-            groups, count = 1, sizes[a]
+            taken, count = 1, sizes[a]
             for c in range(start, NEIGHBOURS):
                 b = found[c]
                 if b < 0:
@@ -172,16 +168,14 @@ def repartition_sweep(
                 limit = MOST_IN_PAIR if count + sizes[b] < 3 * k else MOST_IN_POOL
                 if count + sizes[b] > limit:
                     break
-                chosen[groups] = b
-                groups, count = groups + 1, count + sizes[b]
-            if groups == 1:
+                chosen[taken] = b
+                taken, count = taken + 1, count + sizes[b]
+            if taken == 1:
                 continue
             at = 0
-            for c in range(groups):
+            for c in range(taken):
                 for p in range(sizes[chosen[c]]):
                     pool[at] = members[chosen[c], p]
                     at += 1
-            total += _reform(
-                x, pool[:count].copy(), chosen[:groups].copy(), k, labels, place, members, sizes, sums, free
-            )
+            total += _reform(x, pool[:count].copy(), chosen[:taken].copy(), k, groups)
     return total

@@ -43,11 +43,20 @@ def _contains_rare(
 
 @njit(cache=True)
 def _split(
-    order: Narrow, starts: Narrow, n_cells: int, column: Codes, counts: Ints, subset: int, variables: Ints, size: int,
-    limit: int, never: int, flags: Words, head: Ints, following: Ints, out: tuple[Ints, Narrow, Narrow], used: int,
-    new_order: Narrow, new_starts: Narrow, scratch: tuple[Ints, Ints, Ints, Ints, Ints],
+    parent: tuple[Narrow, Narrow, int], column: Codes, counts: Ints, subset: int, below: tuple[Ints, int],
+    limits: tuple[int, int], rare: tuple[Words, Ints, Ints], out: tuple[Ints, Narrow, Narrow], used: int,
+    child: tuple[Narrow, Narrow], scratch: tuple[Ints, Ints, Ints, Ints, Ints],
 ) -> tuple[int, int]:  # fmt: skip
-    """Split the parent's cells by one variable; book rare cells, keep the others. O(active patterns · size)."""
+    """Split the parent's cells by one variable; book rare cells, keep the others. O(active patterns · size).
+
+    `parent` and `child` are partitions: order and starts (and the number of cells). `below` are the variables of the
+    parent's subset and how many; `limits` below which a cell is rare and from which on it never will be.
+    """
+    order, starts, n_cells = parent
+    new_order, new_starts = child
+    variables, size = below
+    limit, never = limits
+    flags, head, following = rare
     masks, rows, frequencies = out
     members, totals, place, touched, first = scratch
     position = 0
@@ -162,8 +171,8 @@ def _search(
         if n_words == 0:
             following = _grown(following, used, room)
         n_cells[depth + 1], used = _split(
-            order[depth], starts[depth], n_cells[depth], codes[v], counts, child, variables, depth, limit, never,
-            flags, head, following, (masks, rows, found), used, order[depth + 1], starts[depth + 1], scratch,
+            (order[depth], starts[depth], n_cells[depth]), codes[v], counts, child, (variables, depth), (limit, never),
+            (flags, head, following), (masks, rows, found), used, (order[depth + 1], starts[depth + 1]), scratch,
         )  # fmt: skip
         variables[depth] = v
         subset = child

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from reticent.base.checks import did_you_mean
+from reticent.base.checks import check_options
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, release_secret, secret_note
@@ -33,27 +33,31 @@ HELD_BACK = (
 )
 
 
-class FileWishes(TypedDict, total=False):
+class FileOptions(TypedDict, total=False):
     """What may be said about a run besides the data and the steps.
 
     `most` limits the largest risk of a record and of a household, and the share of records that can be linked back (0.05
-    where the file has weights; without weights it must be given). `accept_risk` is the reason for releasing a file
-    although an attack was not withstood; it is recorded. Other limits and attacks are options of `risk`.
+    where the file has weights; without weights it must be given). Other limits and attacks are options of `risk`.
 
     Without a `secret` one is drawn and kept in the result (`secret_hex`): every further release of the data needs it. A
     secret that can be guessed is refused, unless `test_secret` says that the file is never released.
     """
 
     most: float | None
-    accept_risk: str | None
     risk: RiskSection | None
     edits: Sequence[str]
     secret: Secret | int | bytes | Path | str | None
     test_secret: bool
     keep_order: bool
     keep_household_ids: bool
-    notes: Sequence[str]
     progress: Progress
+
+
+class FileWishes(FileOptions, total=False):
+    """The same, with the reason for releasing a file although an attack was not withstood, and what reading it noted."""
+
+    accept_risk: str | None
+    notes: Sequence[str]
 
 
 def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpack[FileWishes]) -> ProtectedFile:
@@ -61,11 +65,7 @@ def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpa
 
     The publishable file (`run.result.file`) is given out only if the verdict allows it.
     """
-    unknown = [name for name in wishes if name not in FileWishes.__annotations__]
-    if unknown:
-        raise ParameterError(
-            f"protect_file: unknown option {unknown[0]!r}.{did_you_mean(unknown[0], FileWishes.__annotations__)}"
-        )
+    check_options(wishes, FileWishes.__annotations__, owner="protect_file")
     secret, progress = wishes.get("secret"), wishes.get("progress", silent)
     keep_order = wishes.get("keep_order", False)
     settings = _settings(wishes.get("risk"), wishes.get("most"), wishes.get("accept_risk"))

@@ -4,8 +4,9 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
+from reticent.base.checks import check_options
 from reticent.base.errors import DataError
 from reticent.base.randomness import Secret, check_streams, release_secret, secret_note
 from reticent.data.microdata import Microdata
@@ -19,6 +20,21 @@ from reticent.queries.refusals import Answer, Refusal, StaffReason
 
 VERSION = "version"
 WORTH_KEEPING = 50
+
+
+class Opening(TypedDict, total=False):
+    """How a ledger is opened.
+
+    `anchor` is the file that says how far it had come, `adopt_anchor` accepts once an anchor that version 0.1.0 did not
+    sign, and `create` makes a ledger where there is none. `streams` names the version of random streams from which draws
+    continue, `test_secret` allows a secret that can be guessed.
+    """
+
+    anchor: Path | None
+    create: bool
+    adopt_anchor: bool
+    streams: int | None
+    test_secret: bool
 
 
 class ProtectedDatabase:
@@ -50,14 +66,12 @@ class ProtectedDatabase:
         name: str = "data",
         version: str = "1",
         earlier: Sequence[tuple[str, Microdata]] = (),
-        anchor: Path | None = None,
-        create: bool = True,
-        test_secret: bool = False,
-        adopt_anchor: bool = False,
-        streams: int | None = None,
+        **opening: Unpack[Opening],
     ) -> None:
+        check_options(opening, Opening.__annotations__, owner="ProtectedDatabase")
+        streams = opening.get("streams")
         check_streams(streams, owner="ProtectedDatabase")
-        own = release_secret(secret, test=test_secret, owner="ProtectedDatabase")
+        own = release_secret(secret, test=opening.get("test_secret", False), owner="ProtectedDatabase")
         self._secret_note = secret_note(own)
         policy.check(data.schema)
         listed = [*earlier, (version, data)]
@@ -75,9 +89,9 @@ class ProtectedDatabase:
                 ledger,
                 secret=own.child("ledger"),
                 dataset=name,
-                anchor=anchor,
-                create=create,
-                adopt_anchor=adopt_anchor,
+                anchor=opening.get("anchor"),
+                create=opening.get("create", True),
+                adopt_anchor=opening.get("adopt_anchor", False),
             )
         self._check_versions(versions)
         if streams is not None:

@@ -7,11 +7,10 @@ factorisation of A D A' a step solves them in some twenty steps.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import linalg
 
-from reticent.base.arrays import Floats
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import SolverError
 
 STEPS = 200
@@ -68,15 +67,20 @@ def _follow_path(d: Floats, a: sparse.csr_array, b: Floats, low: Floats, high: F
         stationary = np.abs(dual).max(initial=0) <= 1e-7 * (1.0 + np.abs(d * x).max(initial=0))
         if gap * n_bounds <= TOLERANCE * objective and balanced and stationary:
             return x
-        x, y, zl, zu = _step(d, a, x, y, zl, zu, sl, su, has_low, has_high, primal, dual, gap)
+        x, y, zl, zu = _step((d, a, has_low, has_high), (x, y, zl, zu), (sl, su), (primal, dual), gap)
     raise SolverError("Quadratic program: no solution was found; the demands may contradict each other.")
 
 
 def _step(
-    d: Floats, a: sparse.csr_array, x: Floats, y: Floats, zl: Floats, zu: Floats, sl: Floats, su: Floats,
-    has_low: NDArray[np.bool_], has_high: NDArray[np.bool_], primal: Floats, dual: Floats, gap: float,
-) -> tuple[Floats, Floats, Floats, Floats]:  # fmt: skip
-    """One predictor-corrector step (Mehrotra)."""
+    program: tuple[Floats, sparse.csr_array, Mask, Mask],
+    point: tuple[Floats, Floats, Floats, Floats],
+    slacks: tuple[Floats, Floats],
+    residuals: tuple[Floats, Floats],
+    gap: float,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """One predictor-corrector step (Mehrotra) from a point: the next x, multipliers of rows, of lower and of upper bounds."""
+    (d, a, has_low, has_high), (x, y, zl, zu) = program, point
+    (sl, su), (primal, dual) = slacks, residuals
     weight = 1.0 / (d + zl / sl + zu / su + 1e-14)
     normal = (a @ sparse.diags_array(weight) @ a.T).tocsc()
     shift = 1e-12 * max(1.0, float(np.abs(normal.diagonal()).max(initial=1.0)))

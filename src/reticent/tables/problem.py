@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Mask
+from reticent.base.checks import check_options
 from reticent.base.errors import DataError, InfeasibleError
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
@@ -34,6 +35,22 @@ class SumJudge(Protocol):
     def unsafe(self, groups: Sequence[tuple[int, ...]]) -> Mask:
         """Whether the sum of each group of cells is unsafe."""
         ...
+
+
+class Known(TypedDict, total=False):
+    """What may be said of cells besides values, relations and which are unsafe; one number stands for all cells."""
+
+    cost: Floats | None
+    lower_protection: Floats | float
+    upper_protection: Floats | float
+    sliding_protection: Floats | float
+    lower_bound: Floats | float | None
+    upper_bound: Floats | float
+    frozen: Mask | None
+    empty: Mask | None
+    counts: NDArray[np.int64] | None
+    respondent: NDArray[np.int64] | None
+    integral: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,28 +116,19 @@ class SuppressionProblem:
         relations: Relations,
         *,
         primary: Mask,
-        cost: Floats | None = None,
-        lower_protection: Floats | float = 0.0,
-        upper_protection: Floats | float = 0.0,
-        sliding_protection: Floats | float = 0.0,
-        lower_bound: Floats | float | None = None,
-        upper_bound: Floats | float = np.inf,
-        frozen: Mask | None = None,
-        empty: Mask | None = None,
-        counts: NDArray[np.int64] | None = None,
-        respondent: NDArray[np.int64] | None = None,
-        integral: bool = False,
+        **known: Unpack[Known],
     ) -> "SuppressionProblem":
         """The usual case: cost = |value|, lower bound 0 (minus infinity if any value is negative)."""
         values = np.asarray(values, dtype=np.float64)
         n = len(values)
+        check_options(known, Known.__annotations__, owner="SuppressionProblem")
+        lower_bound, cost = known.get("lower_bound"), known.get("cost")
         if lower_bound is None:
             lower_bound = -np.inf if (values < 0).any() else 0.0
         status = np.full(n, CellStatus.SAFE, dtype=np.int8)
-        if empty is not None:
-            status[empty] = CellStatus.EMPTY
-        if frozen is not None:
-            status[frozen] = CellStatus.FROZEN
+        for cells, what in ((known.get("empty"), CellStatus.EMPTY), (known.get("frozen"), CellStatus.FROZEN)):
+            if cells is not None:
+                status[cells] = what
         status[primary] = CellStatus.PRIMARY
 
         def spread(item: Floats | float) -> Floats:
@@ -129,16 +137,16 @@ class SuppressionProblem:
         return cls(
             values,
             np.abs(values) if cost is None else np.asarray(cost, dtype=np.float64),
-            np.where(primary, spread(lower_protection), 0.0),
-            np.where(primary, spread(upper_protection), 0.0),
-            np.where(primary, spread(sliding_protection), 0.0),
+            np.where(primary, spread(known.get("lower_protection", 0.0)), 0.0),
+            np.where(primary, spread(known.get("upper_protection", 0.0)), 0.0),
+            np.where(primary, spread(known.get("sliding_protection", 0.0)), 0.0),
             spread(lower_bound),
-            spread(upper_bound),
+            spread(known.get("upper_bound", np.inf)),
             status,
             relations,
-            counts,
-            respondent,
-            integral,
+            known.get("counts"),
+            known.get("respondent"),
+            known.get("integral", False),
         )
 
     @property

@@ -10,7 +10,7 @@ from reticent.kernels.improve import anneal, group_state, within_squares
 from reticent.kernels.mdav import cbfs, mdav, vmdav
 from reticent.kernels.repartition import best_partition
 from reticent.kernels.univariate import genetic_path, shortest_path
-from reticent.microdata.grouping.search import _free_numbers, near_records
+from reticent.microdata.grouping.search import near_records
 
 
 def points(n: int, d: int, seed: int) -> np.ndarray:
@@ -84,11 +84,11 @@ def test_annealing_keeps_sizes_and_its_running_cost_is_the_true_one(seed: int, k
     x = points(8 * k + spare, 3, seed)
     labels = mdav(x, k)
     near = near_records(x, 10)
-    place, members, sizes, sums = group_state(x, labels, k)
-    free = _free_numbers(sizes)
+    groups = group_state(x, labels, k)
+    sizes, members, free = groups.sizes, groups.members, groups.free
     before = within_squares(x, labels, sizes.size)
     words = np.array([seed + 1, seed + 2], np.uint64)
-    change = anneal(x, near, k, labels, place, members, sizes, sums, free, words, 5000, before / len(x), 0.999)
+    change = anneal(x, near, k, groups, words, 5000, before / len(x), 0.999)
     counts = np.bincount(labels)
     counts = counts[counts > 0]
     assert counts.min() >= k

@@ -12,7 +12,7 @@ from reticent.io.argus_grc import read_grc
 from reticent.io.argus_hst import read_hst
 from reticent.io.argus_rda import read_rda
 from reticent.io.argus_table_rda import TableMetadata, read_table_rda
-from reticent.io.finished import FinishedFile, read_finished
+from reticent.io.finished import CellLayout, FinishedFile, read_finished
 from reticent.io.read import load_microdata
 from reticent.jobs.argus.rules import rules_of_calls
 from reticent.jobs.argus.state import Batch, file_of, forget, judged
@@ -120,13 +120,17 @@ def _read_finished(job: TableJob, path: Path, metadata: TableMetadata) -> Finish
     priced = wanted.cost or next(iter(metadata.names("cost")), None)
     if priced is not None and priced not in COST_CODES:
         priced = metadata.column(priced).name
-    found = read_finished(
-        path, [column.name for column in columns], replace(metadata.options(response), cost=None),
+    layout = CellLayout(
+        names=[column.name for column in columns],
         trees=[partial(metadata.trees, column.name) for column in columns],
-        totals=[column.total for column in columns], response=metadata.column(response).name,
-        header=metadata.all_names, missing=[column.missing for column in columns], shadow=shadow,
+        totals=[column.total for column in columns],
+        response=metadata.column(response).name,
+        missing=[column.missing for column in columns],
+        shadow=shadow,
         others=() if priced is None or priced in COST_CODES else (priced,),
-    )  # fmt: skip
+    )
+    options = replace(metadata.options(response), cost=None)
+    found = read_finished(path, layout, options, header=metadata.all_names)
     job.specification = replace(wanted, cost=priced)
     job.metadata = BatchMetadata(distances={c.name: c.distance for c in columns if c.distance})
     return found

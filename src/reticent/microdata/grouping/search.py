@@ -57,6 +57,16 @@ class Search:
         return self.proposals if self.proposals is not None else max(120_000_000, 40 * n_records)
 
 
+@dataclass(frozen=True)
+class Chain:
+    """One chain of the search: the words of its stream, its proposals, when it must end, the heat it starts at."""
+
+    words: tuple[int, int]
+    proposals: int
+    deadline: float
+    heat: float = 1.0
+
+
 def near_records(x: Floats, count: int, *, threads: int = 1) -> Ints:
     """The `count` nearest other records of each record (fewer in a small file)."""
     count = min(count, x.shape[0] - 1)
@@ -72,68 +82,51 @@ def improve(
     near: Ints,
     labels: Ints,
     k: int,
-    *,
-    words: tuple[int, int],
-    proposals: int,
-    deadline: float,
-    heat: float = 1.0,
+    chain: Chain,
 ) -> tuple[Ints, float, bool]:
     """Anneal one partition; returns labels, cost and whether the proposals were used up."""
     labels = labels.copy()
-    place, members, sizes, sums = group_state(x, labels, k)
-    free = _free_numbers(sizes)
-    cost = within_squares(x, labels, sizes.size)
+    groups = group_state(x, labels, k)
+    cost = within_squares(x, labels, groups.sizes.size)
     scale = cost / x.shape[0]
     if scale <= 0.0:
         return labels, cost, True
-    state = np.array(words, dtype=np.uint64) | np.uint64(1)
+    state = np.array(chain.words, dtype=np.uint64) | np.uint64(1)
     best, best_cost = labels.copy(), cost
     for number, (start, end, share) in enumerate(ROUNDS):
-        count = int(proposals * share)
-        first = start * heat if number == 0 else start
+        count = int(chain.proposals * share)
+        first = start * chain.heat if number == 0 else start
         cooling = (end / first) ** (1.0 / max(count, 1))
         now = first * scale
         while count > 0:
-            if clock.now() > deadline:
+            if clock.now() > chain.deadline:
                 return best, best_cost, False
             part = min(SLICE, count)
-            cost += anneal(x, near, k, labels, place, members, sizes, sums, free, state, part, now, cooling)
+            cost += anneal(x, near, k, groups, state, part, now, cooling)
             now *= cooling**part
             count -= part
             if cost < best_cost:
                 best, best_cost = labels.copy(), cost
         # Every round starts from the best so far, with sums that carry no rounding of a million moves.
-        labels, cost = best.copy(), within_squares(x, best, sizes.size)
-        place, members, sizes, sums = group_state(x, labels, k)
-        free = _free_numbers(sizes)
+        labels, cost = best.copy(), within_squares(x, best, groups.sizes.size)
+        groups = group_state(x, labels, k)
     return best, best_cost, True
 
 
 def settle(x: Floats, near: Ints, labels: Ints, k: int, *, deadline: float) -> tuple[Ints, bool]:
     """Exact re-partitions of neighbouring groups until nothing changes; False when the time ran out."""
     labels = labels.copy()
-    place, members, sizes, sums = group_state(x, labels, k)
-    free = _free_numbers(sizes)
+    groups = group_state(x, labels, k)
     step = 64
     for _ in range(SWEEPS if x.shape[0] <= FEW else 1):
         change = 0.0
-        for first in range(0, sizes.size, step):
+        for first in range(0, groups.sizes.size, step):
             if clock.now() > deadline:
                 return labels, False
-            stop = first + step
-            change += repartition_sweep(x, near, k, labels, place, members, sizes, sums, free, first, stop)
+            change += repartition_sweep(x, near, k, groups, first, first + step)
         if change > -1e-9:
             break
     return labels, True
-
-
-def _free_numbers(sizes: Ints) -> Ints:
-    """Stack of unused group numbers: its height first, the lowest number on top."""
-    empty = np.flatnonzero(sizes == 0)[::-1]
-    free = np.zeros(sizes.size + 1, np.int64)
-    free[0] = empty.size
-    free[1 : 1 + empty.size] = empty
-    return free
 
 
 def _in_threads(jobs: list[Callable[[], T]], search: Search, what: str, span: tuple[float, float]) -> list[T]:
@@ -160,7 +153,7 @@ def search_whole(x: Floats, k: int, search: Search, start: Ints) -> tuple[Ints, 
 
     def chain(number: int) -> Callable[[], tuple[Ints, float, bool]]:
         words, heat = search.secret.words(f"chain {number}"), HEATS[number % len(HEATS)]
-        return lambda: improve(x, near, start, k, words=words, proposals=share, deadline=deadline, heat=heat)
+        return lambda: improve(x, near, start, k, Chain(words, share, deadline, heat))
 
     runs = _in_threads([chain(number) for number in range(CHAINS)], search, "improving groups", (0.0, 1.0))
     best = min(range(CHAINS), key=lambda number: runs[number][1])
@@ -218,6 +211,6 @@ def _block_job(
         local = np.unique(labels[rows], return_inverse=True)[1].astype(np.int64)
         part = np.ascontiguousarray(x[rows])
         near = near_records(part, NEAR)
-        return improve(part, near, local, k, words=words, proposals=int(per_record * rows.size), deadline=deadline)
+        return improve(part, near, local, k, Chain(words, int(per_record * rows.size), deadline))
 
     return run

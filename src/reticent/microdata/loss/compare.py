@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypedDict, Unpack
 
 import numpy as np
 
 from reticent.base.arrays import Floats, Ints
-from reticent.base.checks import check_integer
+from reticent.base.checks import check_integer, check_options
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.microdata import Microdata
@@ -63,6 +64,15 @@ class Classification:
             raise ParameterError("Classification: give at least one predictor that is not the target.")
 
 
+class TellingApart(TypedDict, total=False):
+    """How models try to tell masked records from original ones: also by trees, against so many permutations, drawn from a
+    secret."""
+
+    trees: bool
+    permutations: int
+    secret: Secret | int
+
+
 def compare(
     original: Microdata,
     masked: Microdata,
@@ -71,9 +81,7 @@ def compare(
     regressions: Sequence[Regression] = (),
     classifications: Sequence[Classification] = (),
     table_dimension: int = 2,
-    trees: bool = False,
-    permutations: int = 10,
-    secret: Secret | int = 0,
+    **telling: Unpack[TellingApart],
 ) -> LossReport:
     """All loss measures of a masked file.
 
@@ -86,6 +94,7 @@ def compare(
     the share of variables that are codes, and 1 for a variable that was dropped. Recoding everything to one code is a loss
     of 1, not of 0, and so is dropping it.
     """
+    check_options(telling, TellingApart.__annotations__, owner="compare")
     check_integer(table_dimension, minimum=1, maximum=3, name="table_dimension", owner="compare")
     names = _names(original, masked, variables)
     dropped = () if variables is not None else _compared(original, lambda name: name not in masked.schema)
@@ -102,7 +111,7 @@ def compare(
             *work.tables(table_dimension),
             *_Comparison(original, masked, numeric, coded, here, there).entropies(),
         ]
-    measures += _propensities(first, second, names, trees, permutations, secret)
+    measures += _propensities(first, second, names, telling)
     for regression in regressions:
         measures += _regression(first, second, regression)
     measures += [_classification(first, second, wanted) for wanted in classifications]
@@ -292,7 +301,7 @@ def _table_values(a: Floats, b: Floats) -> dict[str, float]:
 
 
 def _propensities(
-    original: Microdata, masked: Microdata, names: tuple[str, ...], trees: bool, permutations: int, secret: Secret | int
+    original: Microdata, masked: Microdata, names: tuple[str, ...], telling: TellingApart
 ) -> list[Measure]:
     x, y = joint_design(_fixed_part(original), _fixed_part(masked), names)
 
@@ -301,8 +310,9 @@ def _propensities(
 
     found = logistic_propensity(x, y)
     out = [*rows(found, ""), _measure("specks", found.specks, names), _measure("po50", max(found.po50, 0.0), names)]
-    if trees:
-        tree = tree_propensity(x, y, secret=as_secret(secret), permutations=permutations)
+    if telling.get("trees", False):
+        secret = as_secret(telling.get("secret", 0))
+        tree = tree_propensity(x, y, secret=secret, permutations=telling.get("permutations", 10))
         out += [_measure("tree-pmse", tree.pmse, names), _measure("tree-s-pmse", tree.ratio, names)]
     return out
 

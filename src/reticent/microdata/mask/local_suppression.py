@@ -192,12 +192,12 @@ class LocalSuppression(Method):
         secret = draws.of_file(data, (*names, *self.strata, *weight))
         own = draws.of_records(step_input(data, names), scale=())
         chance = uniform_matrix(*own.words, own.ids, 2)
+        whole = self._task(data, names, codes, demand, prices, chance)
         for number, rows in enumerate(strata):
             within = part(progress, number / len(strata), (number + 1) / len(strata))
             within(0.0, "local suppression")
             seed = secret.words(f"stratum {number}")[0]
-            task = self._task(data, names, codes, rows, demand, prices, chance[rows], seed)
-            solved = solve(task)
+            solved = solve(whole.only(rows, seed=seed))
             published[rows], stuck[rows] = solved.published, solved.stuck
             bounds.append(solved.bound)
         # strata may part the members of a household: what is blank for one in his stratum is blank for all
@@ -225,25 +225,23 @@ class LocalSuppression(Method):
         data: Microdata,
         names: tuple[str, ...],
         codes: NDArray[np.int32],
-        rows: NDArray[np.int64],
         demand: Demand,
         prices: Prices,
         chance: NDArray[np.float64],
-        seed: int,
     ) -> Task:
+        """The whole file as a task."""
         household, weights = data.household(), data.weights()
         shared = self._shared(data, names)
         return Task(
-            codes=codes[rows],
+            codes=codes,
             demand=demand,
             prices=prices,
             semantics=Semantics(self.semantics),
-            household=None if household is None or not shared else household[rows],
+            household=household if shared else None,
             shared=shared,
-            weights=None if weights is None else weights[rows],
+            weights=weights,
             risk_threshold=self.risk_threshold,
             risk=partial(record_risk, model=self.risk_model),
-            seed=seed,
             chance=chance,
             slack=self.slack,
             cards=tuple(int(c) + 1 for c in codes.max(axis=0)),

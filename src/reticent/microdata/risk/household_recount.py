@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Floats, Ints
 from reticent.data.microdata import Microdata
 from reticent.kernels.grouping import group_columns
-from reticent.kernels.household_matching import count_households, own_households
+from reticent.kernels.household_matching import People, count_households, own_households
 from reticent.microdata.risk.household_linkage import HouseholdLinkage, household_linkage
 from reticent.microdata.risk.known_linkage import known_columns
 from reticent.microdata.risk.recount import Fit, inverse, population_weights, weighted_risk
@@ -151,8 +151,8 @@ class _Matching:
 
     def count(self) -> tuple[Ints, Floats, bool]:
         size = np.diff(self.starts)
-        arrays = self._arrays()
-        mine = own_households(self.starts, self.members, *arrays)
+        people = self._people()
+        mine = own_households(people)
         loose = self._loose()
         counts, sums = self._by_signature(~loose)
         # Households with blanks fit many: each is compared with those of its size, the riskiest askers first.
@@ -162,9 +162,7 @@ class _Matching:
         asking = asking[np.argsort(counts[asking], kind="stable")]
         first = np.searchsorted(size[listed], size[asking], side="left")
         last = np.searchsorted(size[listed], size[asking], side="right")
-        found, more, answered = count_households(
-            asking, first, last, listed, self.weights, self.starts, self.members, *arrays, BUDGET
-        )
+        found, more, answered = count_households(asking, first, last, listed, self.weights, people, BUDGET)
         rest = asking[answered:]
         found[answered:] = loose[rest]
         more[answered:] = np.where(loose[rest], self.weights[rest], 0.0)
@@ -172,7 +170,7 @@ class _Matching:
         sums[asking] += more
         return np.where(mine, counts, 0), np.where(mine, sums, 0.0), bool(answered == asking.size)
 
-    def _arrays(self) -> tuple[object, ...]:
+    def _people(self) -> People:
         fit = self.fit
         deepest = max((len(layers) for layers in fit.maps), default=1)
         widest = max((layers[0].size for layers in fit.maps), default=0) + 1
@@ -181,7 +179,7 @@ class _Matching:
             for level, layer in enumerate(layers):
                 table[v, level, : layer.size] = layer
         near_true, near_shown, radii = fit.radii()
-        return fit.true, fit.shown, fit.detail, table, near_true, near_shown, radii
+        return People(self.starts, self.members, fit.true, fit.shown, fit.detail, table, near_true, near_shown, radii)
 
     def _loose(self) -> NDArray[np.bool_]:
         """Households that a signature cannot settle: a blank, a moved number, or detail that differs by record."""

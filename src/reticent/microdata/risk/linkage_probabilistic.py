@@ -6,14 +6,14 @@ of the ratio of its chances. Pattern counts come from `kernels.agreement`, so no
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, hstack
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from reticent.base.checks import check_between, check_choice
+from reticent.base.checks import check_between, check_choice, check_options
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
@@ -206,6 +206,14 @@ def shared_codes(original: Microdata, masked: Microdata, names: Sequence[str]) -
     return left, right
 
 
+class Deciding(TypedDict, total=False):
+    """The largest rates of false matches and non-matches, and whether chance agreement is counted, not fitted."""
+
+    false_match: float
+    false_nonmatch: float
+    fixed_u: bool | None
+
+
 def probabilistic_linkage(
     left: Codes,
     right: Codes,
@@ -213,16 +221,15 @@ def probabilistic_linkage(
     *,
     secret: Secret,
     own: npt.ArrayLike | None = None,
-    false_match: float = 0.001,
-    false_nonmatch: float = 0.05,
     assign: str = "links",
-    fixed_u: bool | None = None,
+    **deciding: Unpack[Deciding],
 ) -> ProbabilisticLinkage:
     """Link masked (right) to original (left) records by agreement on shared codes (see `shared_codes`).
 
     `own` is the true original of each masked record (default: same position; −1: none). `assign` says which pairs
     enter the one-to-one step: those decided as links, also the possible ones, or none.
     """
+    check_options(deciding, Deciding.__annotations__, owner=OWNER)
     check_choice(assign, ("links", "links-and-possible", "none"), name="assign", owner=OWNER)
     q = len(names)
     if not 1 <= q <= MOST_VARIABLES:
@@ -231,8 +238,12 @@ def probabilistic_linkage(
     if truth.size != right.shape[0] or (own is None and left.shape[0] != right.shape[0]):
         raise DataError(f"{OWNER}: the truth needs one original record for each masked one.")
     counts = agreement_counts(left, right)
-    model = fit_linkage_model(counts, names, n_left=left.shape[0], n_right=right.shape[0], fixed_u=fixed_u)
-    thresholds = decide(model, false_match=false_match, false_nonmatch=false_nonmatch)
+    model = fit_linkage_model(
+        counts, names, n_left=left.shape[0], n_right=right.shape[0], fixed_u=deciding.get("fixed_u")
+    )
+    thresholds = decide(
+        model, false_match=deciding.get("false_match", 0.001), false_nonmatch=deciding.get("false_nonmatch", 0.05)
+    )
     order = _by_weight(model.weights, q)
     best, ties = best_agreement(left, right, order)
     has_own = truth >= 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +39,16 @@ class Task:
     weights: NDArray[np.float64] | None
     risk_threshold: float | None
     risk: Callable[[NDArray[np.int64], NDArray[np.float64]], NDArray[np.float64]]
-    seed: int
+    seed: int = 0
     chance: NDArray[np.float64] | None = None
     slack: float = 0.0
     cards: tuple[int, ...] = ()
+
+    def only(self, rows: NDArray[np.int64], *, seed: int) -> "Task":
+        """The task of some records, with draws of their own."""
+        given = {name: getattr(self, name) for name in ("household", "weights", "chance")}
+        own: dict[str, Any] = {name: None if of is None else of[rows] for name, of in given.items()}
+        return replace(self, codes=self.codes[rows], seed=seed, **own)
 
 
 @dataclass(frozen=True)

@@ -137,24 +137,22 @@ def _lend_clusters(
     n = take_back(problem, state, dearest, actors, chosen, n)
     chosen = chosen[:n]
     examples = first[needy[members[starts[chosen]]]]
-    _write(truth, published, group, needy, examples, masks[mask_index[chosen]], actors[:n], spent, prices.cap)
+    _write((truth, published, spent), (group, needy), (examples, masks[mask_index[chosen]], actors[:n]), prices.cap)
 
 
 def _write(
-    truth: Codes,
-    published: Codes,
-    group: NDArray[np.int64],
-    needy: NDArray[np.int64],
-    examples: NDArray[np.int64],
-    masks: NDArray[np.int64],
-    actors: NDArray[np.int32],
-    spent: NDArray[np.int64],
+    file: tuple[Codes, Codes, NDArray[np.int64]],
+    patterns: tuple[NDArray[np.int64], NDArray[np.int64]],
+    actions: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]],
     cap: int | None,
 ) -> None:
     """Pick a record for each action: from the lender's pattern, or of the cluster from outside, untouched ones first.
 
-    `examples` is a record of each action's cluster. The records of a cluster are found by grouping once for each mask.
+    The `file` are true codes, published codes and blanks spent per record; `patterns` the pattern of each record and those
+    in need; `actions` a record of each action's cluster, its mask and its lender. The records of a cluster are found by
+    grouping once for each mask.
     """
+    (truth, published, spent), (group, needy), (examples, masks, actors) = file, patterns, actions
     is_needy = np.zeros(int(group.max()) + 1, np.bool_)
     is_needy[needy] = True
     q = truth.shape[1]

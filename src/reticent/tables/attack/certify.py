@@ -6,11 +6,13 @@ attacker's bounds. Only the programs of the last step can prove that a primary i
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Ints, Mask
+from reticent.base.checks import check_options
 from reticent.base.progress import Progress, silent
 from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
 from reticent.tables.attack.jointly import JointProgram
@@ -92,17 +94,23 @@ def wants_of(problem: SuppressionProblem, cells: NDArray[np.int32]) -> Wants:
     )
 
 
+class Effort(TypedDict, total=False):
+    """How needs are proved: by which stream of draws, recorded by whom, by how many workers, to the end or not."""
+
+    rng: np.random.Generator | None
+    recorder: Recorder | None
+    workers: int | None
+    settle: bool
+    progress: Progress
+
+
 def certify(
     problem: SuppressionProblem,
     hidden: Mask,
     *,
     known: Mask | None = None,
-    rng: np.random.Generator | None = None,
-    recorder: Recorder | None = None,
-    workers: int | None = 1,
     asked: Mask | None = None,
-    settle: bool = True,
-    progress: Progress = silent,
+    **effort: Unpack[Effort],
 ) -> tuple[Reach, Wants]:
     """Prove the needs of every primary of a pattern, or find those that cannot be met (`reach.lost`).
 
@@ -110,6 +118,8 @@ def certify(
     as lost: quick, and never too few.
     Groups that have nothing in common are attacked by several `workers` (None: as many as there are cores, if it pays).
     """
+    check_options(effort, Effort.__annotations__, owner="attack")
+    rng, recorder = effort.get("rng"), effort.get("recorder")
     reduced = reduce(problem, hidden, known=known)
     n = len(reduced.cells)
     reach = Reach(reduced, np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool), lost=np.zeros(n, dtype=bool))
@@ -129,9 +139,9 @@ def certify(
     ]
     # one stream of draws for all groups, or one record of proofs, is for one worker
     alone = rng is not None or recorder is not None
-    count = 1 if alone else workers
-    work = _attack_group if settle else _serve_group
-    work_on(groups, work, workers=count, progress=progress, words="attacking the hidden cells")
+    count = 1 if alone else effort.get("workers", 1)
+    work = _attack_group if effort.get("settle", True) else _serve_group
+    work_on(groups, work, workers=count, progress=effort.get("progress", silent), words="attacking the hidden cells")
     for done in groups:
         _close(reach, done)
     assert reach.lost is not None

@@ -5,12 +5,14 @@ Nothing is hidden here and nothing is known exactly: it is the same attack with 
 """
 
 from dataclasses import replace
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
 from reticent.base.arrays import Floats, Mask
+from reticent.base.checks import check_options
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.data.cells import CellStatus
@@ -27,17 +29,22 @@ WHOLE = 2_000
 """Up to so many cells the attacker of counts solves integer programs; beyond, ends are rounded to whole numbers."""
 
 
+class Asked(TypedDict, total=False):
+    """What the attacker is asked about the cells; `audit_exchanged` says what each means."""
+
+    published: Floats | None
+    levels: bool
+    every: bool
+    judged: bool
+
+
 def audit_exchanged(
     problem: SuppressionProblem,
     low: Floats,
     high: Floats,
     *,
-    published: Floats | None = None,
-    levels: bool = True,
-    every: bool = False,
-    judged: bool = False,
-    workers: int | None = None,
     progress: Progress = silent,
+    **asked: Unpack[Asked],
 ) -> Audit:
     """What follows about the unsafe cells if every true value lies in [low, high] and all relations hold.
 
@@ -47,8 +54,11 @@ def audit_exchanged(
     not be known exactly; where the cells were `judged` and all are safe, there is nothing to attack. With `every`, as for
     noise, the interval of every cell is found (in large tables of the unsafe ones), and only unsafe cells can be exposed.
     """
+    check_options(asked, Asked.__annotations__, owner="attack")
+    every, published = asked.get("every", False), asked.get("published")
     started = clock.now()
-    attacked = _attackers_view(problem, low, high, levels, listed=not (every or judged))
+    listed = not (every or asked.get("judged", False))
+    attacked = _attackers_view(problem, low, high, asked.get("levels", True), listed=listed)
     targets = attacked.primary
     everything = (attacked.upper_bound > attacked.lower_bound) | targets | every
     view = reconciled(attacked, everything)
@@ -60,7 +70,7 @@ def audit_exchanged(
         carriers = _carriers(reduced, wanted)
     exact = _few(carriers)
     if exact:
-        down, up, programs = movement_ends(reduced, only=carriers, workers=workers, progress=progress)
+        down, up, programs = movement_ends(reduced, only=carriers, workers=None, progress=progress)
         whole = _carriers(reduced, problem.whole[reduced.cells])
         down = np.where(whole, np.floor(down + problem.tolerance), down)
         up = np.where(whole, np.floor(up + problem.tolerance), up)
@@ -72,7 +82,7 @@ def audit_exchanged(
         hopeless = _too_narrow(view)
         down, up = _scaled(view)
         served = _served(view, down, up)
-        reach, _ = certify(_without(view, hopeless | served), everything, workers=workers, progress=progress)
+        reach, _ = certify(_without(view, hopeless | served), everything, workers=None, progress=progress)
         cells = reduced.cells[wanted]
         lower, upper = np.maximum(reach.down[wanted], down[cells]), np.maximum(reach.up[wanted], up[cells])
         found = judge(view, cells, lower, upper, programs=reach.programs)

@@ -18,7 +18,7 @@ from reticent.base import clock
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.data.relations import Relations
-from reticent.kernels.additivity import double_steps, proportional_fitting, single_steps, sums_of
+from reticent.kernels.additivity import Sums, double_steps, proportional_fitting, single_steps, sums_of
 from reticent.solve.highs import solve
 from reticent.solve.model import LinearModel, Status
 from reticent.tables.perturb.summing import Summing, summing
@@ -289,16 +289,16 @@ def _descended(kernel: _Kernel, skip: int, time_limit: float) -> tuple[Ints, Int
     """Sweeps of single steps, then of double steps with partners that share a sum, until nothing falls any more."""
     started = clock.now()
     values = kernel.start.copy()
-    place = (kernel.indptr, kernel.cells, kernel.coefs)
-    off = sums_of(values, *place, len(kernel.targets)) - kernel.targets
+    place = Sums(kernel.indptr, kernel.cells, kernel.coefs)
+    off = sums_of(values, place, len(kernel.targets)) - kernel.targets
     rng = np.random.default_rng(11)  # the order of the search; no secret depends on it
     n = len(values)
     energy = np.inf
     for sweep in range(SWEEPS):
         order = np.arange(n) if sweep % 2 == 0 else np.arange(n)[::-1].copy()
-        single_steps(values, order, kernel.free, *place, off, kernel.weights, skip)
+        single_steps(values, order, kernel.free, place, off, kernel.weights, skip)
         partners, signs = _partners(kernel, order, rng)
-        double_steps(values, order, partners, signs, kernel.free, *place, off, kernel.weights, skip)
+        double_steps(values, order, partners, signs, kernel.free, place, off, kernel.weights, skip)
         before, energy = energy, float((kernel.weights * off.astype(np.float64) ** 2).sum())
         met = not (off[kernel.hard] != 0).any()
         if (met and energy > (1.0 - STALL) * before) or clock.now() - started > time_limit:

@@ -7,7 +7,7 @@ Sources: Castro (2006); Castro and González (2011) for the block descent; SESRI
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from scipy import sparse
 
 from reticent.base import clock
 from reticent.base.arrays import Floats, Mask, Words
-from reticent.base.checks import check_between, check_choice
+from reticent.base.checks import check_between, check_choice, check_options
 from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
@@ -62,20 +62,26 @@ class Adjusted:
         }
 
 
+class AdjustmentWishes(TypedDict, total=False):
+    """What else may be said of an adjustment; `adjust` says what each means."""
+
+    norm: Literal["l1", "l2", "linf"]
+    weights: Floats | None
+    signs: str | Mask
+    fixed: Mask | None
+    largest_change: float | None
+    integers: bool
+    time_limit: float
+    progress: Progress
+
+
 def adjust(
     problem: SuppressionProblem,
     *,
     secret: Secret | None,
     cells: Words | None = None,
     spread: float = 1.0,
-    norm: Literal["l1", "l2", "linf"] = "l1",
-    weights: Floats | None = None,
-    signs: str | Mask = "free",
-    fixed: Mask | None = None,
-    largest_change: float | None = None,
-    integers: bool = False,
-    time_limit: float = 60.0,
-    progress: Progress = silent,
+    **wishes: Unpack[AdjustmentWishes],
 ) -> Adjusted:
     """Move every primary cell out of its protection interval, at the least distance of the others.
 
@@ -88,10 +94,11 @@ def adjust(
     cell moves by more than the share `largest_change` of its value. With `integers` all values stay whole.
     """
     check_between(spread, LEAST_SPREAD, 100.0, name="spread", owner=OWNER)
-    if secret is None and isinstance(signs, str) and signs == "random":
+    check_options(wishes, AdjustmentWishes.__annotations__, owner=OWNER)
+    options = _Options(**wishes)
+    if secret is None and isinstance(options.signs, str) and options.signs == "random":
         raise ParameterError(f"{OWNER}: random directions need a secret.")
     movements = None if secret is None else Movements.drawn(secret, problem.n_cells, cells, spread)
-    options = _Options(norm, weights, signs, fixed, largest_change, integers, time_limit, progress)
     for share in SHARES[:-1] if movements is not None else ():
         try:
             return _adjusted(problem, movements, share, options)
@@ -102,14 +109,14 @@ def adjust(
 
 @dataclass(frozen=True, eq=False)
 class _Options:
-    norm: Literal["l1", "l2", "linf"]
-    weights: Floats | None
-    signs: str | Mask
-    fixed: Mask | None
-    largest_change: float | None
-    integers: bool
-    time_limit: float
-    progress: Progress
+    norm: Literal["l1", "l2", "linf"] = "l1"
+    weights: Floats | None = None
+    signs: str | Mask = "free"
+    fixed: Mask | None = None
+    largest_change: float | None = None
+    integers: bool = False
+    time_limit: float = 60.0
+    progress: Progress = silent
 
 
 def _adjusted(unmoved: SuppressionProblem, movements: Movements | None, share: float, options: _Options) -> Adjusted:

@@ -6,6 +6,7 @@ Sources: Cox (1987); Salazar (2005); SESRIC 394–440; erratum 5.
 """
 
 from dataclasses import dataclass, field, replace
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from scipy import sparse
 
 from reticent.base import clock
 from reticent.base.arrays import Floats
-from reticent.base.checks import check_between, check_integer
+from reticent.base.checks import check_between, check_integer, check_options
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
@@ -106,21 +107,27 @@ def round_rapidly(values: Floats, relations: Relations, base: float) -> Rounded:
     return Rounded(rounded, base, float(np.abs(rounded - values).sum()), None, "rapid", 0, clock.now() - started)
 
 
+class RoundingWishes(TypedDict, total=False):
+    """What else may be said of controlled rounding; `round_controlled` says what each means."""
+
+    weights: Floats | None
+    lower_protection: Floats | None
+    upper_protection: Floats | None
+    unit: float
+    rapid: bool
+    secret: Secret | None
+    cells: NDArray[np.uint64] | None
+
+
 def round_controlled(
     values: Floats,
     relations: Relations,
     base: float,
     *,
     steps: int = 0,
-    weights: Floats | None = None,
-    lower_protection: Floats | None = None,
-    upper_protection: Floats | None = None,
-    unit: float = 0.0,
     time_limit: float = 60.0,
-    rapid: bool = False,
-    secret: Secret | None = None,
-    cells: NDArray[np.uint64] | None = None,
     progress: Progress = silent,
+    **wishes: Unpack[RoundingWishes],
 ) -> Rounded:
     """Additive rounding with the least Σ w·|rounded − original| over all cells, totals included.
 
@@ -136,11 +143,13 @@ def round_controlled(
     check_between(time_limit, 1e-3, float("inf"), name="time_limit", owner=OWNER)
     if len(values) != relations.n_cells:
         raise DataError(f"{OWNER}: there must be one value for each of the {relations.n_cells} cells.")
+    check_options(wishes, RoundingWishes.__annotations__, owner=OWNER)
+    secret = wishes.get("secret")
     started = clock.now()
     for step in range(steps + 1):
         progress(step / (steps + 1), f"{step} steps")
-        prefer = None if secret is None else round_randomly(values, base, secret=secret, cells=cells)
-        window = _Window(values, base, step, weights, lower_protection, upper_protection, unit, prefer)
+        prefer = None if secret is None else round_randomly(values, base, secret=secret, cells=wishes.get("cells"))
+        window = _Window(values, base, step, wishes, prefer)
         left = time_limit - (clock.now() - started)
         if left <= 0:
             break
@@ -149,7 +158,7 @@ def round_controlled(
             return _as_result(window, relations, solution, step, started)
         if solution is not None and solution.status is Status.STOPPED:
             break
-    if rapid:
+    if wishes.get("rapid", False):
         return round_rapidly(values, relations, base)
     raise InfeasibleError(
         f"{OWNER}: no additive rounding to base {base:g} was found within {steps} steps and {time_limit:g} seconds; "
@@ -161,9 +170,9 @@ class _Window:
     """Which multiples each cell may take, as whole steps above its lower multiple, and what each costs."""
 
     def __init__(
-        self, values: Floats, base: float, steps: int, weights: Floats | None, lower: Floats | None, upper: Floats | None,
-        unit: float, preferred: Floats | None,
-    ) -> None:  # fmt: skip
+        self, values: Floats, base: float, steps: int, wishes: RoundingWishes, preferred: Floats | None
+    ) -> None:
+        weights, lower, upper = wishes.get("weights"), wishes.get("lower_protection"), wishes.get("upper_protection")
         self.values, self.base, self.steps = values, base, steps
         nearest = np.rint(values / base)
         on_grid = np.abs(values - nearest * base) <= 1e-9 * np.maximum(1.0, np.abs(values))
@@ -176,7 +185,7 @@ class _Window:
             self.low[:] = 0.0
         non_negative = values >= 0
         self.low = np.where(non_negative, np.maximum(self.low, -self.floor), self.low)
-        reach = (steps + 1) * base - unit
+        reach = (steps + 1) * base - wishes.get("unit", 0.0)
         if upper is not None:  # published z: the attacker knows |true − z| ≤ reach, so z + reach must pass a + upper
             self.low = np.maximum(self.low, np.ceil((values + upper - reach) / base - self.floor - 1e-9))
         if lower is not None:
