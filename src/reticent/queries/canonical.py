@@ -6,7 +6,6 @@ the same query. Versions of a data set are linked by record id: for one response
 between versions is one unknown, a changed value is another.
 """
 
-import hashlib
 from collections.abc import Collection, Mapping
 from functools import cached_property
 
@@ -18,6 +17,7 @@ from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.facts import COUNT
 from reticent.data.microdata import Microdata
+from reticent.data.record_marks import version_fingerprint
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 from reticent.queries.columns import ABSENT, Columns, RecordSet
@@ -65,19 +65,7 @@ class Version:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything answers depend on: another file under the same version name is noticed."""
-        digest = hashlib.blake2b(digest_size=16)
-        digest.update(repr((self.name, self.data.schema.names, self.data.n_records)).encode())
-        digest.update(np.ascontiguousarray(self.data.record_ids()).tobytes())
-        entity = self.data.entity()
-        if entity is not None:
-            digest.update(entity.tobytes())
-        for variable in self.data.schema.variables:
-            if variable.kind is Kind.NUMERIC:
-                digest.update(self.data.numbers((variable.name,)).tobytes())
-            else:
-                digest.update("\x1f".join(self.data.categories(variable.name)).encode())
-                digest.update(self.data.codes((variable.name,)).tobytes())
-        return digest.hexdigest()
+        return version_fingerprint(self.name, self.data)
 
     def by_atom(self, response: str) -> NDArray[np.float64] | None:
         """The value of a response in each atom (missing: not a number); None if an atom has several, or there are many."""

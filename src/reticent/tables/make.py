@@ -66,7 +66,8 @@ def _from_records(
         notes.append(note)
     table: Table = with_cell_keys(tabulate(data, spec, progress=progress), data, spec, how.method, how.secret)
     table = with_empty_cells(table) if one.zeros or how.hide_empty else table
-    return LinkedTable(table, marks=record_marks(data, spec.dimensions, table) if linked else None), notes
+    marks = record_marks(data, spec.dimensions, table, secret=how.secret) if linked else None
+    return LinkedTable(table, marks=marks), notes
 
 
 def fit_to_rules(spec: TableSpec, rules: Sequence[Rule]) -> TableSpec:

@@ -6,20 +6,18 @@ from dataclasses import replace
 import numpy as np
 
 from reticent.base.arrays import Words
+from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
+from reticent.data.record_marks import record_words
 from reticent.data.relations import Relations
 from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.tabulation.key_sums import key_sums
 from reticent.tabulation.linked import System
 
 
-def record_marks(data: Microdata, dimensions: Sequence[DimensionSpec], table: Table) -> Words:
-    """128 bits for each cell that belong to its set of records: sums of random words, one pair a record.
-
-    Two sets with the same marks are the same set, but for one chance in 2^128; marks never leave the program.
-    """
-    parts = np.random.default_rng(0).integers(0, 2**64, (data.n_records, 2), dtype=np.uint64)
-    return key_sums(data, TableSpec(tuple(dimensions)), table, parts)
+def record_marks(data: Microdata, dimensions: Sequence[DimensionSpec], table: Table, *, secret: Secret) -> Words:
+    """The mark of each cell's set of records (see `data.record_marks`): equal marks, equal sets."""
+    return key_sums(data, TableSpec(tuple(dimensions)), table, record_words(data, secret))
 
 
 def same_cells(system: System, marks: Sequence[Words]) -> list[tuple[int, ...]]:

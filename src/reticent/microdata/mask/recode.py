@@ -127,15 +127,7 @@ class Recode(Method):
 
     def _pairs(self, variable: Variable, present: tuple[str, ...]) -> dict[str, str]:
         """New code of each code that occurs, or an error about the codes left over."""
-        if self.map:
-            pairs = {code: self.map[code] for code in present if code in self.map}
-        elif self.level is not None and variable.hierarchy is not None:
-            up = variable.hierarchy.ancestor_at(self.level)
-            pairs = {code: up[code] for code in present if code in up}
-        elif self.truncate is not None:
-            pairs = {code: code[: -self.truncate] for code in present if len(code) > self.truncate}
-        else:
-            pairs = parse_rules(self.rules).image(present)
+        pairs = self.images(variable, present)
         left = [code for code in present if code not in pairs]
         if left and not self.keep:
             raise DataError(_left_over(variable, left), variables=(variable.name,))
@@ -146,6 +138,17 @@ class Recode(Method):
                 variables=(variable.name,),
             )
         return pairs | {code: code for code in left}
+
+    def images(self, variable: Variable, codes: tuple[str, ...]) -> dict[str, str]:
+        """New code of each code that the recoding covers."""
+        if self.map:
+            return {code: self.map[code] for code in codes if code in self.map}
+        if self.level is not None and variable.hierarchy is not None:
+            up = variable.hierarchy.ancestor_at(self.level)
+            return {code: up[code] for code in codes if code in up}
+        if self.truncate is not None:
+            return {code: code[: -self.truncate] for code in codes if len(code) > self.truncate}
+        return parse_rules(self.rules).image(codes)
 
     def promises(self) -> tuple[Promise, ...]:
         """Each old value leads to one new value, and no more values are missing than before."""

@@ -1,0 +1,1 @@
+"""What a masked file tells: one declaration per masking method, composed over the steps of a plan."""

@@ -1,0 +1,165 @@
+"""Where facts are stated: the atoms and units of one version of a data set, with the decimals and values of its responses."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from reticent.base.arrays import Floats, Ints, Mask
+from reticent.base.errors import DataError
+from reticent.data.facts import COUNT, LARGEST, MISSING, OWN, Ground, Interval
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind
+from reticent.kernels.grouping import group_columns
+from reticent.tabulation.tabulate import MAX_DECIMALS, decimals_of
+
+MOST_ATOMS = 200_000
+"""Up to so many combinations are listed, empty ones included; of more, only those that occur."""
+ABSENT_OR_NOT = ("there", "missing")
+Bounds = Mapping[str, tuple[float | None, float | None]]
+
+
+def missing_of(response: str) -> str:
+    """The variable that says whether a response is missing: which values are missing is known to everybody."""
+    return f"{response} is missing"
+
+
+@dataclass(frozen=True, eq=False)
+class GroundedData:
+    """A ground with the confidential data that it was made of; facts about them are stated in whole numbers.
+
+    A response is counted in steps of 10^−`decimals`. Missing values are no unknowns: sums leave their units out.
+    """
+
+    ground: Ground
+    data: Microdata = field(repr=False)
+    decimals: Mapping[str, int]
+
+    def whole(self, response: str) -> Ints:
+        """The true values of a response in units of its last decimal (missing: 0)."""
+        values = np.nan_to_num(self.data.numbers((response,))[:, 0], nan=0.0)
+        return np.rint(values * 10.0 ** self.decimals[response]).astype(np.int64)
+
+    def units(self, response: str, units: Ints) -> Ints:
+        """Those of some units that have a value of a response."""
+        return units[self.there(response)[units]]
+
+    def there(self, response: str) -> Mask:
+        """Which units have a value of a response."""
+        if response not in self._there:
+            self._there[response] = ~self.data.missing(response)
+        return self._there[response]
+
+    @cached_property
+    def _there(self) -> dict[str, Mask]:
+        return {}
+
+    @cached_property
+    def counts(self) -> Ints:
+        """The true number of records of each atom."""
+        return np.bincount(self.ground.atom_of_unit, minlength=self.ground.n_atoms).astype(np.int64)
+
+    def units_of(self, atoms: Mask) -> Ints:
+        """The units of some atoms, given as a mask."""
+        return np.flatnonzero(atoms[self.ground.atom_of_unit])
+
+
+def ground_of(
+    data: Microdata,
+    variables: Sequence[str],
+    *,
+    responses: Sequence[str] = (),
+    bounds: Bounds | None = None,
+    most: int = MOST_ATOMS,
+) -> GroundedData:
+    """The ground of some data: `variables` is everything a release may select by, `responses` what it may add up.
+
+    Without `bounds` a response is known to be at least 0 where no value is negative, and nothing is known otherwise.
+    """
+    names = tuple(dict.fromkeys(variables))
+    data.schema.require((*names, *responses), owner="ground")
+    columns, categories = zip(*(_column(data, name) for name in names), strict=True) if names else ((), ())
+    absent = [name for name in responses if bool(data.missing(name).any())]
+    columns = (*columns, *(data.missing(name).astype(np.int64) for name in absent))
+    categories = (*categories, *(ABSENT_OR_NOT for _ in absent))
+    codes, atom, complete = _atoms(columns, categories, data.n_records, most)
+    decimals = {name: _decimals(data, name) for name in responses}
+    own = {name: _bounds(data, name, decimals[name], (bounds or {}).get(name)) for name in responses}
+    ground = Ground(
+        (*names, *(missing_of(name) for name in absent)), categories, codes, atom, _entities(data), own, complete
+    )
+    return GroundedData(ground, data, decimals)
+
+
+def _column(data: Microdata, name: str) -> tuple[Ints, tuple[str, ...]]:
+    """The codes of a variable and all its categories, those that only the schema lists included."""
+    variable = data.schema[name]
+    encoded = data.encoded(name)
+    listed = variable.codes or (variable.hierarchy.leaves if variable.hierarchy else ())
+    texts = tuple(dict.fromkeys((*encoded.categories, *(code for code in listed if code not in variable.missing))))
+    return encoded.codes.astype(np.int64), texts
+
+
+def _atoms(
+    columns: Sequence[Ints], categories: Sequence[tuple[str, ...]], n_records: int, most: int
+) -> tuple[Ints, Ints, bool]:
+    """The codes of the atoms, the atom of each record, and whether all combinations are listed."""
+    if not columns:
+        return np.zeros((1, 0), dtype=np.int64), np.zeros(n_records, dtype=np.int64), True
+    atom, n_atoms = group_columns(list(columns), [len(texts) for texts in categories])
+    first = np.empty(n_atoms, dtype=np.int64)
+    first[atom[::-1]] = np.arange(n_records - 1, -1, -1)
+    codes = np.column_stack([column[first] for column in columns]).astype(np.int64)
+    least = np.array([MISSING if bool((column < 0).any()) else 0 for column in columns])
+    sizes = [len(texts) - int(low) for texts, low in zip(categories, least, strict=True)]
+    if math.prod(sizes) > most:
+        return codes, atom.astype(np.int64), False
+    every = np.column_stack(np.unravel_index(np.arange(math.prod(sizes)), sizes)).astype(np.int64)
+    there = np.ravel_multi_index(tuple((codes - least).T), sizes)
+    empty = np.ones(len(every), dtype=bool)
+    empty[there] = False
+    return np.concatenate((codes, every[empty] + least)), atom.astype(np.int64), True
+
+
+def _entities(data: Microdata) -> Ints:
+    """The respondent of each record; a record without one is its own."""
+    entity = data.entity()
+    if entity is None:
+        return np.arange(data.n_records, dtype=np.int64)
+    own = int(entity.max(initial=-1)) + 1 + np.arange(data.n_records, dtype=np.int64)
+    return np.where(entity >= 0, entity, own)
+
+
+def _decimals(data: Microdata, name: str) -> int:
+    if name in (COUNT, OWN) or data.schema[name].kind is not Kind.NUMERIC:
+        raise DataError(f"ground: the response {name!r} must be a numeric variable.", variables=(name,))
+    values = data.numbers((name,))[:, 0]
+    found = decimals_of(values)
+    if found is None:
+        raise DataError(
+            f"ground: {name!r} has more than {MAX_DECIMALS} decimals; round it, so that sums are exact.",
+            variables=(name,),
+        )
+    if float(np.nansum(np.abs(values))) * 10.0**found >= LARGEST:
+        raise DataError(f"ground: sums of {name!r} are too large to be exact; round it.", variables=(name,))
+    return found
+
+
+def _bounds(data: Microdata, name: str, decimals: int, given: tuple[float | None, float | None] | None) -> Interval:
+    values: Floats = data.numbers((name,))[:, 0]
+    if given is None:
+        return (0, None) if not bool((values < 0).any()) else (None, None)
+    low, high = given
+    scale = 10.0**decimals
+    ends = (
+        None if low is None or not math.isfinite(low) else math.ceil(low * scale - 1e-9),
+        None if high is None or not math.isfinite(high) else math.floor(high * scale + 1e-9),
+    )
+    inside = np.rint(values[~np.isnan(values)] * scale)
+    if (ends[0] is not None and bool((inside < ends[0]).any())) or (
+        ends[1] is not None and bool((inside > ends[1]).any())
+    ):
+        raise DataError(f"ground: the bounds of {name!r} do not hold for all records; widen them.", variables=(name,))
+    return ends

@@ -1,0 +1,48 @@
+"""Every masking method says what it tells of the true records, and what it says is true: tried with every example."""
+
+from functools import cache
+from importlib.resources import files
+
+import polars as pl
+import pytest
+
+from fact_worlds import released, satisfied
+from reticent.data.facts import COUNT
+from reticent.data.microdata import Microdata
+from reticent.data.parameters import build
+from reticent.io.read import read_microdata
+from reticent.microdata.facts.steps import DECLARED
+from reticent.microdata.mask import METHODS
+from reticent.tabulation.ground import GroundedData, ground_of
+
+CASES = [(name, number) for name, method in METHODS.items() for number in range(len(method.examples))]
+
+
+@cache
+def survey() -> tuple[Microdata, GroundedData]:
+    folder = files("reticent") / "demo_data"
+    data = read_microdata(str(folder / "people.csv"), str(folder / "people.schema.toml"))
+    first = data.frame.table["household"].unique(maintain_order=True).head(60).to_list()
+    some = Microdata.of(data.frame.table.filter(pl.col("household").is_in(first)), data.schema)
+    variables = ("region", "sex", "marital", "education", "occupation", "age")
+    return some, ground_of(some, variables, responses=("income", "age"))
+
+
+def test_every_masking_method_has_a_declaration() -> None:
+    """A method that is added without one fails here."""
+    assert set(DECLARED) == set(METHODS.values())
+    assert all(declared.tells for declared in DECLARED.values())
+
+
+@pytest.mark.parametrize(("name", "number"), CASES, ids=[f"{name}-{number}" for name, number in CASES])
+def test_what_a_method_tells_is_true(name: str, number: int) -> None:
+    step = build(METHODS[name], METHODS[name].examples[number], owner=name)
+    data, grounded = survey()
+    file, facts = released(data, grounded, [step])
+    assert facts.facts
+    facts.check(grounded.ground)
+    told = DECLARED[type(step)]
+    if not told.beyond and file.schema.household_id is None:
+        assert facts.certified, facts.beyond
+    true = {COUNT: grounded.counts, **{name: grounded.whole(name) for name in grounded.decimals}}
+    assert satisfied(facts, true, whole=False)
