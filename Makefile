@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-quick deep bench docs check clean
+.PHONY: demo test test-quick deep bench docs check clean sbom wheelhouse
 
 demo: $(VENV)/core.stamp
 	@$(BIN)/reticent demo --output demo-output
@@ -27,8 +27,15 @@ docs: $(VENV)/dev.stamp
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+sbom: $(VENV)/core.stamp
+	@$(BIN)/python scripts/sbom.py
+
+# Everything that an installation needs, pinned and with hashes, for a machine without network; EXTRAS=[excel,duckdb] adds extras.
+wheelhouse: $(VENV)/core.stamp
+	@$(BIN)/python scripts/wheelhouse.py wheelhouse '$(EXTRAS)'
+
 clean:
-	rm -rf $(VENV) demo-output docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo-output wheelhouse docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/core.stamp: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 
 def register(app: typer.Typer) -> None:
@@ -36,4 +36,4 @@ def run(
     for line in result.log:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     for path in result.files:
-        console.print(f"[dim]     written[/dim]  {path}", soft_wrap=True)
+        console.print(tagged("     written", "dim", f" {path}"), soft_wrap=True)

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console, say
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, say, tagged
 
 if TYPE_CHECKING:
     from reticent.jobs.attack_database import AttackReport, Finding
@@ -57,9 +58,9 @@ def _show(report: "AttackReport") -> None:
         say(f"{finding.attack} failed even against the open mode: on these data it shows nothing.")
 
 
-def _cell(finding: "Finding") -> str:
+def _cell(finding: "Finding") -> Text:
     if not finding.applicable:
-        return "not applicable"
+        return Text("not applicable")
     colour = "red" if finding.succeeded else "green"
     star = "" if finding.covered or finding.mode == "open" else " *"
-    return f"[{colour}]{finding.verdict}[/{colour}] ({finding.queries}){star}"
+    return tagged(finding.verdict, colour, f"({finding.queries}){star}")

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def keys(plan: Path = _PLAN, json_out: Path | None = JSON) -> None:
     check_answer(json_out, (plan,))
     target = write_keys(read_delegation(plan))
     give_answer({"written": target}, json_out)
-    open_console().print(f"[dim]secret[/dim]  {target.name}: stays with the owner", highlight=False)
+    open_console().print(tagged("secret", "dim", f" {target.name}: stays with the owner"), highlight=False)
 
 
 def encrypt(plan: Path = _PLAN, json_out: Path | None = JSON) -> None:
@@ -76,5 +76,5 @@ def verify(plan: Path = _PLAN, json_out: Path | None = JSON) -> None:
         else "by parity alone: an even change would pass"
     )
     console.print(
-        f"[green]verified[/green]: {how}; verification read {found.rows} rows of plain data.", highlight=False
+        tagged("verified:", "green", f"{how}; verification read {found.rows} rows of plain data."), highlight=False
     )

@@ -10,7 +10,7 @@ from rich.panel import Panel
 
 from reticent.base.errors import NotProtectedError
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import open_console
+from reticent.cli.screen import open_console, tagged
 
 FILES = (
     "people.csv",
@@ -46,7 +46,7 @@ def _people(console: Console, folder: Path) -> None:
     from reticent.cli.protect import show_file_result
     from reticent.jobs.protect_file import run_file_plan
 
-    console.rule("[bold]1  A microdata file: people.csv")
+    console.rule("1  A microdata file: people.csv")
     with progress_bar("people") as progress:
         run = run_file_plan(folder / "people.plan.toml", progress=progress)
     show_file_result(console, run.result)
@@ -56,7 +56,7 @@ def _firms(console: Console, folder: Path) -> None:
     from reticent.cli.table import show_table_result
     from reticent.jobs.protect_table import run_table_plan
 
-    console.rule("[bold]2  A table: turnover by industry and size class")
+    console.rule("2  A table: turnover by industry and size class")
     plan = folder / "firms.plan.toml"
     text = plan.read_text(encoding="utf-8")
     bare, shown = folder / "firms-bare.plan.toml", folder / "firms-primary-only.plan.toml"
@@ -65,7 +65,7 @@ def _firms(console: Console, folder: Path) -> None:
     try:
         run_table_plan(bare)
     except NotProtectedError as err:
-        console.print(f"[bold red]refused[/bold red]  {err}")
+        console.print(tagged("refused", "bold red", f" {err}"))
     bare.unlink()
     console.print("\nThe same with accept_exposed = true, to see which cells are exposed:")
     shown.write_text(_primary_only(text, "accept_exposed = true"), encoding="utf-8")
@@ -96,4 +96,4 @@ def _reports(folder: Path) -> str:
         ("firms.confidential.html", "for the data protector: the protected table"),
         ("firms-primary-only.confidential.html", "for the data protector: exposed cells and their intervals"),
     )
-    return "\n".join(f"{folder / name}  [dim]{what}[/dim]" for name, what in rows)
+    return "\n".join(f"{folder / name}  {what}" for name, what in rows)

@@ -5,9 +5,9 @@ from pathlib import Path
 import typer
 from rich.table import Table
 
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
-MARKS = {True: "[green]good[/green]", False: "[red]missing[/red]", None: "[dim]–[/dim]"}
+MARKS = {True: ("good", "green"), False: ("missing", "red"), None: ("–", "dim")}
 BROKEN = 1
 
 
@@ -27,7 +27,7 @@ def doctor(json_out: Path | None = JSON) -> None:
     for column in ("what", "state", "found"):
         table.add_column(column, no_wrap=column == "state", overflow="fold")
     for one in findings:
-        table.add_row(one.what, MARKS[one.good], one.found + (f" [dim]({one.advice})[/dim]" if one.advice else ""))
+        table.add_row(one.what, tagged(*MARKS[one.good]), one.found + (f" ({one.advice})" if one.advice else ""))
     open_console().print(table)
     if any(one.good is False for one in findings):
         raise typer.Exit(BROKEN)

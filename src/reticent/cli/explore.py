@@ -6,7 +6,7 @@ import typer
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 
 def register(app: typer.Typer) -> None:
@@ -45,12 +45,12 @@ def explore(
     console.print(table)
     for row in rows:
         if row["failed"]:
-            console.print(f"[yellow]failed:[/yellow] {row['candidate']}: {row['failed']}")
+            console.print(tagged("failed:", "yellow", f"{row['candidate']}: {row['failed']}"))
     if found.chosen is None or found.fresh is None:
         console.print("No candidate keeps to most_risk; no plan was written.")
         raise typer.Exit(4)
     console.print(
-        f"Chosen: [bold]{found.chosen.name}[/bold]; on {found.fresh.draws} fresh draws its risk is "
+        f"Chosen: {found.chosen.name}; on {found.fresh.draws} fresh draws its risk is "
         f"{found.fresh.risk:.4f}, its loss {found.fresh.loss:.4f}."
     )
     if not found.holds:
@@ -59,4 +59,4 @@ def explore(
     output = read.output
     for written in (output.plan, output.table, output.report):
         if written:
-            console.print(f"[dim]confidential[/dim]  {written}")
+            console.print(tagged("confidential", "dim", f" {written}"))

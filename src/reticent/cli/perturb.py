@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 ACCEPT = typer.Option(False, "--accept-exposed", help="Write the result although unsafe cells are exposed.")
 TEST_SECRET = typer.Option(False, "--test-secret", help="Allow a secret that can be guessed; the result is a test.")
@@ -100,9 +100,11 @@ def _show(found: dict[str, Any], json_out: Path | None) -> None:
             console.print(f"{name:>10}  {number(value)}", soft_wrap=True)
     attacked, exposed = len(found["intervals"]), len(found["exposed"])
     if exposed:
-        console.print(f"[bold red]{exposed} of {attacked} attacked cells are exposed: do not publish this table.[/]")
+        console.print(
+            f"{exposed} of {attacked} attacked cells are exposed: do not publish this table.", style="bold red"
+        )
     else:
-        console.print(f"[green]{attacked} cells attacked with all relations, none exposed.[/]")
+        console.print(f"{attacked} cells attacked with all relations, none exposed.", style="green")
     if json_out:
         give_answer(found, json_out)
-        console.print(f"[dim]written[/dim]  {json_out.name}")
+        console.print(tagged("written", "dim", f" {json_out.name}"))

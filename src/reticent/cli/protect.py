@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 if TYPE_CHECKING:
     from reticent.jobs.protect_file import FileResult, FileVerdict
@@ -31,7 +31,7 @@ def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file."), jso
     console = open_console()
     show_file_result(console, run.result)
     for what, name in written_names(planned):
-        console.print(f"[dim]{what:>12}[/dim]  {name}")
+        console.print(tagged(f"{what:>12}", "dim", f" {name}"))
 
 
 def show_file_result(console: Console, result: "FileResult") -> None:
@@ -56,7 +56,7 @@ def show_file_result(console: Console, result: "FileResult") -> None:
     console.print(steps)
     show_verdict(console, result.verdict)
     for note in result.notes:
-        console.print(f"[yellow]note:[/yellow] {note}")
+        console.print(tagged("note:", "yellow", f"{note}"))
 
 
 COLOURS = {"held": "green", "not held": "red", "not judged": "yellow"}
@@ -68,8 +68,8 @@ def show_verdict(console: Console, verdict: "FileVerdict") -> None:
     for column in ("attack", "state", "what it found"):
         table.add_column(column)
     for one in verdict.attacks:
-        asked = "" if one.asked else " [dim](not asked for)[/dim]"
-        table.add_row(one.attack, f"[{COLOURS[one.state]}]{one.state}[/]{asked}", one.text)
+        state = tagged(one.state, COLOURS[one.state], "" if one.asked else "(not asked for)")
+        table.add_row(one.attack, state, one.text)
     console.print(table)
     if verdict.accepted and not verdict.held:
-        console.print(f"[red]risk accepted:[/red] {verdict.accepted}")
+        console.print(tagged("risk accepted:", "red", f"{verdict.accepted}"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +41,7 @@ def querylog(
         f"person is found by half of the queries in {found.risk.linked_person:.1%} ({found.risk.linked_before:.1%} before).",
         highlight=False,
     )
-    console.print(f"[green]publishable[/green]  {read.output.path}")
+    console.print(tagged("publishable", "green", f" {read.output.path}"))
     for name in (read.output.report, read.output.summary):
         if name:
-            console.print(f"[dim]confidential[/dim]  {name}")
+            console.print(tagged("confidential", "dim", f" {name}"))

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 if TYPE_CHECKING:
     from reticent.jobs.measure import FileRisk
@@ -40,7 +40,7 @@ def risk(
         )
     console = open_console()
     for note in notes:
-        console.print(f"[yellow]note:[/yellow] {note}")
+        console.print(tagged("note:", "yellow", f"{note}"))
     show_risk(console, measured)
     give_answer(measured.summary(), json_out)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 STANDARD_OUTPUT = Path("-")
 JSON: Any = typer.Option(
@@ -51,8 +52,16 @@ def take_switches(words: Iterable[str]) -> list[str]:
 
 
 def open_console() -> Console:
-    """Standard output for people: plain where it is no terminal or `NO_COLOR` is set, silent with `--quiet`."""
-    return Console(quiet=switches.quiet)
+    """Standard output for people: plain where it is no terminal or `NO_COLOR` is set, silent with `--quiet`.
+
+    Names and codes are shown as they are: brackets in them are no instructions.
+    """
+    return Console(quiet=switches.quiet, markup=False)
+
+
+def tagged(word: str, style: str, text: object = "") -> Text:
+    """A coloured word, then a text as it stands."""
+    return Text.assemble((word, style), f" {text}" if str(text) else "")
 
 
 def say(text: str) -> None:

@@ -7,7 +7,7 @@ import typer
 from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 from reticent.cli.table import relations_shown, show_inside, show_table_result
 
 SHOWN = 12
@@ -91,7 +91,7 @@ def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition
     give_answer(found, json_out)
     exposed = {cell: row for cell, row in found.items() if row["exposed"]}
     console = open_console()
-    console.print(f"{len(found)} hidden cells, [bold]{len(exposed)} exposed[/bold]")
+    console.print(f"{len(found)} hidden cells, {len(exposed)} exposed")
     if exposed:
         rows = []
         for cell, row in list(exposed.items())[:SHOWN]:
@@ -124,9 +124,9 @@ def verify(
     give_answer(vars(found), json_out)
     console = open_console()
     for fault in found.faults[:SHOWN]:
-        console.print(f"[red]fault:[/red] {fault}")
+        console.print(tagged("fault:", "red", f"{fault}"))
     if found.sound:
-        console.print(f"[green]sound:[/green] all {len(found.proved)} unsafe cells are proved.")
+        console.print(tagged("sound:", "green", f"all {len(found.proved)} unsafe cells are proved."))
         return
     total = len(found.proved) + len(found.unproved)
     raise NotProtectedError(
@@ -145,7 +145,7 @@ def _certify_jj(file: Path, suppressed: str, path: Path) -> None:
 
 
 def _show_certificate(path: Path, unproved: int) -> None:
-    open_console().print(f"[dim]certificate[/dim]  {path.name}: {unproved} unsafe cells without proof")
+    open_console().print(tagged("certificate", "dim", f" {path.name}: {unproved} unsafe cells without proof"))
 
 
 def _audit_plan(

@@ -11,7 +11,7 @@ from rich.console import Console
 from reticent.base.errors import ParameterError
 from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 if TYPE_CHECKING:
     from reticent.jobs.protect_table import InsideAudit, ProtectedTable
@@ -51,7 +51,7 @@ def table(
             for sentence in _explanations(result, why, what_if):
                 console.print(sentence, highlight=False, markup=False)
         for what, name in written_names(one, result):
-            console.print(f"[dim]{what:>12}[/dim]  {name}")
+            console.print(tagged(f"{what:>12}", "dim", f" {name}"))
 
 
 def _explanations(result: "ProtectedTable", why: list[str], what_if: list[str]) -> list[str]:
@@ -87,11 +87,11 @@ def show_table_result(console: Console, result: "ProtectedTable") -> None:
             words=("cell", "rule", "revealed by"),
         )
         if len(rows) > SHOWN:
-            console.print(f"[dim]and {len(rows) - SHOWN} more; the confidential report has them all[/dim]")
+            console.print(f"and {len(rows) - SHOWN} more; the confidential report has them all", style="dim")
     show_inside(console, result.inside, result.table.name_of)
     console.print(result.guarantee.short(), style="dim", highlight=False)
     for note in result.notes:
-        console.print(f"[yellow]note:[/yellow] {note}")
+        console.print(tagged("note:", "yellow", f"{note}"))
 
 
 def _exposed_row(row: dict[str, Any]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import pytest
 from command_line import CommandLine
 from reticent.base import compiled
 from reticent.cli.main import COMMAND_MODULES, app
-from reticent.cli.screen import switches, take_switches
+from reticent.cli.screen import switches, tagged, take_switches
 
 
 @pytest.fixture
@@ -91,6 +91,16 @@ def test_doctor_finds_what_it_needs(reticent: CommandLine) -> None:
     found = {one["what"]: one for one in json.loads(reticent("doctor", "--json", "-").out)}
     assert found["solver"]["good"] is True
     assert found["numpy"]["good"] is True
+
+
+def test_brackets_in_names_and_codes_are_shown(
+    reticent: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("[bold]age,sex\n[red]31,f\n44,m\n")
+    monkeypatch.setenv("COLUMNS", "200")
+    assert "[bold]age" in reticent("describe", path).out
+    assert "pip install 'reticent[" in tagged("extra", "dim", "pip install 'reticent[duckdb]'").plain
 
 
 def test_doctor_names_the_extra_that_brings_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
