@@ -83,14 +83,21 @@ def _fill_hashes(word0: np.uint64, word1: np.uint64, ids: Ids, values: Ids, out:
 
 
 @njit(cache=True)
-def _fill_uniforms(word0: np.uint64, word1: np.uint64, ids: Ids, start: int, out: Floats) -> None:
-    """Draws start, start + 1, … of each record into the columns of `out`; O(n · columns)."""
+def _fill(word0: np.uint64, word1: np.uint64, ids: Ids, start: int, normal: bool, out: Floats) -> None:
+    """Draws start, start + 1, … of each record into the columns of `out`; O(n · columns).
+
+    Uniforms, or standard normals by Box and Muller: draw 2b is the cosine half of block b, draw 2b + 1 the sine half.
+    """
     n, columns = out.shape
     for i in range(n):
         j = 0
         while j < columns:
             draw = start + j
             first, second = record_pair(word0, word1, ids[i], np.uint64(draw >> 1))
+            if normal:
+                radius = math.sqrt(-2.0 * math.log(first + 0.5 * _UNIT))
+                angle = 2.0 * math.pi * second
+                first, second = radius * math.cos(angle), radius * math.sin(angle)
             if draw % 2 == 1:
                 out[i, j] = second
                 j += 1
@@ -98,27 +105,6 @@ def _fill_uniforms(word0: np.uint64, word1: np.uint64, ids: Ids, start: int, out
                 out[i, j] = first
                 if j + 1 < columns:
                     out[i, j + 1] = second
-                j += 2
-
-
-@njit(cache=True)
-def _fill_normals(word0: np.uint64, word1: np.uint64, ids: Ids, start: int, out: Floats) -> None:
-    """Standard normals by Box and Muller; draw 2b is the cosine half of block b, draw 2b + 1 the sine half."""
-    n, columns = out.shape
-    for i in range(n):
-        j = 0
-        while j < columns:
-            draw = start + j
-            first, second = record_pair(word0, word1, ids[i], np.uint64(draw >> 1))
-            radius = math.sqrt(-2.0 * math.log(first + 0.5 * _UNIT))
-            angle = 2.0 * math.pi * second
-            if draw % 2 == 1:
-                out[i, j] = radius * math.sin(angle)
-                j += 1
-            else:
-                out[i, j] = radius * math.cos(angle)
-                if j + 1 < columns:
-                    out[i, j + 1] = radius * math.sin(angle)
                 j += 2
 
 
@@ -142,14 +128,14 @@ def fingerprint(hashes: Ids) -> bytes:
 def uniform_matrix(word0: int, word1: int, ids: Ids, columns: int, *, start: int = 0) -> Floats:
     """Uniforms in [0, 1), shape (n, columns): column j is draw number start + j of each record."""
     out = np.empty((ids.shape[0], columns))
-    _fill_uniforms(*_words(word0, word1), np.ascontiguousarray(ids, dtype=np.uint64), start, out)
+    _fill(*_words(word0, word1), np.ascontiguousarray(ids, dtype=np.uint64), start, False, out)
     return out
 
 
 def normal_matrix(word0: int, word1: int, ids: Ids, columns: int, *, start: int = 0) -> Floats:
     """Standard normals, shape (n, columns): column j is draw number start + j of each record."""
     out = np.empty((ids.shape[0], columns))
-    _fill_normals(*_words(word0, word1), np.ascontiguousarray(ids, dtype=np.uint64), start, out)
+    _fill(*_words(word0, word1), np.ascontiguousarray(ids, dtype=np.uint64), start, True, out)
     return out
 
 

@@ -5,7 +5,7 @@ import heapq
 import numpy as np
 from numba import njit
 
-from reticent.base.arrays import Ints, Narrow
+from reticent.base.arrays import Ints, Mask, Narrow
 
 PRIME = 2147483647  # 2^31 − 1: products of two residues fit 64 bits
 
@@ -21,6 +21,18 @@ def power(base: int, exponent: int) -> int:
         base = base * base % PRIME
         exponent >>= 1
     return result
+
+
+@njit(cache=True, inline="always")
+def _touch(c: int, mark: Mask, touched: Ints, n_touched: int, time_of: Ints, heap: list[int]) -> int:
+    """Note that a row has an entry in column c, and the time of the pivot that must leave it; returns how many it has."""
+    if not mark[c]:
+        mark[c] = True
+        touched[n_touched] = c
+        n_touched += 1
+        if time_of[c] >= 0:
+            heapq.heappush(heap, time_of[c])
+    return n_touched
 
 
 @njit(cache=True)
@@ -50,12 +62,7 @@ def eliminate(indptr: Ints, cells: Narrow, coefs: Ints, order: Ints, n_cells: in
         heap = [np.int64(0) for _ in range(0)]
         for k in range(indptr[row], indptr[row + 1]):
             c = cells[k]
-            if not mark[c]:
-                mark[c] = True
-                touched[n_touched] = c
-                n_touched += 1
-                if time_of[c] >= 0:
-                    heapq.heappush(heap, time_of[c])
+            n_touched = _touch(c, mark, touched, n_touched, time_of, heap)
             work[c] = (work[c] + coefs[k]) % PRIME
         while len(heap):
             t = heapq.heappop(heap)
@@ -64,12 +71,7 @@ def eliminate(indptr: Ints, cells: Narrow, coefs: Ints, order: Ints, n_cells: in
                 continue
             for k in range(start[t], start[t + 1]):
                 c = columns[k]
-                if not mark[c]:
-                    mark[c] = True
-                    touched[n_touched] = c
-                    n_touched += 1
-                    if time_of[c] >= 0:
-                        heapq.heappush(heap, time_of[c])
+                n_touched = _touch(c, mark, touched, n_touched, time_of, heap)
                 work[c] = (work[c] - factor * entries[k]) % PRIME
         best = -1
         for k in range(n_touched):

@@ -80,28 +80,35 @@ def sap_simulated(counts: Sequence[int], known: int, *, secret: Secret, draws: i
         size = min(500, draws - start)
         taken = stream.multivariate_hypergeometric(cells, known, size=size, method="marginals")
         hits += int((taken == cells).any(axis=1).sum())
+    return _share_of_hits(hits, known, draws)
+
+
+def _share_of_hits(hits: int, known: int, draws: int) -> Sap:
+    """A share by simulation; its error near 0 or 1 is that of one more hit, so that it is never stated as 0."""
     share = hits / draws
-    # the error of a share near 0 or 1 is that of one more hit, so that it is never stated as 0
-    spread = max(share * (1 - share), 1.0 / (draws + 1))
-    return Sap(share, math.sqrt(spread / draws), known, draws)
+    return Sap(share, math.sqrt(max(share * (1 - share), 1.0 / (draws + 1)) / draws), known, draws)
+
+
+def _cells_of_tables(cells_of_respondents: NDArray[np.int64], known: int, draws: int) -> list[NDArray[np.int64]]:
+    """How many respondents each cell of each table has; refuses numbers that cannot be."""
+    n, n_tables = cells_of_respondents.shape
+    check_integer(known, minimum=0, maximum=n, name="known", owner="sap")
+    check_integer(draws, minimum=100, name="draws", owner="sap")
+    return [np.bincount(cells_of_respondents[:, t]) for t in range(n_tables)]
 
 
 def sap_linked(cells_of_respondents: NDArray[np.int64], known: int, *, secret: Secret, draws: int = 5_000) -> Sap:
     """For several tables of the same respondents: column t holds each respondent's cell in table t. By simulation."""
-    n, n_tables = cells_of_respondents.shape
-    check_integer(known, minimum=0, maximum=n, name="known", owner="sap")
-    check_integer(draws, minimum=100, name="draws", owner="sap")
-    stream = secret.stream("sap linked")
-    counts = [np.bincount(cells_of_respondents[:, t]) for t in range(n_tables)]
+    counts = _cells_of_tables(cells_of_respondents, known, draws)
+    stream, n = secret.stream("sap linked"), len(cells_of_respondents)
     hits = 0
     for _ in range(draws):
         chosen = stream.choice(n, known, replace=False)
         hits += any(
             bool((np.bincount(cells_of_respondents[chosen, t], minlength=len(counts[t])) == counts[t])[counts[t] > 0].any())
-            for t in range(n_tables)
+            for t in range(len(counts))
         )  # fmt: skip
-    share = hits / draws
-    return Sap(share, math.sqrt(max(share * (1 - share), 1.0 / (draws + 1)) / draws), known, draws)
+    return _share_of_hits(hits, known, draws)
 
 
 def sap_perturbed(counts: Sequence[int] | NDArray[np.int64], known: int, table: PerturbationTable) -> Sap:
@@ -146,11 +153,8 @@ def sap_linked_perturbed(
     cells_of_respondents: NDArray[np.int64], known: int, table: PerturbationTable, *, secret: Secret, draws: int = 5_000
 ) -> Sap:
     """For several perturbed tables of the same respondents: each draw takes known respondents and noise for every cell."""
-    n, n_tables = cells_of_respondents.shape
-    check_integer(known, minimum=0, maximum=n, name="known", owner="sap")
-    check_integer(draws, minimum=100, name="draws", owner="sap")
-    stream = secret.stream("sap linked noise")
-    counts = [np.bincount(cells_of_respondents[:, t]) for t in range(n_tables)]
+    counts = _cells_of_tables(cells_of_respondents, known, draws)
+    stream, n = secret.stream("sap linked noise"), len(cells_of_respondents)
     hits = 0
     for _ in range(draws):
         chosen = stream.choice(n, known, replace=False)
@@ -160,5 +164,4 @@ def sap_linked_perturbed(
             if bool(((table.origins(published)[1] <= taken) & (taken == own) & (own > 0)).any()):
                 hits += 1
                 break
-    share = hits / draws
-    return Sap(share, math.sqrt(max(share * (1 - share), 1.0 / (draws + 1)) / draws), known, draws)
+    return _share_of_hits(hits, known, draws)

@@ -11,12 +11,11 @@ from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples, Parameters
-from reticent.data.schema import Schema
 from reticent.microdata.perturb import lognormal
-from reticent.microdata.perturb.binding import check_variables, strata_of, units, with_all_numbers
+from reticent.microdata.perturb.binding import OnNumbers, strata_of, units, with_all_numbers
 from reticent.microdata.perturb.covariance import Moments, check_not_constant, moments
 from reticent.microdata.perturb.parts import MINIMUM_PART, Part, parts_of
 
@@ -32,7 +31,7 @@ class Zone(Parameters):
 
 
 @dataclass(frozen=True)
-class MultiplicativeNoise(Method):
+class MultiplicativeNoise(OnNumbers):
     """Multiply by log-normal noise and rescale, so that means and covariance are kept in expectation.
 
     `plain` is (7) of the paper and needs nonnegative variables; `z-score` is (21), which always has a noise
@@ -66,11 +65,6 @@ class MultiplicativeNoise(Method):
         if len(set(members)) != len(members):
             raise ParameterError(f"{self.name}: a variable may be in one chain only.")
         _check_zones(self.zones, owner=self.name)
-
-    def check(self, schema: Schema) -> None:
-        """The variables are numeric, the strata known."""
-        check_variables(schema, self.variables, owner=self.name, numeric=True)
-        schema.require(self.strata, owner=self.name)
 
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Mask the data; draws are keyed by record."""

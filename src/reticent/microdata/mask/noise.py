@@ -10,12 +10,11 @@ from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
-from reticent.data.schema import Schema
 from reticent.microdata.perturb import additive
-from reticent.microdata.perturb.binding import check_variables, keyed_normals, strata_of, units, with_all_numbers
+from reticent.microdata.perturb.binding import OnNumbers, keyed_normals, strata_of, units, with_all_numbers
 from reticent.microdata.perturb.covariance import Moments, check_not_constant, moments
 from reticent.microdata.perturb.parts import MINIMUM_PART, Part, parts_of
 
@@ -23,7 +22,7 @@ KINDS = ("uncorrelated", "correlated", "linear", "nonlinear")
 
 
 @dataclass(frozen=True)
-class Noise(Method):
+class Noise(OnNumbers):
     """Add normal noise to numeric variables.
 
     `uncorrelated` inflates variances by 1 + k, `correlated` the whole covariance matrix; `linear` keeps means and
@@ -53,11 +52,6 @@ class Noise(Method):
             raise ParameterError(
                 "noise: exact moments go with kind = 'linear' and without keep_zeros or outliers. Drop one of them."
             )
-
-    def check(self, schema: Schema) -> None:
-        """The variables are numeric, the strata known."""
-        check_variables(schema, self.variables, owner=self.name, numeric=True)
-        schema.require(self.strata, owner=self.name)
 
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Mask the data; draws are keyed by record."""

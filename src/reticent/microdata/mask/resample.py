@@ -9,12 +9,11 @@ import numpy as np
 from reticent.base.arrays import Floats
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, step_input
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
-from reticent.data.schema import Schema
 from reticent.microdata.perturb.binding import (
-    check_variables,
+    OnNumbers,
     order_with_drawn_ties,
     slices,
     strata_of,
@@ -24,7 +23,7 @@ from reticent.microdata.perturb.binding import (
 
 
 @dataclass(frozen=True)
-class Resample(Method):
+class Resample(OnNumbers):
     """Draw `t` bootstrap samples of each variable, sort each, average them rank by rank; rank r gets average r.
 
     Ranks stay (equal values may part), values move towards a smoothed distribution. Missing values stay missing.
@@ -35,11 +34,6 @@ class Resample(Method):
     variables: tuple[str, ...] = field(metadata={"help": "numeric variables, each on its own"})
     t: int = field(default=3, metadata={"min": 1, "help": "number of bootstrap samples"})
     strata: tuple[str, ...] = field(default=(), metadata={"help": "within groups of these variables"})
-
-    def check(self, schema: Schema) -> None:
-        """The variables are numeric, the strata known."""
-        check_variables(schema, self.variables, owner=self.name, numeric=True)
-        schema.require(self.strata, owner=self.name)
 
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Resample; samples are drawn by rank, so the order of records does not matter."""

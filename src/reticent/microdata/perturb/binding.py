@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
+from reticent.data.method import Method
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema
 from reticent.kernels import draws
@@ -97,6 +98,18 @@ def check_variables(
         if numeric is not None and (variable.kind is Kind.NUMERIC) != numeric:
             wanted = "numeric" if numeric else "ordinal or nominal"
             raise DataError(f"{owner}: {name} must be {wanted}, it is declared {variable.kind}.", variables=(name,))
+
+
+class OnNumbers(Method):
+    """A method that changes numeric `variables` within `strata`."""
+
+    variables: tuple[str, ...]
+    strata: tuple[str, ...]
+
+    def check(self, schema: Schema) -> None:
+        """The variables are numeric, the strata known."""
+        check_variables(schema, self.variables, owner=self.name, numeric=True)
+        schema.require(self.strata, owner=self.name)
 
 
 def strata_of(data: Microdata, names: Sequence[str], *, first: Ints) -> Ints:
