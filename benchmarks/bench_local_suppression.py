@@ -8,8 +8,8 @@ from benchmarks.census_keys import census_keys
 from benchmarks.harness import Entry
 from reticent.microdata.risk.individual import record_risk
 from reticent.microdata.risk.semantics import Semantics, count_codes
-from reticent.microdata.suppress.demand import Demand, Prices
 from reticent.microdata.suppress.engine import Task, solve
+from reticent.microdata.suppress.requirement import Prices, Requirement
 
 K = 3
 
@@ -18,7 +18,7 @@ def _solve(semantics: Semantics, codes: np.ndarray) -> np.ndarray:
     q = codes.shape[1]
     task = Task(
         codes=codes,
-        demand=Demand(q, (((1 << q) - 1, K),)),
+        demand=Requirement(q, (((1 << q) - 1, K),)),
         prices=Prices((1.0,) * q),
         semantics=semantics,
         household=None,

@@ -16,13 +16,15 @@ import pytest
 
 from attacks.file_releases import described, truth
 from reticent.api.file_run import FileRun
-from reticent.base.errors import ParameterError, ReticentError
+from reticent.base.errors import ParameterError, PlanError, ReticentError
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.table import DimensionSpec, TableSpec
+from reticent.io.plan import load_plan
 from reticent.jobs.argus.run import run_batch
 from reticent.jobs.jj import AdjustNumbers, RoundNumbers, change_jj
-from reticent.jobs.protect_file import protect_file, run_file_plan
+from reticent.jobs.protect_file import protect_file, run_file_plan, run_plan
 from reticent.jobs.protect_table import protect_table, run_table_plan
+from reticent.microdata.mask import METHODS
 from reticent.microdata.mask.noise import Noise
 from reticent.microdata.protect import protect_data
 from reticent.queries.database import ProtectedDatabase
@@ -224,10 +226,14 @@ def test_a_drawn_secret_is_kept_in_the_confidential_record(tmp_path: Path) -> No
     assert "secret" not in json.loads((tmp_path / "sum.json").read_text())
 
 
-def test_a_plan_that_keeps_no_record_says_that_the_secret_is_lost(tmp_path: Path) -> None:
+def test_a_plan_that_keeps_no_record_of_its_secret_is_refused(tmp_path: Path) -> None:
     write_data(tmp_path)
     (tmp_path / "plan.toml").write_text(
         '[data]\npath = "d.csv"\nschema = "s.toml"\n[[step]]\nmethod = "remove-identifiers"\n'
         '[risk]\naccept_risk = "a test"\n[output]\npath = "out.csv"\n'
     )
-    assert any("kept nowhere" in note for note in run_file_plan(tmp_path / "plan.toml").result.notes)
+    with pytest.raises(PlanError, match="kept nowhere"):
+        run_file_plan(tmp_path / "plan.toml")
+    with pytest.raises(PlanError, match="kept nowhere"):
+        run_plan(load_plan(tmp_path / "plan.toml", METHODS))
+    assert not (tmp_path / "out.csv").exists()

@@ -10,9 +10,9 @@ from reference.local_suppression import blanked, cheapest_file, cheapest_per_rec
 from reference.microdata_counts import count_all_pairs
 from reticent.microdata.suppress.attacker import cheapest_blanks, cheapest_hitting_set, household_blanks
 from reticent.microdata.suppress.cover import cover_blanks
-from reticent.microdata.suppress.demand import Demand, Prices
 from reticent.microdata.suppress.lend import lent_blanks
 from reticent.microdata.suppress.merge import merged_blanks
+from reticent.microdata.suppress.requirement import Prices, Requirement
 
 FILES = st.tuples(st.integers(3, 20), st.integers(1, 4)).flatmap(
     lambda shape: hnp.arrays(np.int32, shape, elements=st.integers(0, 2))
@@ -22,19 +22,19 @@ WITH_MISSING = st.tuples(st.integers(3, 14), st.integers(1, 4)).flatmap(
 )
 
 
-def _demand(data: st.DataObject, q: int, n: int) -> Demand:
+def _demand(data: st.DataObject, q: int, n: int) -> Requirement:
     masks = data.draw(st.lists(st.integers(1, (1 << q) - 1), min_size=1, max_size=4, unique=True))
-    return Demand(q, tuple((mask, data.draw(st.integers(2, min(3, n)))) for mask in masks))
+    return Requirement(q, tuple((mask, data.draw(st.integers(2, min(3, n)))) for mask in masks))
 
 
 @given(codes=WITH_MISSING, data=st.data())
 def test_k1_is_the_optimum_of_every_record(codes: np.ndarray, data: st.DataObject) -> None:
     n, q = codes.shape
-    demand = _demand(data, q, n)
+    requirement = _demand(data, q, n)
     costs = tuple(float(c) for c in data.draw(st.lists(st.integers(1, 4), min_size=q, max_size=q)))
     frozen = data.draw(st.integers(0, (1 << q) - 1))
-    masks, stuck = cheapest_blanks(codes, demand, Prices(costs, frozen))
-    best = cheapest_per_record(codes, demand.combinations, costs, frozen)
+    masks, stuck = cheapest_blanks(codes, requirement, Prices(costs, frozen))
+    best = cheapest_per_record(codes, requirement.combinations, costs, frozen)
     for i in range(n):
         assert bool(stuck[i]) == (best[i] is None)
         if best[i] is not None:
@@ -42,7 +42,7 @@ def test_k1_is_the_optimum_of_every_record(codes: np.ndarray, data: st.DataObjec
             assert price == pytest.approx(best[i])
     if not stuck.any():
         published = blanked(codes, masks.tolist())
-        assert is_safe(published, codes, demand.combinations, "(k,1)")
+        assert is_safe(published, codes, requirement.combinations, "(k,1)")
 
 
 @given(family=st.lists(st.integers(1, 63), max_size=6), data=st.data())
@@ -66,10 +66,10 @@ def test_households_share_and_pay_least(codes: np.ndarray, k: int, data: st.Data
     shared = data.draw(st.integers(0, (1 << q) - 1))
     household = np.sort(data.draw(hnp.arrays(np.int64, n, elements=st.integers(0, 4))))
     prices = Prices(tuple(float(c) for c in range(1, q + 1)))
-    demand = Demand(q, (((1 << q) - 1, k),))
-    masks, stuck = household_blanks(codes, demand, prices, household, shared)
+    requirement = Requirement(q, (((1 << q) - 1, k),))
+    masks, stuck = household_blanks(codes, requirement, prices, household, shared)
     assert not stuck.any()
-    assert is_safe(blanked(codes, masks.tolist()), codes, demand.combinations, "(k,1)")
+    assert is_safe(blanked(codes, masks.tolist()), codes, requirement.combinations, "(k,1)")
     for h in np.unique(household):
         members = np.flatnonzero(household == h)
         assert len(set((masks[members] & shared).tolist())) == 1
@@ -95,10 +95,10 @@ def _fits(codes: np.ndarray, i: int, mask: int, k: int) -> bool:
 @given(codes=WITH_MISSING, k=st.integers(2, 3), seed=st.integers(0, 9))
 def test_cover_is_safe_and_blanks_only_violators(codes: np.ndarray, k: int, seed: int) -> None:
     q = codes.shape[1]
-    demand = Demand(q, (((1 << q) - 1, k),))
-    published, stuck = cover_blanks(codes, demand, Prices((1.0,) * q), seed=seed)
+    requirement = Requirement(q, (((1 << q) - 1, k),))
+    published, stuck = cover_blanks(codes, requirement, Prices((1.0,) * q), seed=seed)
     assert not stuck.any()
-    assert is_safe(published, codes, demand.combinations, "match-anything")
+    assert is_safe(published, codes, requirement.combinations, "match-anything")
     assert ((published == codes) | (published < 0)).all()
     ones = np.ones(len(codes), np.int64)
     before = np.array(count_all_pairs(codes, codes, "match-anything", ones))
@@ -108,10 +108,10 @@ def test_cover_is_safe_and_blanks_only_violators(codes: np.ndarray, k: int, seed
 @given(codes=WITH_MISSING, data=st.data())
 def test_the_cap_holds_for_every_record(codes: np.ndarray, data: st.DataObject) -> None:
     n, q = codes.shape
-    demand, cap = _demand(data, q, n), data.draw(st.integers(1, 2))
+    requirement, cap = _demand(data, q, n), data.draw(st.integers(1, 2))
     prices = Prices((1.0,) * q, cap=cap)
-    published, _ = cover_blanks(codes, demand, prices, seed=5)
-    masks, _ = cheapest_blanks(codes, demand, prices)
+    published, _ = cover_blanks(codes, requirement, prices, seed=5)
+    masks, _ = cheapest_blanks(codes, requirement, prices)
     for shown in (published, blanked(codes, masks.tolist())):
         assert ((shown < 0) & (codes >= 0)).sum(axis=1).max() <= cap
 
@@ -119,24 +119,24 @@ def test_the_cap_holds_for_every_record(codes: np.ndarray, data: st.DataObject) 
 @given(codes=WITH_MISSING, data=st.data())
 def test_cover_of_several_combinations_is_safe_for_all_of_them(codes: np.ndarray, data: st.DataObject) -> None:
     n, q = codes.shape
-    demand = _demand(data, q, n)
-    published, stuck = cover_blanks(codes, demand, Prices((1.0,) * q), seed=3)
+    requirement = _demand(data, q, n)
+    published, stuck = cover_blanks(codes, requirement, Prices((1.0,) * q), seed=3)
     assert not stuck.any()
-    assert is_safe(published, codes, demand.combinations, "match-anything")
+    assert is_safe(published, codes, requirement.combinations, "match-anything")
 
 
 @pytest.mark.parametrize("semantics", ["(1,k)", "(k,k)"])
 @given(codes=WITH_MISSING, data=st.data())
 def test_lending_is_safe_for_all_combinations(semantics: str, codes: np.ndarray, data: st.DataObject) -> None:
     n, q = codes.shape
-    demand, prices = _demand(data, q, n), Prices((1.0,) * q)
+    requirement, prices = _demand(data, q, n), Prices((1.0,) * q)
     start = codes
     if semantics == "(k,k)":
-        masks, _ = cheapest_blanks(codes, demand, prices)
+        masks, _ = cheapest_blanks(codes, requirement, prices)
         start = blanked(codes, masks.tolist())
-    published, stuck = lent_blanks(codes, start, demand, prices, keep_blanks=semantics == "(k,k)")
+    published, stuck = lent_blanks(codes, start, requirement, prices, keep_blanks=semantics == "(k,k)")
     assert not stuck.any()
-    assert is_safe(published, codes, demand.combinations, semantics)
+    assert is_safe(published, codes, requirement.combinations, semantics)
     assert ((published == codes) | (published < 0)).all()
 
 
@@ -157,9 +157,9 @@ def test_near_the_optimum_of_small_files(name: str) -> None:
     for _ in range(12):
         codes = rng.integers(0, 3, (4, 3)).astype(np.int32)
         if name == "match-anything":
-            published, _ = cover_blanks(codes, Demand(3, ((7, 2),)), Prices((1.0,) * 3), seed=1)
+            published, _ = cover_blanks(codes, Requirement(3, ((7, 2),)), Prices((1.0,) * 3), seed=1)
         elif name == "(1,k)":
-            published, _ = lent_blanks(codes, codes, Demand(3, ((7, 2),)), Prices((1.0,) * 3), keep_blanks=False)
+            published, _ = lent_blanks(codes, codes, Requirement(3, ((7, 2),)), Prices((1.0,) * 3), keep_blanks=False)
         else:
             published, _ = merged_blanks(codes, 2, Prices((1.0,) * 3))
         optimum = cheapest_file(codes, 2, name, cap=3, violators_only=name == "match-anything")

@@ -11,9 +11,9 @@ from reference.local_suppression import blanked, is_safe
 from reticent.microdata.risk.individual import record_risk
 from reticent.microdata.risk.register import attack_with_register
 from reticent.microdata.risk.semantics import Semantics
-from reticent.microdata.suppress.demand import Demand, Prices
 from reticent.microdata.suppress.engine import Task, solve
 from reticent.microdata.suppress.inference import Judge, inferred_blanks
+from reticent.microdata.suppress.requirement import Prices, Requirement
 
 SMALL = st.tuples(st.integers(2, 6), st.integers(1, 3)).flatmap(
     lambda shape: hnp.arrays(np.int32, shape, elements=st.integers(-1, 2))
@@ -50,9 +50,9 @@ def test_a_file_beyond_the_limit_is_not_judged() -> None:
 
 def _solved(codes: np.ndarray, k: int, semantics: Semantics, seed: int, slack: float = 0.02) -> np.ndarray:
     q = codes.shape[1]
-    demand, prices = Demand(q, (((1 << q) - 1, k),)), Prices((1.0,) * q)
+    requirement, prices = Requirement(q, (((1 << q) - 1, k),)), Prices((1.0,) * q)
     chance = np.random.default_rng(seed).random((len(codes), 2))
-    task = Task(codes, demand, prices, semantics, None, 0, None, None, record_risk, seed, chance, slack)
+    task = Task(codes, requirement, prices, semantics, None, 0, None, None, record_risk, seed, chance, slack)
     found = solve(task)
     assert not found.stuck.any()
     return found.published
@@ -100,7 +100,7 @@ def test_what_the_lower_bound_calls_inferred_is(codes: np.ndarray, data: st.Data
     published = blanked(codes, masks)
     if not is_safe(published, codes, ((7, 2),), "(k,k)") or (published < 0).sum() > 9:
         return
-    judge = Judge([2, 2, 2], Demand(3, ((7, 2),)), Semantics.KK, Prices((1.0, 1.0, 1.0)))
+    judge = Judge([2, 2, 2], Requirement(3, ((7, 2),)), Semantics.KK, Prices((1.0, 1.0, 1.0)))
     found = inferred_blanks(published, published < 0, judge)
     values = _possible_values(published, 2, "(k,k)", [2, 2, 2])
     assert found.exact == (not (published < 0).any())

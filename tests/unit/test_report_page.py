@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from reticent.report.page import Facts, Rows, Section, Text, Verdict, number, render_page
+from reticent.report.page import Banner, Facts, Rows, Section, Text, number, render_page
 from reticent.report.plots import before_after_bars, heat_map, histogram_pair
 
 
 def test_page_is_self_contained_and_escaped() -> None:
-    blocks = (Text("<script>alert(1)</script>"), Verdict(True, "safe"), Facts((("cells", "3"),)), Rows(("a",), ((1,),)))
+    blocks = (Text("<script>alert(1)</script>"), Banner(True, "safe"), Facts((("cells", "3"),)), Rows(("a",), ((1,),)))
     html = render_page("Title & more", [Section("One", blocks)], public=False)
     assert "<script>" not in html
     assert "http" not in html

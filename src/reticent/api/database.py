@@ -10,8 +10,7 @@ from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.jobs import answer_query
 from reticent.jobs import attack_database as jobs_attack
-from reticent.queries.attacks.catalogue import AttackReport, run_catalogue
-from reticent.queries.attacks.scenario import scenario_from
+from reticent.queries.attacks.catalogue import AttackReport
 from reticent.queries.database import Opening, ProtectedDatabase
 from reticent.queries.policy import Policy
 
@@ -57,5 +56,4 @@ def attack_database(
         return jobs_attack.attack_database(source, response=response, progress=progress)
     refuse_type(source, Data, "source", "attack_database", "the path of a database file, or data from load()")
     refuse_type(policy, Policy, "policy", "attack_database", "a Policy")
-    assert policy is not None
-    return run_catalogue(scenario_from(source.microdata, policy, response=response), progress=progress)
+    return jobs_attack.attack_database(source.microdata, policy=policy, response=response, progress=progress)

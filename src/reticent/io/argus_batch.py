@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,21 +64,26 @@ class Command:
 
 def read_batch(path: Path) -> list[Command]:
     """Read a batch file; an error names the file and the line."""
+    return commands_of(read_text(path, Notes()).split("\n"), name=path.name)
+
+
+def commands_of(lines: Sequence[str], *, name: str = "batch") -> list[Command]:
+    """The commands of a batch, one per line; an error names the batch and the line."""
     commands = []
-    for number, row in enumerate(read_text(path, Notes()).split("\n"), start=1):
+    for number, row in enumerate(lines, start=1):
         text = row.strip()
         if not text or text.startswith(("//", "\\\\")):
             continue
-        where = f"{path.name}, line {number}"
+        where = f"{name}, line {number}"
         found = _COMMAND.match(text)
         if not found:
             raise PlanError(f"{where}: a command starts with its name in angle brackets, e.g. <READTABLE>.")
-        name, rest = found.group(1).upper(), found.group(2)
-        if name not in _PARSERS:
-            raise PlanError(f"{where}: unknown command <{name}>.{did_you_mean(name, tuple(_PARSERS))}")
-        commands.append(_PARSERS[name](name, rest, where))
+        word, rest = found.group(1).upper(), found.group(2)
+        if word not in _PARSERS:
+            raise PlanError(f"{where}: unknown command <{word}>.{did_you_mean(word, tuple(_PARSERS))}")
+        commands.append(_PARSERS[word](word, rest, where))
     if not commands:
-        raise PlanError(f"{path.name}: the batch file has no command.")
+        raise PlanError(f"{name}: the batch file has no command.")
     return commands
 
 

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import polars as pl
 
-from reticent.base.errors import DataError
+from reticent.base.errors import DataError, ParameterError
 from reticent.data.microdata import Microdata
 from reticent.data.plan import DataSection
 from reticent.data.schema import Schema, Variable
@@ -28,20 +29,23 @@ class Loaded:
     notes: tuple[str, ...]
 
 
+class Reading(TypedDict, total=False):
+    """How records are read; `load_microdata` says what each means."""
+
+    folder: Path | None
+    format: str | None
+    query: str | None
+    separator: str | None
+    encoding: str
+
+
 def read_microdata(
     path: Path | str,
     schema: Schema | Path | str | None = None,
-    *,
-    folder: Path | None = None,
-    format: str | None = None,
-    query: str | None = None,
-    separator: str | None = None,
-    encoding: str = "utf-8",
+    **options: Unpack[Reading],
 ) -> Microdata:
     """Read records and bind them to their schema; see `load_microdata`."""
-    return load_microdata(
-        path, schema, folder=folder, format=format, query=query, separator=separator, encoding=encoding
-    ).data
+    return load_microdata(path, schema, **options).data
 
 
 def load_microdata(
@@ -78,6 +82,15 @@ def load_microdata(
     except DataError as err:
         raise err.elsewhere(owner) from None
     return Loaded(data, tuple(notes))
+
+
+def records_of(source: Microdata | Path | str, schema: Schema | Path | str | None = None) -> Loaded:
+    """Records that are there already, or those of a file with its schema."""
+    if not isinstance(source, Microdata):
+        return load_microdata(source, schema)
+    if schema is not None:
+        raise ParameterError("records: microdata have their schema already; give no other.")
+    return Loaded(source, ())
 
 
 def load_source(source: DataSection, folder: Path) -> Loaded:

@@ -130,9 +130,13 @@ def read_version(file: DatabaseFile, source: QueryData | EarlierData) -> Microda
     )
 
 
-def answer_query(path: Path | str, question: str | Query | ask_for, *, user: str) -> Answer | Refusal:
-    """Ask one query; the decision is in the ledger when this returns."""
-    database = open_database(path)
+def answer_query(
+    source: ProtectedDatabase | Path | str, question: str | Query | ask_for, *, user: str
+) -> Answer | Refusal:
+    """Ask one query of a database file, or of a database that is open; the decision is in the ledger when this returns."""
+    if isinstance(source, ProtectedDatabase):
+        return source.ask(question, user=user)
+    database = open_database(source)
     try:
         return database.ask(question, user=user)
     finally:

@@ -2,18 +2,35 @@
 
 from pathlib import Path
 
+from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
+from reticent.data.microdata import Microdata
 from reticent.jobs.answer_query import read_database_file, read_version
 from reticent.queries.attacks.catalogue import AttackReport, Finding, run_catalogue
 from reticent.queries.attacks.scenario import establishments, scenario_from
 from reticent.queries.modes import MODES
+from reticent.queries.policy import Policy
 
 __all__ = ["AttackReport", "Finding", "attack_database", "attack_example"]
 
 
-def attack_database(path: Path | str, *, response: str | None = None, progress: Progress = silent) -> AttackReport:
-    """Attack the current version of a database in its mode, and in the open mode to show what the attacks can do."""
-    file = read_database_file(Path(path))
+def attack_database(
+    source: Microdata | Path | str,
+    *,
+    policy: Policy | None = None,
+    response: str | None = None,
+    progress: Progress = silent,
+) -> AttackReport:
+    """Attack the current version of a database in its mode, and in the open mode to show what the attacks can do.
+
+    `source` is a database file, which has its own policy, or records with a `policy`.
+    """
+    if isinstance(source, Microdata) == (policy is None):
+        raise ParameterError("attack_database: records need a policy; a database file has its own, give no other.")
+    if isinstance(source, Microdata):
+        assert policy is not None
+        return run_catalogue(scenario_from(source, policy, response=response), progress=progress)
+    file = read_database_file(Path(source))
     scenario = scenario_from(read_version(file, file.data), file.policy, response=response)
     return run_catalogue(scenario, progress=progress)
 

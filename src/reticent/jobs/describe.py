@@ -4,10 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from reticent.base.errors import ParameterError
+from reticent.data.microdata import Microdata
 from reticent.data.schema import Variable
 from reticent.frames.profile import frequent_values
 from reticent.io.places import check_places
-from reticent.io.read import load_microdata, read_table
+from reticent.io.read import load_microdata, read_table, records_of
 from reticent.io.schema import write_schema
 from reticent.microdata.describe import Description, describe_records
 
@@ -15,24 +16,27 @@ __all__ = ["Description", "Variable", "check_schema_place", "describe_file", "wr
 
 
 def describe_file(
-    path: Path,
+    source: Microdata | Path,
     *,
     schema: Path | None = None,
     separator: str | None = None,
     encoding: str = "utf-8",
     n_samples: int = 0,
 ) -> Description:
-    """Describe a data file; where a schema is given, only what it leaves open is guessed.
+    """Describe a data file, or records; where a schema is given, only what it leaves open is guessed.
 
     `n_samples` frequent values of each variable come along; they are confidential, so the default is none.
     """
-    if schema is not None:
-        loaded = load_microdata(path, schema, separator=separator, encoding=encoding)
+    if isinstance(source, Microdata):
+        loaded = records_of(source, schema)
+        frame, own, notes = loaded.data.frame, loaded.data.schema, loaded.notes
+    elif schema is not None:
+        loaded = load_microdata(source, schema, separator=separator, encoding=encoding)
         frame, own, notes = loaded.data.frame, loaded.data.schema, loaded.notes
     else:
-        frame, own, found = read_table(path, separator=separator, encoding=encoding)
+        frame, own, found = read_table(source, separator=separator, encoding=encoding)
         notes = tuple(found)
-    described = describe_records(frame, own, declared=schema is not None, notes=notes)
+    described = describe_records(frame, own, declared=schema is not None or isinstance(source, Microdata), notes=notes)
     samples = {name: frequent_values(frame, name, n_samples) for name in own.names} if n_samples else {}
     return replace(described, samples=samples)
 

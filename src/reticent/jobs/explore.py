@@ -10,27 +10,33 @@ from typing import Any
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import as_secret
+from reticent.data.microdata import Microdata
 from reticent.data.plan import DataSection, FileOutputSection, Plan, plan_to_toml
 from reticent.microdata.explore import Exploration, explore
 from reticent.microdata.explore_spec import ExploreSpec, read_explore_spec
 
 
-def run_explore_spec(path: Path, *, progress: Progress = silent) -> tuple[ExploreSpec, Exploration]:
-    """Read an exploration, run it, write what it asks for. The plan is written only if its risk holds on fresh draws."""
+def run_explore_spec(
+    given: ExploreSpec | Path, *, data: Microdata | None = None, progress: Progress = silent
+) -> tuple[ExploreSpec, Exploration]:
+    """Run an exploration, of a file or read already, and write what it asks for; `data` stand for those that it names.
+
+    The plan is written only if its risk holds on fresh draws.
+    """
     from reticent.io.places import check_places, inputs_of
     from reticent.io.read import load_source
     from reticent.microdata.mask import METHODS
 
-    spec = read_explore_spec(Path(path), METHODS)
+    spec = given if isinstance(given, ExploreSpec) else read_explore_spec(Path(given), METHODS)
     named = (spec.find(name) for name in vars(spec.output).values() if name)
-    check_places(named, [Path(path), *inputs_of(spec, spec.folder)])
+    own = () if isinstance(given, ExploreSpec) else (Path(given),)
+    check_places(named, [*own, *inputs_of(spec, spec.folder)])
     source = spec.data
     secret = None if source.secret is None else as_secret(
         spec.find(source.secret) if isinstance(source.secret, str) else source.secret
     )  # fmt: skip
-    data = load_source(source, spec.folder).data
     found = explore(
-        data,
+        load_source(source, spec.folder).data if data is None else data,
         spec.candidates,
         settings=spec.settings,
         secret=secret,
@@ -46,7 +52,9 @@ def chosen_plan(spec: ExploreSpec, found: Exploration) -> Plan:
     """The plan of the chosen candidate."""
     if found.chosen is None:
         raise PlanError("explore: no candidate keeps to most_risk, so there is no plan to write.")
-    output = FileOutputSection(path=spec.output.masked or "masked.csv")
+    # a secret that the plan draws must be kept: without one of its own it names a confidential report
+    report = None if spec.data.secret is not None else "confidential.html"
+    output = FileOutputSection(path=spec.output.masked or "masked.csv", report=report)
     return Plan(
         data=spec.data,
         steps=found.chosen.steps,

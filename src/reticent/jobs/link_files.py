@@ -5,18 +5,21 @@ from pathlib import Path
 
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import as_secret
-from reticent.io.read import load_microdata
+from reticent.data.microdata import Microdata
+from reticent.io.read import records_of
 from reticent.microdata.risk.file_linkage import FileLinkage, link_files
 
 
 def link_paths(
-    original: tuple[Path, Path | None],
-    masked: tuple[Path, Path | None],
+    original: Microdata | tuple[Path, Path | None],
+    masked: Microdata | tuple[Path, Path | None],
     variables: Sequence[str] = (),
     *,
     progress: Progress = silent,
 ) -> FileLinkage:
-    """Attack a masked file with the original at hand; each file comes with its schema."""
+    """Attack a masked file with the original at hand; each is a file with its schema, or records."""
     progress(0.0, "reading")
-    true, seen = load_microdata(*original).data, load_microdata(*masked).data
+    true, seen = (
+        records_of(one).data if isinstance(one, Microdata) else records_of(*one).data for one in (original, masked)
+    )
     return link_files(true, seen, variables, secret=as_secret(None), progress=progress)

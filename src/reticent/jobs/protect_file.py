@@ -31,8 +31,8 @@ __all__ = [
 ]  # fmt: skip
 
 KEPT_NOWHERE = (
-    "The secret that was drawn is kept nowhere, because [output] names neither report nor summary; "
-    "make no further release of these data, or run again with one of them."
+    "[output] names neither report nor summary, and [data] no secret: the one drawn for this run would be kept nowhere, and "
+    "every further release of these data needs it. Name a report or a summary (they are confidential), or a secret."
 )
 
 
@@ -58,12 +58,12 @@ def read_file_plan(path: Path) -> PlanFile:
 def run_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
     """Protect the file that a plan names, and write what it asks for (all or nothing of each file)."""
     plan = file.plan
+    _check_record(plan)
     source = plan.data
     secret: Secret | None = None
     if source.secret is not None:
         given = plan.find(source.secret) if isinstance(source.secret, str) else source.secret
         secret = release_secret(given, test=source.test_secret, owner=f"{file.name}: [data]")
-    kept = secret is not None or plan.output.report or plan.output.summary
     loaded = load_source(source, plan.folder)
     run = protect_data(
         loaded.data,
@@ -74,7 +74,7 @@ def run_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
         test_secret=source.test_secret,
         keep_order=plan.output.keep_order,
         keep_household_ids=plan.output.keep_household_ids,
-        notes=(*(() if kept else (KEPT_NOWHERE,)), *file.notes, *loaded.notes),
+        notes=(*file.notes, *loaded.notes),
         progress=progress,
     )
     run.verdict.require()
@@ -105,9 +105,16 @@ def _check_outputs(plan: Plan, path: Path) -> None:
     names = [output.path, output.public_report, output.report, output.summary, output.schema]
     if not any(names[:4]):
         raise PlanError("[output] names no file; give at least path, report or summary.")
+    _check_record(plan)
     if output.path:
         writer_for(output.path)
     check_places([plan.find(name) for name in names if name], [path, *inputs_of(plan, plan.folder)])
+
+
+def _check_record(plan: Plan) -> None:
+    """A secret that is drawn must be kept in the confidential record of the run."""
+    if plan.data.secret is None and not (plan.output.report or plan.output.summary):
+        raise PlanError(KEPT_NOWHERE)
 
 
 def written_names(file: PlanFile) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from reticent.base.words import number
 from reticent.delegation.owner import Verified
-from reticent.report.page import Facts, Rows, Section, Text, Verdict, render_page
+from reticent.report.page import Banner, Facts, Rows, Section, Text, render_page
 
 _CHECKS = {
     "residues": "Every total was compared with the plain data modulo fresh secret primes.",
@@ -27,7 +27,7 @@ def delegation_report(found: Verified, expressions: Mapping[str, str]) -> str:
         )
     )
     blocks = (
-        Verdict(True, "Every result verified."),
+        Banner(True, "Every result verified."),
         Rows(("name", "expression", "exact", "about"), rows),
         facts,
         Text(_CHECKS[found.check]),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.base.words import number
-from reticent.report.page import Facts, Picture, Rows, Section, Text, Verdict, render_page
+from reticent.report.page import Banner, Facts, Picture, Rows, Section, Text, render_page
 from reticent.report.plots import ACCENT, GOOD, INK, MUTE, data_uri, new_figure, styled
 
 SHOWN = (
@@ -66,11 +66,11 @@ def explore_report(rows: Sequence[Mapping[str, Any]], *, fresh: Mapping[str, Any
     chosen = next((row for row in rows if row["chosen"]), None)
     blocks: list[Any] = []
     if chosen is None or fresh is None:
-        blocks.append(Verdict(False, "No candidate keeps to the risk that is allowed; no plan was written."))
+        blocks.append(Banner(False, "No candidate keeps to the risk that is allowed; no plan was written."))
     else:
         words = "holds" if holds else "does not hold"
         blocks.append(
-            Verdict(
+            Banner(
                 holds, f"Chosen: {chosen['candidate']}. Its risk {words} on draws that were not used for choosing it."
             )
         )

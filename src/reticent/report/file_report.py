@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent.base.randomness import STREAM_VERSION
 from reticent.base.words import number
 from reticent.data.published import MaskedFile
 from reticent.data.schema import Kind, Role
@@ -16,6 +17,7 @@ from reticent.data.verdict import State
 from reticent.microdata.loss.rows import correlation_rows, distribution_rows, table_rows
 from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.report.page import (
+    Banner,
     Block,
     Chapter,
     Facts,
@@ -23,7 +25,6 @@ from reticent.report.page import (
     Rows,
     Section,
     Text,
-    Verdict,
     render_page,
     section,
     sections_of,
@@ -71,13 +72,14 @@ def _short(run: ProtectedFile) -> tuple[Block, ...]:
     else:
         failing = ", ".join(f"{one.attack} ({one.state})" for one in verdict.blocking)
         text = f"Not to be released: {failing or 'the plan asks for no attack'}."
-    blocks: list[Block] = [Verdict(verdict.clear, text)]
+    blocks: list[Block] = [Banner(verdict.clear, text)]
     if verdict.accepted and not verdict.held:
-        blocks.append(Verdict(False, f"The risk was accepted, for this reason: {verdict.accepted}"))
+        blocks.append(Banner(False, f"The risk was accepted, for this reason: {verdict.accepted}"))
     pairs = []
     for name, value in before.items():
         if name in after and (value is None or isinstance(value, int | float)):
             pairs.append((name, f"{_number(value)} → {_number(after[name])}"))
+    pairs.append(("random streams", f"version {STREAM_VERSION}"))
     return (*blocks, Facts(tuple(pairs)), *(Text(note) for note in run.result.notes))
 
 

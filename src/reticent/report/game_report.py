@@ -7,7 +7,7 @@ from reticent.coprivacy.equilibria import Equilibrium
 from reticent.coprivacy.game import Game
 from reticent.coprivacy.models.search import SearchResult
 from reticent.coprivacy.result import GameResult
-from reticent.report.page import Block, Facts, Grid, Picture, Rows, Section, Text, Verdict, render_page
+from reticent.report.page import Banner, Block, Facts, Grid, Picture, Rows, Section, Text, render_page
 from reticent.report.plots import ACCENT, GOOD, MUTE, WARM, data_uri, new_figure, styled
 
 LISTED = 64
@@ -17,7 +17,7 @@ def game_report(result: GameResult) -> str:
     """The page as HTML text; a game holds no personal data, so the page may leave."""
     first: list[Block] = []
     if result.coprivacy is not None:
-        first.append(Verdict(result.coprivacy.coprivate, result.findings()[0]))
+        first.append(Banner(result.coprivacy.coprivate, result.findings()[0]))
     first += [Text(sentence) for sentence in result.findings()[1 if result.coprivacy is not None else 0 :]]
     sections = [Section("What the game shows", tuple(first)), Section("Payoffs", (_payoffs(result),))]
     listed = [*result.pure, *(item for item in result.mixed or () if item.kind == "mixed")]

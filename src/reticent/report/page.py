@@ -23,7 +23,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Banner:
     """The answer in one line: good or not, and why."""
 
     good: bool
@@ -76,7 +76,7 @@ class Grid:
     kind: str = "grid"
 
 
-Block = Text | Verdict | Facts | Rows | Picture | Grid
+Block = Text | Banner | Facts | Rows | Picture | Grid
 
 
 @dataclass(frozen=True)

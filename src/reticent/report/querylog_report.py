@@ -4,7 +4,7 @@ import numpy as np
 
 from reticent.base.words import number
 from reticent.querylogs.protect import LogResult
-from reticent.report.page import Block, Facts, Picture, Rows, Section, Text, Verdict, render_page
+from reticent.report.page import Banner, Block, Facts, Picture, Rows, Section, Text, render_page
 from reticent.report.plots import ACCENT, BAD, GOOD, MUTE, data_uri, new_figure, styled
 
 
@@ -17,7 +17,7 @@ def querylog_report(found: LogResult, note: str | None = None) -> str:
         if held
         else f"{found.risk.own_queries} users are published with a query that only they made: the guard is off."
     )
-    first: list[Block] = [Verdict(held, words)]
+    first: list[Block] = [Banner(held, words)]
     if note:
         first.append(Text(note))
     first.append(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from reticent.base.randomness import STREAM_VERSION
 from reticent.base.words import number
 from reticent.data.cells import CellStatus
 from reticent.data.parameters import to_plain
@@ -14,6 +15,7 @@ from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTab
 from reticent.data.table import Dimension, Table
 from reticent.report.noise_section import noise_blocks
 from reticent.report.page import (
+    Banner,
     Block,
     Chapter,
     Facts,
@@ -22,7 +24,6 @@ from reticent.report.page import (
     Rows,
     Section,
     Text,
-    Verdict,
     render_page,
     section,
     sections_of,
@@ -77,9 +78,10 @@ def _short(result: ProtectedTable) -> tuple[Block, ...]:
     facts.append(("proven least cost", "not known" if bound is None else number(float(bound))))
     facts.append(("method", f"{result.method} ({result.outcome.status})"))
     facts.append(("respondents alone in a cell", f"{result.inside.state}: {number(len(result.inside.cells))} cells"))
+    facts.append(("random streams", f"version {STREAM_VERSION}"))
     inside = Text(result.inside.sentence())
     promised = Text(f"What the method promises where no cell is exposed. {result.guarantee}")
-    return (Verdict(exposed == 0, text), inside, promised, Facts(tuple(facts)), *(Text(note) for note in result.notes))
+    return (Banner(exposed == 0, text), inside, promised, Facts(tuple(facts)), *(Text(note) for note in result.notes))
 
 
 def _grid(result: ProtectedTable, part: int) -> tuple[Block, ...]:

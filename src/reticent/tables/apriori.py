@@ -11,7 +11,7 @@ from reticent.base.errors import DataError
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
 from reticent.data.table import Table
-from reticent.tables.protection import Verdict, manual_percent
+from reticent.tables.protection import Judgement, manual_percent
 from reticent.tables.twins import twins_of
 
 STATUS = {"S": "safe", "U": "unsafe", "P": "protected", "M": "hidden", "ML": "hidden"}
@@ -51,7 +51,7 @@ class Knowledge:
     `stated` has the cells whose protection levels somebody gave, rather than a rule.
     """
 
-    verdict: Verdict
+    verdict: Judgement
     cost: Floats
     lower_bound: Floats
     upper_bound: Floats
@@ -59,7 +59,7 @@ class Knowledge:
     stated: frozenset[int] = frozenset()
 
 
-def apply_groups(table: Table, relations: Relations, verdict: Verdict, groups: Sequence[EntryGroup]) -> Knowledge:
+def apply_groups(table: Table, relations: Relations, verdict: Judgement, groups: Sequence[EntryGroup]) -> Knowledge:
     """Work entries of several sources in, in their order; what a file says stands above what the table declared.
 
     Two of one source that contradict each other are an error that names both.
@@ -92,7 +92,7 @@ def _groups(twins: NDArray[np.int64]) -> dict[int, list[int]]:
 class _State:
     """The verdict while entries are worked in."""
 
-    def __init__(self, table: Table, verdict: Verdict) -> None:
+    def __init__(self, table: Table, verdict: Judgement) -> None:
         self.table, self.verdict = table, verdict
         self.status = verdict.status.copy()
         self.reason = verdict.reason.copy()

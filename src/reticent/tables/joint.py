@@ -15,7 +15,7 @@ from reticent.tables.attack.insiders import single_respondents
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.movements import Candidates
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.protection import Verdict
+from reticent.tables.protection import Judgement
 from reticent.tables.sum_judge import JointSums
 from reticent.tabulation.joint import TieRows, joint_system, same_codes, starts_of
 from reticent.tabulation.linked import System
@@ -157,7 +157,7 @@ def _knowledge(parts: tuple[Judged, ...], extra: int) -> Knowledge:
     starts = starts_of([part.system for part in parts]).tolist()
     blank = np.full(extra, np.nan)
     none = np.zeros(extra)
-    verdict = Verdict(
+    verdict = Judgement(
         np.concatenate((*(v.status for v in verdicts), np.full(extra, CellStatus.SECONDARY))).astype(np.int8),
         np.concatenate((*reasons, np.full(extra, -1))).astype(np.int16),
         rules,

@@ -15,7 +15,7 @@ from reticent.data.cells import CellStatus
 from reticent.data.table import Measure, Table
 from reticent.tables.apriori import Entry, EntryGroup, Knowledge, apply_groups
 from reticent.tables.costs import TableCost, costs_by_table
-from reticent.tables.protection import Verdict, judge_cells
+from reticent.tables.protection import Judgement, judge_cells
 from reticent.tables.rules import Rule
 from reticent.tabulation.linked import System, link
 from reticent.tabulation.same_records import same_cells, with_same_cells
@@ -114,7 +114,7 @@ def _padded(measure: Measure, width: int) -> Measure:
     )
 
 
-def _spread(verdict: Verdict, groups: Sequence[tuple[int, ...]]) -> Verdict:
+def _spread(verdict: Judgement, groups: Sequence[tuple[int, ...]]) -> Judgement:
     """The verdict where each group has the status of its unsafe cells, with the largest levels."""
     status, reason = verdict.status.copy(), verdict.reason.copy()
     lower, upper = verdict.lower_protection.copy(), verdict.upper_protection.copy()
@@ -127,7 +127,7 @@ def _spread(verdict: Verdict, groups: Sequence[tuple[int, ...]]) -> Verdict:
     return replace(verdict, status=status, reason=reason, lower_protection=lower, upper_protection=upper)
 
 
-def _merged(system: System, verdicts: Sequence[Verdict]) -> Verdict:
+def _merged(system: System, verdicts: Sequence[Judgement]) -> Judgement:
     """A cell is unsafe if it is in any of the tables, by the first rule and with the largest levels."""
     if len(verdicts) == 1:
         return verdicts[0]
@@ -144,6 +144,6 @@ def _merged(system: System, verdicts: Sequence[Verdict]) -> Verdict:
         np.maximum.at(upper, members, verdict.upper_protection)
     unsafe = reason < len(rules)
     status = np.where(unsafe, CellStatus.PRIMARY, np.where(empty, CellStatus.EMPTY, CellStatus.SAFE))
-    return Verdict(
+    return Judgement(
         status.astype(np.int8), np.where(unsafe, reason, -1).astype(np.int16), rules, lower, upper
     )  # fmt: skip

@@ -16,7 +16,7 @@ DEFAULT_PERCENT = 20.0
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class Judgement:
     """What the rules say of each cell: its status, the number of the rule that fired first (−1: none), and levels."""
 
     status: NDArray[np.int8]
@@ -36,10 +36,10 @@ class Verdict:
         return "" if number < 0 else self.rules[number].name
 
     def __repr__(self) -> str:
-        return f"<Verdict {len(self.status)} cells: {int(self.primary.sum())} unsafe>"
+        return f"<Judgement {len(self.status)} cells: {int(self.primary.sum())} unsafe>"
 
 
-def judge_cells(table: Table, rules: Sequence[Rule]) -> Verdict:
+def judge_cells(table: Table, rules: Sequence[Rule]) -> Judgement:
     """Apply the rules: the first that a cell breaks (dominance, p %, request, threshold, zero) is its reason."""
     ordered = tuple(sorted(rules, key=lambda rule: rule.rank))
     views = {unit: RuleCells.of(table, unit) for unit in {rule.unit for rule in ordered}}
@@ -64,7 +64,7 @@ def judge_cells(table: Table, rules: Sequence[Rule]) -> Verdict:
     status[empty] = CellStatus.EMPTY
     status[reason >= 0] = CellStatus.PRIMARY
     lower, upper = _levels(table, ordered, reason, distance, measured)
-    return Verdict(status, reason, ordered, lower, upper)
+    return Judgement(status, reason, ordered, lower, upper)
 
 
 def manual_percent(rules: Sequence[Rule]) -> float:

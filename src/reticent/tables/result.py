@@ -26,7 +26,7 @@ from reticent.tables.joint import Joint, audit_of, outcome_of
 from reticent.tables.methods import TABLE_METHODS
 from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.protection import Verdict
+from reticent.tables.protection import Judgement
 from reticent.tables.reconcile import reconciled
 from reticent.tables.release import as_published, public_floor, release_table
 from reticent.tables.suppression.explain import what_if, why
@@ -81,7 +81,7 @@ class ProtectedTable:
         return self.table.response or "count"
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Judgement:
         """What the rules and the a-priori knowledge say."""
         return self.knowledge.verdict
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import AdditivityError, DataError, PlanError
+from reticent.data.microdata import Microdata
 from reticent.io.argus_batch import COST_CODES, Command
 from reticent.io.argus_grc import read_grc
 from reticent.io.argus_hst import read_hst
@@ -24,6 +25,8 @@ from reticent.tabulation.recoded import recode
 
 def open_microdata(batch: Batch, command: Command) -> None:
     """<OPENMICRODATA>: the records of all tables that follow."""
+    if batch.records is not None:
+        raise PlanError("the records are given already; leave out <OPENMICRODATA> and <OPENMETADATA>.")
     if batch.jobs or batch.table_files:
         raise PlanError("<OPENMICRODATA> comes before all tables; use <CLEAR> to start again.")
     batch.microdata_file = file_of(command)
@@ -59,22 +62,29 @@ def safety_rule(batch: Batch, command: Command) -> None:
 
 def read_microdata(batch: Batch, command: Command) -> None:
     """<READMICRODATA>: the records of all tables."""
-    if batch.microdata_file is None or not batch.metadata:
+    if batch.records is None and (batch.microdata_file is None or not batch.metadata):
         raise PlanError("<READMICRODATA> needs <OPENMICRODATA> and <OPENMETADATA> before it.")
     if not batch.jobs:
         raise PlanError("<READMICRODATA> needs a <SPECIFYTABLE> before it.")
+    data, metadata = (batch.records, BatchMetadata()) if batch.records is not None else _opened(batch)
+    for job in batch.jobs:
+        _check_names(job, data.schema.names)
+        job.data = data
+        job.metadata = metadata
+        _speak_of_cost(batch, job)
+    batch.say(f"READMICRODATA: {data.n_records} records.")
+
+
+def _opened(batch: Batch) -> tuple[Microdata, BatchMetadata]:
+    """The records that were opened, and what their metadata say beside the schema."""
+    assert batch.microdata_file is not None
     rda = batch.find(batch.metadata[-1])
     described = read_rda(rda)
     loaded = load_microdata(batch.find(batch.microdata_file), rda)
     for line in loaded.notes:
         batch.notes.add(line)
-    data = with_totals(loaded.data, described.totals)
-    for job in batch.jobs:
-        _check_names(job, data.schema.names)
-        job.data = data
-        job.metadata = BatchMetadata(described.requests, described.totals, described.distances, described.ckm)
-        _speak_of_cost(batch, job)
-    batch.say(f"READMICRODATA: {loaded.data.n_records} records.")
+    metadata = BatchMetadata(described.requests, described.totals, described.distances, described.ckm)
+    return with_totals(loaded.data, described.totals), metadata
 
 
 def _check_names(job: TableJob, names: Sequence[str]) -> None:
@@ -121,14 +131,10 @@ def _read_finished(job: TableJob, path: Path, metadata: TableMetadata) -> Finish
     if priced is not None and priced not in COST_CODES:
         priced = metadata.column(priced).name
     layout = CellLayout(
-        names=[column.name for column in columns],
-        trees=[partial(metadata.trees, column.name) for column in columns],
-        totals=[column.total for column in columns],
-        response=metadata.column(response).name,
-        missing=[column.missing for column in columns],
-        shadow=shadow,
-        others=() if priced is None or priced in COST_CODES else (priced,),
-    )
+        [column.name for column in columns], [partial(metadata.trees, column.name) for column in columns],
+        [column.total for column in columns], metadata.column(response).name, [column.missing for column in columns],
+        shadow, () if priced is None or priced in COST_CODES else (priced,),
+    )  # fmt: skip
     options = replace(metadata.options(response), cost=None)
     found = read_finished(path, layout, options, header=metadata.all_names)
     job.specification = replace(wanted, cost=priced)

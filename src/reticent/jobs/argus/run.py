@@ -1,13 +1,14 @@
 """Runs batch files of tau-ARGUS unchanged: the same commands in the same order, our methods and our attacker behind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from reticent.base.errors import PlanError, ReticentError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Source, release_secret
 from reticent.base.version import VERSION
-from reticent.io.argus_batch import Command, read_batch
+from reticent.data.microdata import Microdata
+from reticent.io.argus_batch import Command, commands_of, read_batch
 from reticent.io.atomic import write_text
 from reticent.jobs.argus.check import check_batch
 from reticent.jobs.argus.protecting import suppress, write_table
@@ -27,9 +28,9 @@ from reticent.tables.perturb.secrets import secret_notes
 
 
 def run_batch(
-    path: Path,
+    batch: Path | Sequence[str],
     *,
-    data: Path | None = None,
+    data: Path | Microdata | None = None,
     output: Path | None = None,
     accept_exposed: bool = False,
     secret: Source = None,
@@ -38,31 +39,37 @@ def run_batch(
 ) -> BatchResult:
     """Run a batch file. Files are read from `data` and written to `output` (default: the batch file's folder).
 
+    The batch may also be its lines; it then reads and writes in the folder where the program runs, unless told otherwise.
+    `data` may be the records themselves: <READMICRODATA> takes them, and the batch opens no microdata and no metadata.
+
     What cannot be done (a file that is not there, an output type that a method does not have, holdings that nobody
     counted) is an error before anything is written. A table that the attacker can open is not written in a publishable
     form, unless `accept_exposed`. Methods that draw (CTA) need a `secret` that is kept.
     """
-    path = Path(path)
-    commands = read_batch(path)
-    kept = None if secret is None else release_secret(secret, test=test_secret, owner=path.name)
-    beside = path.resolve().parent
-    places = Places(Path(data or beside).resolve(), Path(output or beside).resolve(), beside)
-    batch = Batch(places, accept_exposed, kept)
-    check_batch(commands, batch.find, output=places.output, secret=kept, batch=path)
+    path = Path(batch) if isinstance(batch, str | Path) else None
+    commands = commands_of(batch) if path is None else read_batch(path)  # type: ignore[arg-type]
+    owner = "batch" if path is None else path.name
+    kept = None if secret is None else release_secret(secret, test=test_secret, owner=owner)
+    beside = Path.cwd() if path is None else path.resolve().parent
+    records = data if isinstance(data, Microdata) else None
+    folder = beside if data is None or isinstance(data, Microdata) else Path(data)
+    places = Places(folder.resolve(), Path(output or beside).resolve(), beside)
+    run = Batch(places, accept_exposed, kept, records=records)
+    check_batch(commands, run.find, output=places.output, secret=kept, batch=path)
     for note in () if kept is None else secret_notes(kept):
-        batch.notes.add(note)
+        run.notes.add(note)
     for number, command in enumerate(commands):
         within = part(progress, number / len(commands), (number + 1) / len(commands))
         within(0.0, command.name)
         try:
-            if _step(batch, command, within):
-                batch.describe()
+            if _step(run, command, within):
+                run.describe()
                 break
         except ReticentError as err:
-            batch.say(f"stopped: {err.at(command.where)}")
-            batch.finish()
+            run.say(f"stopped: {err.at(command.where)}")
+            run.finish()
             raise
-    return batch.finish()
+    return run.finish()
 
 
 def _step(batch: Batch, command: Command, progress: Progress) -> bool:

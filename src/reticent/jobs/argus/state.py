@@ -6,6 +6,7 @@ from pathlib import Path
 
 from reticent.base.errors import PlanError
 from reticent.base.randomness import Secret
+from reticent.data.microdata import Microdata
 from reticent.data.table import Table
 from reticent.io.argus_batch import Command
 from reticent.io.argus_text import Notes, find_file
@@ -56,6 +57,7 @@ class Batch:
     table_files: list[str] = field(default_factory=list)
     metadata: list[str] = field(default_factory=list)
     jobs: list[TableJob] = field(default_factory=list)
+    records: Microdata | None = field(default=None, repr=False)
 
     def clear(self) -> None:
         """Forget data, metadata and tables; the log and what was written stay."""

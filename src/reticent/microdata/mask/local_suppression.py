@@ -23,9 +23,9 @@ from reticent.microdata.risk.combinations import KeyCombinations
 from reticent.microdata.risk.individual import MODELS, record_risk
 from reticent.microdata.risk.register import MOST_EDGES, RegisterAttack, attack_with_register
 from reticent.microdata.risk.semantics import Semantics, aligned_codes, compare_semantics, count_codes
-from reticent.microdata.suppress.demand import Demand, Prices, mask_of, refuse_frozen, variables_of
 from reticent.microdata.suppress.engine import Task, solve
 from reticent.microdata.suppress.inference import Judge, inferred_blanks
+from reticent.microdata.suppress.requirement import Prices, Requirement, mask_of, refuse_frozen, variables_of
 from reticent.microdata.suppress.ties import first_with, for_all_members, spread
 
 COSTS = ("equal", "priority", "entropy")
@@ -142,7 +142,7 @@ class LocalSuppression(Method):
                 f"{self.name}: own-category is not possible with the household variable {shared[0]!r}; use (k,k).",
                 variables=tuple(shared),
             )
-        self.demand(schema)
+        self.requirement(schema)
 
     def names(self, schema: Schema) -> tuple[str, ...]:
         """The keys concerned, in a fixed order."""
@@ -154,17 +154,17 @@ class LocalSuppression(Method):
             raise DataError(f"{self.name}: there are no keys; name some or give variables the role key.")
         return names
 
-    def demand(self, schema: Schema) -> Demand:
+    def requirement(self, schema: Schema) -> Requirement:
         """The combinations as bit masks over `names`, each with the records it must have (threshold + 1, or k)."""
         names = self.names(schema)
         if self.combinations is None:
-            return Demand(len(names), (((1 << len(names)) - 1, self.k or 1),))
+            return Requirement(len(names), (((1 << len(names)) - 1, self.k or 1),))
         made = []
         for one in self.combinations.resolve(schema):
             if one.threshold != int(one.threshold):
                 raise DataError(f"{self.name}: thresholds must be whole numbers of records, got {one.threshold:g}.")
             made.append((mask_of([names.index(name) for name in one.variables]), int(one.threshold) + 1))
-        return Demand(len(names), tuple(made))
+        return Requirement(len(names), tuple(made))
 
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Blank; the secret draws among blanks that serve as well, safety never depends on it.
@@ -182,8 +182,8 @@ class LocalSuppression(Method):
         self.check(data.schema)
         names = self.names(data.schema)
         data.require_values(names, owner=self.name)
-        demand, codes = self.demand(data.schema), _occurring(data.codes(names))
-        self._check_sizes(data, demand)
+        requirement, codes = self.requirement(data.schema), _occurring(data.codes(names))
+        self._check_sizes(data, requirement)
         prices = self._prices(data, names, codes)
         published, stuck = codes.copy(), np.zeros(data.n_records, np.bool_)
         bounds: list[float | None] = []
@@ -192,7 +192,7 @@ class LocalSuppression(Method):
         secret = draws.of_file(data, (*names, *self.strata, *weight))
         own = draws.of_records(step_input(data, names), scale=())
         chance = uniform_matrix(*own.words, own.ids, 2)
-        whole = self._task(data, names, codes, demand, prices, chance)
+        whole = self._task(data, names, codes, requirement, prices, chance)
         for number, rows in enumerate(strata):
             within = part(progress, number / len(strata), (number + 1) / len(strata))
             within(0.0, "local suppression")
@@ -225,7 +225,7 @@ class LocalSuppression(Method):
         data: Microdata,
         names: tuple[str, ...],
         codes: NDArray[np.int32],
-        demand: Demand,
+        requirement: Requirement,
         prices: Prices,
         chance: NDArray[np.float64],
     ) -> Task:
@@ -234,7 +234,7 @@ class LocalSuppression(Method):
         shared = self._shared(data, names)
         return Task(
             codes=codes,
-            demand=demand,
+            requirement=requirement,
             prices=prices,
             semantics=Semantics(self.semantics),
             household=household if shared else None,
@@ -247,7 +247,7 @@ class LocalSuppression(Method):
             cards=tuple(int(c) + 1 for c in codes.max(axis=0)),
         )
 
-    def _check_sizes(self, data: Microdata, demand: Demand) -> None:
+    def _check_sizes(self, data: Microdata, requirement: Requirement) -> None:
         entity = data.entity()
         if entity is not None and len(np.unique(entity)) < data.n_records:
             raise DataError(
@@ -256,10 +256,10 @@ class LocalSuppression(Method):
                 variables=(str(data.schema.entity),),
             )
         smallest = min(len(rows) for rows in _strata(data, self.strata))
-        if self.risk_threshold is None and demand.k > smallest:
+        if self.risk_threshold is None and requirement.k > smallest:
             where = "the smallest stratum has" if self.strata else "the file has"
             raise InfeasibleError(
-                f"{self.name}: {demand.k} records must fit each combination, but {where} only {smallest} records."
+                f"{self.name}: {requirement.k} records must fit each combination, but {where} only {smallest} records."
             )
 
     def _prices(self, data: Microdata, names: tuple[str, ...], codes: NDArray[np.int32]) -> Prices:
@@ -317,16 +317,16 @@ class LocalSuppression(Method):
     ) -> dict[str, Any]:
         """Blanks with one possible value; where strata part a household, what its other members tell is not used."""
         cards = [int(c) + 1 for c in codes.max(axis=0)]
-        blank, demand, prices = (
+        blank, requirement, prices = (
             (published < 0) & (codes >= 0),
-            self.demand(data.schema),
+            self.requirement(data.schema),
             self._prices(data, names, codes),
         )
         household, shared, whole, found = data.household(), self._shared(data, names), True, []
         for rows in _strata(data, self.strata):
             own = None if household is None else household[rows]
             same = first_with(own, shared, (len(rows), len(names)))
-            judge = Judge(cards, demand, Semantics(self.semantics), prices, same)
+            judge = Judge(cards, requirement, Semantics(self.semantics), prices, same)
             found.append(inferred_blanks(published[rows], blank[rows], judge))
             if household is not None and shared:
                 whole &= bool(np.isin(household, household[rows]).sum() == len(rows))
@@ -427,7 +427,7 @@ def _unsafe_records(method: LocalSuppression, before: Microdata, after: Microdat
                 total = count_codes(published[rows], truth[rows], weights[rows], way)
                 unsafe[rows] |= record_risk(f, total, model=method.risk_model) > method.risk_threshold + 1e-12
             continue
-        for mask, k in method.demand(before.schema).combinations:
+        for mask, k in method.requirement(before.schema).combinations:
             columns = list(variables_of(mask))
             found = count_codes(published[rows][:, columns], truth[rows][:, columns], ones, Semantics(method.semantics))
             unsafe[rows] |= found < k

@@ -18,7 +18,7 @@ from reticent.base.arrays import Codes
 from reticent.kernels.grouping import pattern_table
 from reticent.kernels.hits import cheapest_hits, count_ties, drawn_hits, household_hits
 from reticent.kernels.uniques import minimal_rare_sets
-from reticent.microdata.suppress.demand import ENUMERATED, Demand, Prices, variables_of
+from reticent.microdata.suppress.requirement import ENUMERATED, Prices, Requirement, variables_of
 
 Masks = NDArray[np.int64]
 
@@ -38,13 +38,13 @@ class Families:
 
 
 def cheapest_blanks(
-    codes: Codes, demand: Demand, prices: Prices, *, chance: NDArray[np.float64] | None = None
+    codes: Codes, requirement: Requirement, prices: Prices, *, chance: NDArray[np.float64] | None = None
 ) -> tuple[Masks, NDArray[np.bool_]]:
     """The variables to blank in every record at least cost, and which records cannot be made safe.
 
     Among sets of equal cost, `chance` (a uniform of each record) draws one; without it the first is taken.
     """
-    return cheapest_of(families(codes, demand), prices, chance=chance)
+    return cheapest_of(families(codes, requirement), prices, chance=chance)
 
 
 def cheapest_of(
@@ -70,7 +70,7 @@ def cheapest_of(
 
 def household_blanks(
     codes: Codes,
-    demand: Demand,
+    requirement: Requirement,
     prices: Prices,
     household: NDArray[np.int64],
     shared: int,
@@ -81,7 +81,7 @@ def household_blanks(
 
     `chance` draws the order in which sets of equal cost are tried, the same for all households.
     """
-    rare = families(codes, demand)
+    rare = families(codes, requirement)
     common = drawn_order(prices.candidates(within=shared), prices, chance)
     own = drawn_order(prices.candidates(within=~shared & ((1 << len(prices.costs)) - 1)), prices, chance)
     order = np.argsort(household, kind="stable")
@@ -102,10 +102,10 @@ def drawn_order(masks: Masks, prices: Prices, chance: NDArray[np.float64] | None
     return masks[np.lexsort((drawn, np.round(prices.of_masks(masks), 9)))]
 
 
-def families(codes: Codes, demand: Demand) -> Families:
+def families(codes: Codes, requirement: Requirement) -> Families:
     """Minimal rare sets sorted by pattern, and each record's pattern."""
     first, counts, _, group = pattern_table(codes, [int(c) + 1 for c in codes.max(axis=0)])
-    rows, sets, _ = minimal_rare_sets(codes[first], counts, **demand.limits())  # type: ignore[arg-type]
+    rows, sets, _ = minimal_rare_sets(codes[first], counts, **requirement.limits())  # type: ignore[arg-type]
     order = np.argsort(rows, kind="stable")
     return Families(np.searchsorted(rows[order], np.arange(len(first) + 1)), sets[order], group)
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from reticent.kernels.grouping import pattern_table
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.suppress.attacker import drawn_order
-from reticent.microdata.suppress.demand import Prices
 from reticent.microdata.suppress.lend import fitting, lend
+from reticent.microdata.suppress.requirement import Prices
 
 ROUNDS = 60
 Risk = Callable[[NDArray[np.int64], NDArray[np.float64]], NDArray[np.float64]]

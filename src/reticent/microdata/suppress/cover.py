@@ -13,7 +13,7 @@ from reticent.base.arrays import Codes
 from reticent.kernels.grouping import group_columns, members_of_groups, pattern_table
 from reticent.kernels.suppression import cheapen, greedy_cover, improve, rescue, trim
 from reticent.kernels.wildcards import compatible_sums
-from reticent.microdata.suppress.demand import Demand, Prices, variables_of
+from reticent.microdata.suppress.requirement import Prices, Requirement, variables_of
 
 SOFT_CAP = 3
 MAX_ENTRIES = 60_000_000
@@ -23,11 +23,13 @@ EXACT_EFFORT = 40_000_000
 ROUNDS = 6_000
 
 
-def cover_blanks(codes: Codes, demand: Demand, prices: Prices, *, seed: int) -> tuple[Codes, NDArray[np.bool_]]:
+def cover_blanks(
+    codes: Codes, requirement: Requirement, prices: Prices, *, seed: int
+) -> tuple[Codes, NDArray[np.bool_]]:
     """The published codes, and which records cannot be made safe under the cap. Never less safe than it was."""
     published = codes.copy()
     stuck = np.zeros(len(codes), np.bool_)
-    for mask, k in sorted(demand.combinations, key=lambda item: -item[0].bit_count()):
+    for mask, k in sorted(requirement.combinations, key=lambda item: -item[0].bit_count()):
         variables = list(variables_of(mask))
         part = np.ascontiguousarray(published[:, variables])
         inside = Prices(
@@ -35,7 +37,9 @@ def cover_blanks(codes: Codes, demand: Demand, prices: Prices, *, seed: int) -> 
             sum(1 << i for i, v in enumerate(variables) if prices.frozen >> v & 1),
             prices.cap,
         )
-        spent = (published < 0).sum(axis=1) - (codes < 0).sum(axis=1) if not demand.single else np.zeros(len(codes))
+        spent = (
+            (published < 0).sum(axis=1) - (codes < 0).sum(axis=1) if not requirement.single else np.zeros(len(codes))
+        )
         part, left = _cover_one(part, k, inside, spent.astype(np.int64), seed)
         published[:, variables] = part
         stuck |= left

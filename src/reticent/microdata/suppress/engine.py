@@ -13,10 +13,10 @@ from reticent.microdata.risk.semantics import Semantics
 from reticent.microdata.suppress.attacker import Families, cheapest_of, families, household_blanks
 from reticent.microdata.suppress.by_risk import lent_for_risk, risk_blanks
 from reticent.microdata.suppress.cover import cover_blanks
-from reticent.microdata.suppress.demand import ENUMERATED, Demand, Prices
 from reticent.microdata.suppress.inference import Judge, loosened
 from reticent.microdata.suppress.lend import lent_blanks, masks_of
 from reticent.microdata.suppress.merge import merged_blanks
+from reticent.microdata.suppress.requirement import ENUMERATED, Prices, Requirement
 from reticent.microdata.suppress.slack import Costs, with_slack
 from reticent.microdata.suppress.ties import first_with, spread
 
@@ -31,7 +31,7 @@ class Task:
     """
 
     codes: Codes
-    demand: Demand
+    requirement: Requirement
     prices: Prices
     semantics: Semantics
     household: NDArray[np.int64] | None
@@ -81,11 +81,11 @@ def solve(task: Task) -> Solved:
 def _solve(task: Task) -> Solved:
     _check_listable(task)
     if task.semantics is Semantics.MATCH_ANYTHING:
-        published, stuck = cover_blanks(task.codes, task.demand, task.prices, seed=task.seed)
+        published, stuck = cover_blanks(task.codes, task.requirement, task.prices, seed=task.seed)
     elif task.semantics is Semantics.OWN_CATEGORY:
-        published, stuck = merged_blanks(task.codes, task.demand.k, task.prices)
+        published, stuck = merged_blanks(task.codes, task.requirement.k, task.prices)
     elif task.semantics is Semantics.ONE_K:
-        published, stuck = lent_blanks(task.codes, task.codes, task.demand, task.prices, keep_blanks=False)
+        published, stuck = lent_blanks(task.codes, task.codes, task.requirement, task.prices, keep_blanks=False)
     else:
         return _attacked(task)
     return Solved(_spread(published, task), stuck | _above_cap(_spread(published, task), task))
@@ -103,14 +103,14 @@ def _attacked(task: Task) -> Solved:
     published = _spread(blanked(task.codes, wider), task)
     if task.semantics is Semantics.KK:
         if task.risk_threshold is None:
-            lent, left = lent_blanks(task.codes, published, task.demand, task.prices, keep_blanks=True)
+            lent, left = lent_blanks(task.codes, published, task.requirement, task.prices, keep_blanks=True)
         else:
             assert task.weights is not None
             lent, left = lent_for_risk(task.codes, published, task.weights, task.risk_threshold, task.risk, task.prices)
         published, stuck = _spread(lent, task), stuck | left
     if task.slack > 0 and task.risk_threshold is None:
         cards = list(task.cards) or [max(int(c) + 1, 1) for c in task.codes.max(axis=0)]
-        judge = Judge(cards, task.demand, task.semantics, task.prices, _ties(task))
+        judge = Judge(cards, task.requirement, task.semantics, task.prices, _ties(task))
         unneeded = costs.of_file(wider) - bound
         left_over = task.slack * (costs.of_file(masks_of(published, task.codes)) - unneeded) - unneeded
         published = loosened(task.codes, published, judge, generator, budget=left_over)
@@ -126,10 +126,10 @@ def _cheapest(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_], Familie
         return masks, stuck, None
     if task.household is not None:
         masks, stuck = household_blanks(
-            task.codes, task.demand, task.prices, task.household, task.shared, chance=chance
+            task.codes, task.requirement, task.prices, task.household, task.shared, chance=chance
         )
         return masks, stuck, None
-    rare = families(task.codes, task.demand)
+    rare = families(task.codes, task.requirement)
     masks, stuck = cheapest_of(rare, task.prices, chance=chance)
     return masks, stuck, rare
 

@@ -18,7 +18,7 @@ from reticent.base.arrays import Codes, Ints
 from reticent.kernels.grouping import pattern_table
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.risk.semantics import Semantics, count_codes
-from reticent.microdata.suppress.demand import Demand, Prices, variables_of
+from reticent.microdata.suppress.requirement import Prices, Requirement, variables_of
 from reticent.microdata.suppress.ties import spread
 
 MOST_RECORDS = 8
@@ -49,7 +49,7 @@ class Judge:
     """
 
     cards: list[int]
-    demand: Demand
+    requirement: Requirement
     semantics: Semantics
     prices: Prices
     same: Ints | None = None
@@ -68,13 +68,13 @@ class Judge:
 
 def inferred_blanks(published: Codes, blank: NDArray[np.bool_], judge: Judge) -> Inferred:
     """Count the blanks (`blank`, made by the method) that an attacker infers; variable v has the codes 0 … cards[v] − 1."""
-    n_blanks, semantics, cards, demand = int(blank.sum()), judge.semantics, judge.cards, judge.demand
+    n_blanks, semantics, cards, requirement = int(blank.sum()), judge.semantics, judge.cards, judge.requirement
     if semantics not in JUDGED or not n_blanks:
         return Inferred(n_blanks, 0, not n_blanks)
     if _is_small(published, blank, judge):
         return Inferred(n_blanks, int(enumerated(published, blank, judge).sum()), True)
     found = np.zeros(blank.shape, np.bool_)
-    for mask, k in demand.combinations:
+    for mask, k in requirement.combinations:
         variables = list(variables_of(mask))
         part, inside = np.ascontiguousarray(published[:, variables]), [cards[v] for v in variables]
         if semantics is not Semantics.K1:
@@ -120,7 +120,7 @@ def _causes(
     """Values to blank: in a record that then may be what too few can be, and one more where one value is left."""
     wanted = np.zeros(published.shape, np.bool_)
     several = np.array(judge.cards) > 1
-    for mask, k in judge.demand.combinations:
+    for mask, k in judge.requirement.combinations:
         variables = list(variables_of(mask))
         part, inside = np.ascontiguousarray(published[:, variables]), [judge.cards[v] for v in variables]
         certain = blank[:, variables] & several[variables]
@@ -189,7 +189,7 @@ def enumerated(published: Codes, blank: NDArray[np.bool_], judge: Judge) -> NDAr
         if all(value in known for value, known in zip(values, seen, strict=True)):
             continue
         truth[places[:, 0], places[:, 1]] = np.array(values)[which]
-        if _safe(published, truth, judge.demand, judge.semantics, ones):
+        if _safe(published, truth, judge.requirement, judge.semantics, ones):
             for value, known in zip(values, seen, strict=True):
                 known.add(value)
     out = np.zeros(blank.shape, np.bool_)
@@ -198,8 +198,10 @@ def enumerated(published: Codes, blank: NDArray[np.bool_], judge: Judge) -> NDAr
     return out
 
 
-def _safe(published: Codes, truth: Codes, demand: Demand, semantics: Semantics, ones: NDArray[np.int64]) -> bool:
-    for mask, k in demand.combinations:
+def _safe(
+    published: Codes, truth: Codes, requirement: Requirement, semantics: Semantics, ones: NDArray[np.int64]
+) -> bool:
+    for mask, k in requirement.combinations:
         variables = list(variables_of(mask))
         if count_codes(published[:, variables], truth[:, variables], ones, semantics).min() < k:
             return False

@@ -15,7 +15,7 @@ from reticent.kernels.grouping import group_rows, members_of_groups, pattern_tab
 from reticent.kernels.lending import greedy_lend, lend_last, take_back, trim_lent
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.suppress.cover import MAX_ENTRIES, SOFT_CAP, clusters
-from reticent.microdata.suppress.demand import ENUMERATED, Demand, Prices, variables_of
+from reticent.microdata.suppress.requirement import ENUMERATED, Prices, Requirement, variables_of
 
 LAST_EFFORT = 200_000_000
 WIDE_CAP = 6
@@ -23,7 +23,7 @@ WIDE_CAP = 6
 
 
 def lent_blanks(
-    codes: Codes, published: Codes, demand: Demand, prices: Prices, *, keep_blanks: bool
+    codes: Codes, published: Codes, requirement: Requirement, prices: Prices, *, keep_blanks: bool
 ) -> tuple[Codes, NDArray[np.bool_]]:
     """Published codes that every true record fits often enough in every combination, and who is stuck.
 
@@ -32,7 +32,7 @@ def lent_blanks(
     out = published.copy()
     stuck = np.zeros(len(codes), np.bool_)
     floor = masks_of(out, codes) if keep_blanks else np.zeros(len(codes), np.int64)
-    for mask, k in sorted(demand.combinations, key=lambda item: -item[0].bit_count()):
+    for mask, k in sorted(requirement.combinations, key=lambda item: -item[0].bit_count()):
         variables = list(variables_of(mask))
         inside = Prices(
             tuple(prices.costs[v] for v in variables),
@@ -49,8 +49,8 @@ def lent_blanks(
         )
         out[:, variables] = part
         stuck |= left
-    if demand.single and not stuck.any():
-        _show_again(codes, out, np.full(len(codes), demand.k, np.int64), floor)
+    if requirement.single and not stuck.any():
+        _show_again(codes, out, np.full(len(codes), requirement.k, np.int64), floor)
     return out, stuck
 
 
@@ -126,10 +126,10 @@ def _lend_clusters(
     for row in cluster_of:
         weight += np.bincount(row[row >= 0], weights=left[row >= 0], minlength=len(weight)).astype(np.int64)
     inside = weight.copy()
-    demand = short[needy].astype(np.int32)
-    problem = (cluster_of, starts, members, demand)
+    requirement = short[needy].astype(np.int32)
+    problem = (cluster_of, starts, members, requirement)
     state = (left, np.zeros(len(needy), np.int32), weight)
-    room = int(demand.sum()) + 16
+    room = int(requirement.sum()) + 16
     actors, chosen = np.empty(room, np.int32), np.empty(room, np.int64)
     lent = np.zeros(len(needy), np.int32)
     n = greedy_lend(problem, state, mask_index, cost, records - inside, lent, actors, chosen)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reticent.base.arrays import Codes
 from reticent.kernels.grouping import group_rows, pattern_table
-from reticent.microdata.suppress.demand import Prices
+from reticent.microdata.suppress.requirement import Prices
 
 SMALL = 2_000
 """Up to so many needy records, groups are also formed by joining nearest neighbours, and the cheaper result is taken."""

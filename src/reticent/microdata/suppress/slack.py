@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.microdata.suppress.attacker import Families
-from reticent.microdata.suppress.demand import Prices
+from reticent.microdata.suppress.requirement import Prices
 
 Masks = NDArray[np.int64]
 LAST_DRAW = 40

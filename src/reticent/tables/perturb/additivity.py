@@ -63,7 +63,7 @@ class Restored:
 
 
 @dataclass(frozen=True, eq=False)
-class Demand:
+class NoisyCounts:
     """What is to add up: noisy counts, which cells must stay 0, and which were published before (NaN: not)."""
 
     noisy: Floats
@@ -100,113 +100,111 @@ def restore_additivity(
             f"{OWNER}: needs whole counts that are not negative; sums and weighted counts have no such way."
         )
     n = len(noisy)
-    demand = Demand(
+    given = NoisyCounts(
         np.asarray(noisy, dtype=np.float64),
         relations,
         np.zeros(n, dtype=bool) if empty is None else empty,
         np.full(n, np.nan) if published is None else published,
         skip,
     )
-    _check_published(demand)
+    _check_published(given)
     if way == "yes":
         way = "exact" if n <= EXACT_CELLS else "kernel"
     if way == "exact":
-        return _exact(demand, time_limit)
+        return _exact(given, time_limit)
     if way == "kernel":
-        return _kernel_or_program(demand, time_limit)
+        return _kernel_or_program(given, time_limit)
     if way == "ipf":
-        return _fitted(demand)
+        return _fitted(given)
     raise ParameterError(f"{OWNER}: must be one of yes, exact, kernel, ipf, got {way!r}.")
 
 
-def _check_published(demand: Demand) -> None:
-    known = demand.known
-    shown = demand.published[known]
+def _check_published(given: NoisyCounts) -> None:
+    known = given.known
+    shown = given.published[known]
     if bool((shown < 0).any()) or bool((shown != np.rint(shown)).any()):
         raise DataError(f"{OWNER}: counts that were published before must be whole and not negative.")
-    if bool((demand.empty[known] & (shown > 0)).any()):
+    if bool((given.empty[known] & (shown > 0)).any()):
         raise DataError(
             f"{OWNER}: a cell without records was published with a count above 0 before; the release must be of these data."
         )
 
 
-def _result(demand: Demand, values: Floats, way: str, bound: float | None, status: str) -> Restored:
+def _result(given: NoisyCounts, values: Floats, way: str, bound: float | None, status: str) -> Restored:
     """The result, checked: relations, published cells and small counts by code that did not make it."""
-    off = np.abs(demand.relations.residuals(values)).max(initial=0.0)
-    kept = np.abs(values - demand.published)[demand.known].max(initial=0.0)
+    off = np.abs(given.relations.residuals(values)).max(initial=0.0)
+    kept = np.abs(values - given.published)[given.known].max(initial=0.0)
     if off > 1e-6 or kept > 1e-6:
         raise InfeasibleError(
             f"{OWNER}: {way} found no counts that add up with all cells that are fixed; "
             "publish the tables together as linked tables, or without add_up."
         )
-    new = (values > 0) & (values <= demand.skip) & ~demand.known
+    new = (values > 0) & (values <= given.skip) & ~given.known
     if way != "ipf" and bool(new.any()):
-        raise InfeasibleError(f"{OWNER}: {way} left counts from 1 to {demand.skip}; use another way.")
-    change = np.abs(values - demand.noisy)
+        raise InfeasibleError(f"{OWNER}: {way} left counts from 1 to {given.skip}; use another way.")
+    change = np.abs(values - given.noisy)
     mean = float(change.mean()) if len(change) else 0.0
     return Restored(values + 0.0, way, float(change.max(initial=0.0)), mean, int(new.sum()), bound, status)
 
 
-def _exact(demand: Demand, time_limit: float) -> Restored:
+def _exact(given: NoisyCounts, time_limit: float) -> Restored:
     """First the sums alone, by a linear program; then without small counts, by an integer program."""
-    low = np.where(demand.known, demand.published, 0.0)
-    high = np.where(demand.known, demand.published, np.where(demand.empty, 0.0, np.inf))
-    plain = _nearest_model(demand, low, high, whole=False)
+    low = np.where(given.known, given.published, 0.0)
+    high = np.where(given.known, given.published, np.where(given.empty, 0.0, np.inf))
+    plain = _nearest_model(given, low, high, whole=False)
     relaxed = solve(plain, time_limit=time_limit)
     if relaxed.status is Status.INFEASIBLE:
-        raise _cannot(demand)
-    n = len(demand.noisy)
+        raise _cannot(given)
+    n = len(given.noisy)
     if relaxed.feasible:
         first = relaxed.values[:n]
         near = np.rint(first)
-        small = (near > 0) & (near <= demand.skip) & ~demand.known
+        small = (near > 0) & (near <= given.skip) & ~given.known
         if bool((np.abs(first - near) < 1e-6).all()) and not small.any():
-            return _result(demand, near, "exact", relaxed.objective, "optimal")
-    found = solve(
-        _nearest_model(demand, low, high, whole=True), time_limit=time_limit, start=_start(demand, time_limit)
-    )
+            return _result(given, near, "exact", relaxed.objective, "optimal")
+    found = solve(_nearest_model(given, low, high, whole=True), time_limit=time_limit, start=_start(given, time_limit))
     if found.status is Status.INFEASIBLE:
-        raise _cannot(demand)
+        raise _cannot(given)
     if not found.feasible:
         raise InfeasibleError(f"{OWNER}: nothing was found in {time_limit:g} seconds; allow more time or use kernel.")
     status = "optimal" if found.status is Status.OPTIMAL else "stopped"
-    return _result(demand, np.rint(found.values[:n]), "exact", found.bound, status)
+    return _result(given, np.rint(found.values[:n]), "exact", found.bound, status)
 
 
-def _start(demand: Demand, time_limit: float) -> Floats | None:
+def _start(given: NoisyCounts, time_limit: float) -> Floats | None:
     """What the kernel finds, as a first point for the integer program; None if it finds nothing."""
     try:
-        values = _by_kernel(demand, time_limit).values
+        values = _by_kernel(given, time_limit).values
     except (InfeasibleError, DataError):
         return None
-    there = [(values > 0).astype(np.float64)] if demand.skip else []
-    return np.concatenate([values, np.abs(values - demand.noisy), *there])
+    there = [(values > 0).astype(np.float64)] if given.skip else []
+    return np.concatenate([values, np.abs(values - given.noisy), *there])
 
 
-def _cannot(demand: Demand) -> InfeasibleError:
-    fixed = int(demand.known.sum())
+def _cannot(given: NoisyCounts) -> InfeasibleError:
+    fixed = int(given.known.sum())
     if fixed:
         return InfeasibleError(
             f"{OWNER}: no counts add up with the {fixed} cells that earlier releases fix; these cannot be taken back. Publish "
             "this table without add_up, or all tables together as linked tables."
         )
-    return InfeasibleError(f"{OWNER}: no counts without 1 to {demand.skip} add up; lower skip.")
+    return InfeasibleError(f"{OWNER}: no counts without 1 to {given.skip} add up; lower skip.")
 
 
-def _nearest_model(demand: Demand, low: Floats, high: Floats, *, whole: bool) -> LinearModel:
+def _nearest_model(given: NoisyCounts, low: Floats, high: Floats, *, whole: bool) -> LinearModel:
     """min Σ t with t ≥ ±(y − noisy) and all relations; `whole`: y whole, and 0 or at least skip + 1."""
-    n = len(demand.noisy)
+    n = len(given.noisy)
     eye, none = sparse.eye_array(n), sparse.csr_array((n, n))
-    matrix = sparse.csr_array(demand.relations.matrix().astype(np.float64))
+    matrix = sparse.csr_array(given.relations.matrix().astype(np.float64))
     bare = sparse.csr_array(matrix.shape)
-    width = 3 if whole and demand.skip else 2
-    top = np.minimum(high, demand.noisy.max(initial=0.0) + 10.0 * n + demand.skip + 1)
+    width = 3 if whole and given.skip else 2
+    top = np.minimum(high, given.noisy.max(initial=0.0) + 10.0 * n + given.skip + 1)
     blocks: list[list[Any]] = [[matrix, bare, bare], [-eye, eye, none], [eye, eye, none]]
     infinite = np.full(n, np.inf)
-    lower = [demand.relations.rhs, -demand.noisy, demand.noisy]
-    upper = [demand.relations.rhs, infinite, infinite]
+    lower = [given.relations.rhs, -given.noisy, given.noisy]
+    upper = [given.relations.rhs, infinite, infinite]
     if width == 3:  # (skip + 1)·z ≤ y ≤ M·z, except where what is out already is small
-        least = np.where(demand.known, 0.0, demand.skip + 1.0)
+        least = np.where(given.known, 0.0, given.skip + 1.0)
         blocks += [
             [eye, none, -sparse.diags_array(least)],
             [-eye, none, sparse.diags_array(top)],
@@ -240,39 +238,39 @@ class _Kernel:
     hard: Mask
 
 
-def _kernel_or_program(demand: Demand, time_limit: float) -> Restored:
+def _kernel_or_program(given: NoisyCounts, time_limit: float) -> Restored:
     """The kernel; where fixed totals stop it and the table is not large, the integer program, which decides."""
     try:
-        return _by_kernel(demand, time_limit)
+        return _by_kernel(given, time_limit)
     except InfeasibleError:
-        if len(demand.noisy) > PROGRAM_CELLS:
+        if len(given.noisy) > PROGRAM_CELLS:
             raise
-    return _exact(demand, time_limit)
+    return _exact(given, time_limit)
 
 
-def _by_kernel(demand: Demand, time_limit: float) -> Restored:
-    sums = summing(demand.relations)
-    kernel = _prepared(demand, sums)
-    values, off = _descended(kernel, demand.skip, time_limit)
+def _by_kernel(given: NoisyCounts, time_limit: float) -> Restored:
+    sums = summing(given.relations)
+    kernel = _prepared(given, sums)
+    values, off = _descended(kernel, given.skip, time_limit)
     if bool((off[kernel.hard] != 0).any()):
         raise InfeasibleError(
             f"{OWNER}: {int((off[kernel.hard] != 0).sum())} totals that earlier releases fix or linked tables share could not "
             "be met; publish all tables together as linked tables, or without add_up."
         )
-    return _result(demand, np.asarray(sums.matrix @ values.astype(np.float64)), "kernel", None, "found")
+    return _result(given, np.asarray(sums.matrix @ values.astype(np.float64)), "kernel", None, "found")
 
 
-def _prepared(demand: Demand, sums: Summing) -> _Kernel:
+def _prepared(given: NoisyCounts, sums: Summing) -> _Kernel:
     """Targets are the noisy counts; published cells and links must be met, so they weigh more than everything else."""
     wide = sparse.csc_array(sparse.vstack([sums.matrix, sums.links]))
     n_links = int(sums.links.shape[0])
-    known = np.concatenate([demand.known, np.ones(n_links, dtype=bool)])
-    targets = np.concatenate([np.where(demand.known, demand.published, demand.noisy), np.zeros(n_links)])
+    known = np.concatenate([given.known, np.ones(n_links, dtype=bool)])
+    targets = np.concatenate([np.where(given.known, given.published, given.noisy), np.zeros(n_links)])
     inner = sums.inner
-    noisy = np.where(demand.known[inner], demand.published[inner], demand.noisy[inner]).astype(np.int64)
-    free = ~(demand.known[inner] | demand.empty[inner])
-    small = free & (noisy > 0) & (noisy <= demand.skip)
-    start = np.where(small, demand.skip + 1, np.where(demand.empty[inner] & ~demand.known[inner], 0, noisy))
+    noisy = np.where(given.known[inner], given.published[inner], given.noisy[inner]).astype(np.int64)
+    free = ~(given.known[inner] | given.empty[inner])
+    small = free & (noisy > 0) & (noisy <= given.skip)
+    start = np.where(small, given.skip + 1, np.where(given.empty[inner] & ~given.known[inner], 0, noisy))
     return _Kernel(
         wide.indptr.astype(np.int64),
         wide.indices.astype(np.int32),
@@ -328,20 +326,20 @@ def _partners(kernel: _Kernel, order: Ints, rng: np.random.Generator) -> tuple[I
     return partner[order], signs[order].astype(np.int32)
 
 
-def _fitted(demand: Demand) -> Restored:
+def _fitted(given: NoisyCounts) -> Restored:
     """Inner cells scaled to the noisy totals in turn, rounded, and added up."""
-    sums = summing(demand.relations)
+    sums = summing(given.relations)
     if sums.links.shape[0]:
         raise ParameterError(
             f"{OWNER}: ipf needs tables with common inner cells; use exact or kernel for linked tables."
         )
-    if demand.known.any():
+    if given.known.any():
         raise ParameterError(f"{OWNER}: ipf cannot keep cells that were published before; use exact or kernel.")
     matrix = sums.matrix
     size = np.diff(matrix.indptr)
     order = np.argsort(size, kind="stable")
     order = order[size[order] > 1]
-    values = demand.noisy[sums.inner].astype(np.float64)
+    values = given.noisy[sums.inner].astype(np.float64)
     indptr, members = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-    proportional_fitting(values, indptr, members, demand.noisy, order, FITTINGS)
-    return _result(demand, np.asarray(matrix @ np.rint(values)), "ipf", None, "found")
+    proportional_fitting(values, indptr, members, given.noisy, order, FITTINGS)
+    return _result(given, np.asarray(matrix @ np.rint(values)), "ipf", None, "found")

@@ -1,6 +1,6 @@
 """What local suppression has to achieve and what a blank costs, as arrays.
 
-Variables are numbered; a set of them is a bit mask. A demand is a list of combinations S with the number k of records
+Variables are numbered; a set of them is a bit mask. A requirement is a list of combinations S with the number k of records
 that must agree with every record on what is left of S.
 """
 
@@ -30,7 +30,7 @@ def variables_of(mask: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Demand:
+class Requirement:
     """Combinations (as masks) and how many records must agree on each."""
 
     n_variables: int
