@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.ledger.chain import LedgerError
@@ -214,3 +215,12 @@ def test_codes_of_refusals_do_not_tell_whether_an_event_is_one(tmp_path: Path) -
     data = Microdata.of(pl.DataFrame({"t": ["1", "2", "3"] * 8, "e": [0.0, 1.0] * 11 + [0.0, 5.0]}), schema)
     db = opened(data, Policy(filters=("t",), responses=("e",)), tmp_path / "l")
     assert db.ask("SELECT KM(t, e) FROM data", user="u") == RISK
+
+
+def test_bounds_whose_sums_could_overflow_are_refused_in_private(tmp_path: Path) -> None:
+    """A sum that is infinite would tell that several values are near the bound, at any epsilon."""
+    policy = Policy(
+        filters=("region",), responses=("x",), mode="private", bounds={"x": Bounds(0, 1e300)}, options=PRIVATE
+    )
+    with pytest.raises(PlanError, match="the bounds of 'x' are too large for noise"):
+        opened(ill("no"), policy, tmp_path / "l")

@@ -7,6 +7,7 @@ python query_child.py race FOLDER NAME ROUNDS  ask one half of each jointly unsa
 import itertools
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -51,6 +52,20 @@ def open_db(
     return ProtectedDatabase(
         Microdata.of(table, schema), policy=policy, secret=3, test_secret=True, ledger=place, anchor=anchor
     )  # type: ignore[arg-type]
+
+
+LONGEST = 3600.0
+"""Seconds after which processes that wait for each other are killed: far longer than any machine takes."""
+
+
+def wait_for_all(processes: list["subprocess.Popen[bytes]"], longest: float = LONGEST) -> None:
+    """Wait until all have ended; when one has failed, or none comes to an end, kill the others."""
+    end = time.monotonic() + longest
+    while any(process.poll() is None for process in processes):
+        if any(process.poll() for process in processes) or time.monotonic() > end:
+            for process in processes:
+                process.kill()
+        time.sleep(0.01)
 
 
 def half(pair: int, which: int) -> str:

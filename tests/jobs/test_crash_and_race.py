@@ -11,6 +11,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from jobs.query_child import wait_for_all
 from reticent.queries.language import Query
 from reticent.queries.parse import parse
 from reticent.queries.wire import query_from_json
@@ -98,11 +99,7 @@ def test_killed_at_a_hundred_random_instants(tmp_path: Path) -> None:
 
 def run_race(folder: Path, pairs: int) -> None:
     processes = [start("race", folder, which, pairs) for which in (0, 1)]
-    while any(process.poll() is None for process in processes):
-        if any(process.poll() for process in processes):  # one has failed, so the other would wait for ever
-            for process in processes:
-                process.kill()
-        time.sleep(0.01)
+    wait_for_all(processes)
     assert [process.returncode for process in processes] == [0, 0], [process.stderr.read() for process in processes]
     answered = [
         dict(map(int, line.split()) for line in (folder / f"result-{which}").read_text().splitlines())

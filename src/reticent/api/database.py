@@ -39,8 +39,19 @@ def open_database(
     unknown = [name for name in options if name not in known]
     if unknown:
         raise ParameterError(f"open_database: unknown option {unknown[0]!r}; known are {', '.join(known)}.")
-    versions = [(name, data.microdata) for name, data in earlier]
-    return ProtectedDatabase(source.microdata, policy=policy, earlier=versions, **options)
+    return ProtectedDatabase(source.microdata, policy=policy, earlier=_versions(earlier), **options)
+
+
+def _versions(earlier: Any) -> Any:
+    """The earlier versions with their records; what is no list of pairs is refused by `ProtectedDatabase`."""
+    if not isinstance(earlier, list | tuple):
+        return earlier
+    return [
+        (item[0], item[1].microdata)
+        if isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[1], Data)
+        else item
+        for item in earlier
+    ]
 
 
 def attack_database(

@@ -16,6 +16,7 @@ from typing import Any
 
 from reticent.base.randomness import Secret
 from reticent.ledger.chain import HASH_BYTES, START, LedgerError
+from reticent.ledger.lock import FileLock
 
 MOST_BYTES = 1_000
 MOST_ENTRIES = 2**63 - 1
@@ -41,6 +42,13 @@ class Anchor:
         self._key = secret.digest("anchor", size=HASH_BYTES)
         self._adopt = adopt
         self.signed = True
+
+    def lock(self) -> FileLock:
+        """What keeps copies of a ledger from using the anchor at the same time."""
+        try:
+            return FileLock(self.path.with_name(self.path.name + ".lock"))
+        except OSError as err:
+            raise self._unwritable() from err
 
     def read(self) -> Mark | None:
         """What the anchor says; None if there is no anchor."""
@@ -94,14 +102,17 @@ class Anchor:
             os.replace(fresh, self.path)
             sync_folder(self.path.parent)
         except OSError as err:
-            raise LedgerError(
-                f"ledger: the anchor {self.path.name!r} cannot be written, so nothing is answered; its folder must be "
-                "there and writable."
-            ) from err
+            raise self._unwritable() from err
 
     def _sign(self, mark: Mark) -> str:
         content = mark.count.to_bytes(8, "big") + mark.digest
         return hashlib.blake2b(content, key=self._key, digest_size=HASH_BYTES).hexdigest()
+
+    def _unwritable(self) -> LedgerError:
+        return LedgerError(
+            f"ledger: the anchor {self.path.name!r} cannot be written, so nothing is answered; its folder must be "
+            "there and writable."
+        )
 
     def _unusable(self, what: str) -> LedgerError:
         return LedgerError(f"ledger: the anchor {self.path.name!r} {what}; the data set stays closed. Restore it.")

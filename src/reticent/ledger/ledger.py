@@ -3,10 +3,12 @@
 Guarantee. When `Turn.append` returns, the entry is on disk and the anchor says so; only then may an answer leave. A
 crash at any instant leaves the ledger equal to its anchor or ahead of it (a decision that was logged but not sent stays
 in force). Opening refuses, in one sentence, a ledger with a changed, missing, added or reordered entry, one that ends
-before its anchor, and an anchor that was not signed with the secret. Not noticed: ledger and anchor rolled back together
-to an earlier pair; keep the anchor elsewhere against that.
+before its anchor, and an anchor that was not signed with the secret. Every turn looks at the anchor again: of two copies of a
+ledger that share one, the second is refused as soon as the first has gone on. Not noticed: ledger and anchor rolled back
+(or copied) together to an earlier pair; keep the anchor elsewhere against that.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,11 +41,17 @@ class Ledger:
         self._store, self._anchor, self._chain = store, anchor, Chain(secret)
         self.snapshots = Snapshots(anchor.path.with_name(anchor.path.name + ".state"), secret)
         self._mark = Mark()
+        self._process = os.getpid()
         try:
-            with store.turn():
+            self._guard = anchor.lock()
+        except LedgerError:
+            store.close()
+            raise
+        try:
+            with store.turn(), self._guard:
                 self._verify(dataset, create=create)
         except BaseException:
-            store.close()
+            self.close()
             raise
 
     def __repr__(self) -> str:
@@ -67,14 +75,42 @@ class Ledger:
     @contextmanager
     def turn(self) -> Iterator[Turn]:
         """Be the only writer; first catch up with what others wrote."""
-        with self._store.turn():
+        if os.getpid() != self._process:  # locks are shared with the process that opened it, so they keep nobody out
+            raise LedgerError(
+                "ledger: it was opened by another process that this one was forked from; open it again here."
+            )
+        with self._store.turn(), self._guard:
             stored = self._store.read(self._mark.count)
             self._advance(stored)
+            self._check_anchor()
             yield Turn(self, [decode(entry) for entry in stored])
 
     def close(self) -> None:
         """Free the store."""
         self._store.close()
+        self._guard.close()
+
+    def _check_anchor(self) -> None:
+        """Refuse to go on beside another copy of the ledger that has the same anchor.
+
+        The anchor may be behind: a process may have ended before it wrote it, or uses an anchor of its own.
+        """
+        anchored = self._anchor.read()
+        if anchored is None:
+            raise self._anchor_gone()
+        if anchored == self._mark or not anchored.count:
+            return
+        reached = self._store.read(anchored.count - 1)[:1] if anchored.count < self._mark.count else []
+        if not reached or reached[0].digest != anchored.digest:
+            raise LedgerError(
+                f"ledger: its anchor {self._anchor.path.name!r} has gone on with another copy of it; answers that this one "
+                "does not know are public, so it stays closed. Keep one ledger for one anchor."
+            )
+
+    def _anchor_gone(self) -> LedgerError:
+        return LedgerError(
+            f"ledger: its anchor {self._anchor.path.name!r} is missing; the data set stays closed. Restore the anchor."
+        )
 
     def _verify(self, dataset: str, *, create: bool) -> None:
         anchored = self._anchor.read()
@@ -88,9 +124,7 @@ class Ledger:
             self._append([("ledger", {"format": FORMAT, "dataset": dataset})])
             return
         if anchored is None:
-            raise LedgerError(
-                f"ledger: its anchor {self._anchor.path.name!r} is missing; the data set stays closed. Restore the anchor."
-            )
+            raise self._anchor_gone()
         if remembered > last:
             raise LedgerError(
                 f"ledger: the last entries are missing: {remembered} were written, {last} are there; the data "

@@ -6,15 +6,14 @@ A store only keeps bytes in order. What they mean and whether they are intact is
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
 from reticent.ledger.chain import LedgerError, StoredEntry, as_stored
+from reticent.ledger.lock import LOCK_WAIT, FileLock
 
-LOCK_WAIT = 120.0
 SCHEMA = {
     "entries": "CREATE TABLE entries (number INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL) STRICT",
     "progress": "CREATE TABLE progress (one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL) STRICT",
@@ -61,7 +60,9 @@ class SqliteStore:
         except OSError as err:
             raise LedgerError(f"ledger: {path.name!r} cannot be opened or made; its folder must be writable.") from err
         with self._damage():
-            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=LOCK_WAIT)
+            self._connection = sqlite3.connect(
+                path.absolute(), isolation_level=None, check_same_thread=False, timeout=LOCK_WAIT
+            )
         try:
             with self.turn(), self._damage():
                 self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -142,56 +143,3 @@ class SqliteStore:
         with self._thread:
             self._connection.close()
             self._lock.close()
-
-
-class FileLock:
-    """A lock held by the operating system for a process; a crash frees it."""
-
-    def __init__(self, path: Path) -> None:
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        self._depth = 0
-
-    def __enter__(self) -> None:
-        if self._depth == 0:
-            _lock_handle(self._handle)
-        self._depth += 1
-
-    def __exit__(self, *error: object) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            _unlock_handle(self._handle)
-
-    def close(self) -> None:
-        """Give the lock file back."""
-        os.close(self._handle)
-
-
-def _lock_handle(handle: int) -> None:
-    if os.name == "nt":
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-        return
-    import fcntl
-
-    deadline, pause = time.monotonic() + LOCK_WAIT, 0.0005
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise LedgerError("ledger: another process has held it for too long; try again later.") from None
-            time.sleep(pause)
-            pause = min(pause * 2, 0.01)
-
-
-def _unlock_handle(handle: int) -> None:
-    if os.name == "nt":
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
-        return
-    import fcntl
-
-    fcntl.flock(handle, fcntl.LOCK_UN)

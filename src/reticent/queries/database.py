@@ -10,11 +10,13 @@ from reticent.base.checks import check_options
 from reticent.base.errors import DataError
 from reticent.base.randomness import Secret, check_streams, release_secret, secret_note
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import build
 from reticent.ledger.chain import LedgerError
 from reticent.ledger.ledger import Ledger, open_ledger
 from reticent.queries.canonical import Universe, Version
 from reticent.queries.engine import DECISION, STREAMS, Engine
 from reticent.queries.language import Query, ask_for
+from reticent.queries.opening import CheckedOpening, anchor_place, ledger_place, listed_versions
 from reticent.queries.policy import Policy
 from reticent.queries.refusals import Answer, Refusal, StaffReason
 
@@ -30,7 +32,7 @@ class Opening(TypedDict, total=False):
     continue, `test_secret` allows a secret that can be guessed.
     """
 
-    anchor: Path | None
+    anchor: Path | str | None
     create: bool
     adopt_anchor: bool
     streams: int | None
@@ -69,12 +71,13 @@ class ProtectedDatabase:
         **opening: Unpack[Opening],
     ) -> None:
         check_options(opening, Opening.__annotations__, owner="ProtectedDatabase")
-        streams = opening.get("streams")
-        check_streams(streams, owner="ProtectedDatabase")
-        own = release_secret(secret, test=opening.get("test_secret", False), owner="ProtectedDatabase")
+        ledger, anchor = ledger_place(ledger), anchor_place(opening.pop("anchor", None))
+        chosen = build(CheckedOpening, {"name": name, "version": version, **opening}, owner="ProtectedDatabase")
+        check_streams(chosen.streams, owner="ProtectedDatabase")
+        own = release_secret(secret, test=chosen.test_secret, owner="ProtectedDatabase")
         self._secret_note = secret_note(own)
         policy.check(data.schema)
-        listed = [*earlier, (version, data)]
+        listed = [*listed_versions(earlier), (version, data)]
         names = [n for n, _ in listed]
         if len(set(names)) != len(names):
             raise DataError("ProtectedDatabase: two versions have the same name; each needs its own.")
@@ -89,13 +92,13 @@ class ProtectedDatabase:
                 ledger,
                 secret=own.child("ledger"),
                 dataset=name,
-                anchor=opening.get("anchor"),
-                create=opening.get("create", True),
-                adopt_anchor=opening.get("adopt_anchor", False),
+                anchor=anchor,
+                create=chosen.create,
+                adopt_anchor=chosen.adopt_anchor,
             )
         self._check_versions(versions)
-        if streams is not None:
-            self._name_streams(streams)
+        if chosen.streams is not None:
+            self._name_streams(chosen.streams)
         self._engine = Engine(universe, policy, own.child("queries"), self._ledger)
 
     def __repr__(self) -> str:

@@ -5,12 +5,12 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from jobs.query_child import wait_for_all
 from reticent.base.randomness import as_secret
 from reticent.ledger.chain import LedgerError
 from reticent.ledger.ledger import Ledger, open_ledger
@@ -138,17 +138,19 @@ def test_two_processes_never_answer_both_halves_on_a_server(server: str, tmp_pat
         )
         for which in (0, 1)
     ]
-    while any(process.poll() is None for process in processes):
-        if any(process.poll() for process in processes):  # one has failed, so the other would wait for ever
-            for process in processes:
-                process.kill()
-        time.sleep(0.01)
+    wait_for_all(processes)
     assert [process.returncode for process in processes] == [0, 0], [process.stderr.read() for process in processes]
     answered = [
         dict(map(int, line.split()) for line in (tmp_path / f"result-{which}").read_text().splitlines())
         for which in (0, 1)
     ]
     assert [answered[0][pair] + answered[1][pair] for pair in range(15)] == [1] * 15
+
+
+def test_processes_that_never_end_are_killed() -> None:
+    asleep = [subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) for _ in range(2)]
+    wait_for_all(asleep, longest=0)
+    assert all(process.returncode for process in asleep)
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:

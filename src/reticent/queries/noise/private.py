@@ -6,6 +6,7 @@ counts with at most `contributions` records in a cell (the ones with the lowest 
 that the policy calls known, so that the sensitivity is the policy's, never the data's.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -21,6 +22,10 @@ from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.refusals import Answer, Code, Refusal, Row, StaffReason
 
+MOST_SIZE = 1e280
+"""Bounds times records of a respondent, over epsilon, stay below: no sum of any number of records overflows."""
+ROUNDING = 1 + 1e-6
+"""Sums are correctly rounded; with this factor the noise covers the rounding of sums of up to four billion records."""
 SPENT = Refusal(Code.BUDGET, "The privacy budget of this database is spent.", "Ask again what was answered before.")
 
 
@@ -79,10 +84,10 @@ class PrivateMode:
         low, high = float(bounds.low or 0.0), float(bounds.high or 0.0)
         clamped = np.clip(values, low, high)
         if statistic.name == "sum":
-            return self._noisy_sum(float(clamped.sum()), max(abs(low), abs(high)), self.options.epsilon)
+            return self._noisy_sum(math.fsum(clamped), max(abs(low), abs(high)), self.options.epsilon)
         # the mean is the middle of the bounds plus a noisy sum of differences over a noisy count, half the budget each
         middle, half = (low + high) / 2, self.options.epsilon / 2
-        total = self._noisy_sum(float((clamped - middle).sum()), (high - low) / 2, half)
+        total = self._noisy_sum(math.fsum(clamped - middle), max(high - middle, middle - low), half)
         count = max(1, self._noisy_count(len(values), half))
         return float(np.clip(middle + total / count, low, high))
 
@@ -108,7 +113,7 @@ class PrivateMode:
         dp = need("opendp.prelude", extra="dp", purpose="differential privacy")
         dp.enable_features("contrib")
         space = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
-        return float(dp.m.make_laplace(*space, scale=self.options.contributions * largest / epsilon)(value))
+        return float(dp.m.make_laplace(*space, scale=ROUNDING * self.options.contributions * largest / epsilon)(value))
 
 
 def private(setting: Setting) -> PrivateMode:
@@ -118,6 +123,8 @@ def private(setting: Setting) -> PrivateMode:
         bounds = setting.policy.bounds.get(name)
         if bounds is None or bounds.low is None or bounds.high is None:
             raise PlanError(f"policy: the mode private needs low and high bounds of {name!r}.")
+        if max(abs(bounds.low), abs(bounds.high)) * options.contributions / options.epsilon > MOST_SIZE:
+            raise PlanError(f"policy: the bounds of {name!r} are too large for noise; give narrower ones.")
     if setting.universe.current.data.schema.entity is None and options.contributions != 1:
         raise PlanError("policy: options private: contributions other than 1 need an entity variable in the schema.")
     return PrivateMode(setting, options)

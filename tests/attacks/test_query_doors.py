@@ -1,0 +1,134 @@
+"""The door of a protected database: copies of a ledger that share an anchor, forks, texts where true or false is asked for.
+
+`fixtures/v010/queries/shared_anchor.json` is what version 0.1.0 answered:
+
+    PYTHONPATH=<tree of version 0.1.0>/src:tests python tests/attacks/test_query_doors.py <fixture>
+"""
+
+import json
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from attacks.query_scenarios import database_file, outcome_of
+from attacks.transcripts import stored
+from reticent.base.errors import ReticentError
+from reticent.jobs.answer_query import open_database
+from reticent.queries.database import ProtectedDatabase
+
+ALL, OTHERS = "SELECT SUM(pay) FROM data", "SELECT SUM(pay) FROM data WHERE dep = 'a'"
+SECRET = bytes.fromhex("9f0c7d2ab4e86135c17f5e02d98a6b3471fce0952a8d46b3e7150c9f82d4a6be")
+
+
+def told(db: ProtectedDatabase, query: str) -> float | None:
+    """A value, or nothing where it is refused or the ledger stays closed."""
+    try:
+        return db.ask(query, user="u").as_json().get("value")
+    except ReticentError:
+        return None
+
+
+def shared_anchor() -> list[float | None]:
+    """Two processes serve two copies of one ledger, with the one anchor on another disk: each answers one half."""
+    path = database_file(Path(tempfile.mkdtemp()))
+    text = path.read_text().replace('path = "pay.ledger"', 'path = "pay.ledger"\nanchor = "other.anchor"')
+    path.write_text(text)
+    open_database(path).close()
+    shutil.copy(path.parent / "pay.ledger", path.parent / "copy.ledger")
+    copy = path.with_name("copy.toml")
+    copy.write_text(text.replace("pay.ledger", "copy.ledger"))
+    first, second = open_database(path), open_database(copy)
+    return [told(first, ALL), told(second, OTHERS)]
+
+
+def test_two_copies_with_one_anchor_do_not_answer_both_halves() -> None:
+    before = stored("shared_anchor")["values"]
+    assert before[0] - before[1] == 221, "one person's pay"
+    assert shared_anchor() == [before[0], None]
+
+
+def test_an_anchor_that_goes_while_the_database_is_open_closes_it() -> None:
+    path = database_file(Path(tempfile.mkdtemp()))
+    db = open_database(path)
+    (path.parent / "pay.ledger.anchor").unlink()
+    with pytest.raises(ReticentError, match="its anchor 'pay.ledger.anchor' is missing"):
+        db.ask(ALL, user="u")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_process_answers_nothing() -> None:
+    """Locks are shared over a fork, so parent and child could decide at the same time."""
+    path = database_file(Path(tempfile.mkdtemp()))
+    db = open_database(path)
+    context = multiprocessing.get_context("fork")
+    replies = context.SimpleQueue()
+    child = context.Process(target=lambda: replies.put(outcome_of(lambda: db._ledger.turn().__enter__())))
+    child.start()
+    child.join()
+    assert replies.get() == "sentence"
+    assert told(db, ALL) is not None
+
+
+def test_a_ledger_named_as_memory_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite takes the name `:memory:` for a database that ends with the process."""
+    import reticent as rt
+
+    monkeypatch.chdir(tmp_path)
+    data = rt.load(pl.DataFrame({"dep": list("aaab"), "pay": [1.0, 2.0, 3.0, 4.0]}), keys=["dep"], sensitive=["pay"])
+    options: dict[str, Any] = {"policy": rt.Policy(filters=("dep",), responses=("pay",)), "secret": SECRET}
+    db = rt.open_database(data, ledger=":memory:", **options)
+    assert told(db, ALL) == 10
+    db.close()
+    assert told(rt.open_database(data, ledger=":memory:", **options), OTHERS) is None
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "create": {"create": "no"},
+    "adopt": {"adopt_anchor": "false"},
+    "test": {"test_secret": "false"},
+    "streams": {"streams": "2"},
+    "a true number of streams": {"streams": True},
+    "a name": {"name": 3},
+    "no name": {"name": ""},
+    "a version": {"version": 1},
+    "a ledger": {"ledger": 3},
+    "no ledger": {"ledger": ""},
+    "an odd ledger": {"ledger": "a\0b"},
+    "an anchor": {"anchor": 5},
+    "versions": {"earlier": "abc"},
+    "no versions": {"earlier": None},
+    "versions without names": {"earlier": [pl.DataFrame({"dep": ["a"]})]},
+    "versions that are frames": {"earlier": [("0", pl.DataFrame({"dep": ["a"]}))]},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_no_option_of_the_wrong_kind_is_taken(name: str, tmp_path: Path) -> None:
+    """0.1.0 had no front door; `create = "no"` and `adopt_anchor = "false"` counted as true."""
+    import reticent as rt
+
+    data = rt.load(pl.DataFrame({"dep": list("aaab"), "pay": [1.0, 2.0, 3.0, 4.0]}), keys=["dep"], sensitive=["pay"])
+    options = {"secret": SECRET, "ledger": tmp_path / "l", **WRONG[name]}
+    with pytest.raises(rt.ReticentError, match=r"^ProtectedDatabase: [a-z_]+ must be "):
+        rt.open_database(data, policy=rt.Policy(filters=("dep",), responses=("pay",)), **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_anchor_may_be_a_text(tmp_path: Path) -> None:
+    import reticent as rt
+
+    data = rt.load(pl.DataFrame({"dep": list("aaab"), "pay": [1.0, 2.0, 3.0, 4.0]}), keys=["dep"], sensitive=["pay"])
+    policy = rt.Policy(filters=("dep",), responses=("pay",))
+    rt.open_database(data, policy=policy, secret=SECRET, ledger=str(tmp_path / "l"), anchor=str(tmp_path / "a")).close()
+    assert (tmp_path / "a").exists()
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(json.dumps({"values": shared_anchor()}) + "\n", encoding="utf-8")
