@@ -13,6 +13,8 @@ Ids = NDArray[np.uint64]
 _TRIES = 4
 # The draw that `rank_partners` leaves to its caller for the order of equal values.
 TIE_DRAW = _TRIES
+# The draw by which the one who is left without a partner finds two others to make a ring with.
+_RING_DRAW = _TRIES + 1
 
 
 @njit(cache=True)
@@ -28,10 +30,10 @@ def _next_free(following: Ints, start: int) -> int:
 
 @njit(cache=True)
 def rank_partners(word0: np.uint64, word1: np.uint64, ids: Ids, window: int) -> Ints:
-    """For values in sorted order, the rank each exchanges with: at most `window` away, itself if none is free.
+    """For values in sorted order, the rank whose value each gets: at most `window` away, itself if that cannot be.
 
     `ids` are the record ids in sorted order. From the lowest rank up, each free rank draws a free partner among the
-    `window` next ones. The result is its own inverse. O(n).
+    `window` next ones. Of an odd number one is left, near the top: it makes a ring with a drawn pair. O(n).
     """
     n = ids.shape[0]
     partner = np.full(n, -1, dtype=np.int64)
@@ -58,7 +60,35 @@ def rank_partners(word0: np.uint64, word1: np.uint64, ids: Ids, window: int) -> 
         if choice <= last:
             partner[rank], partner[choice] = choice, rank
             following[choice] = choice + 1
+    if window > 1 and n % 2 == 1:
+        _close_ring(word0, word1, ids, window, partner)
     return partner
+
+
+@njit(cache=True)
+def _close_ring(word0: np.uint64, word1: np.uint64, ids: Ids, window: int, partner: Ints) -> None:
+    """Let the rank without a partner take part in an exchange of two that both are within the window; O(window)."""
+    n = ids.shape[0]
+    alone = n - 1
+    while alone > 0 and partner[alone] != alone:
+        alone -= 1
+    if partner[alone] != alone:
+        return
+    low, high = max(0, alone - window), min(n - 1, alone + window)
+    pairs = 0
+    for rank in range(low, high + 1):
+        pairs += rank != alone and low <= partner[rank] <= high
+    if pairs == 0:
+        return
+    # each pair counts from both ends, which also draws the direction of the ring
+    left = int(record_uniform(word0, word1, ids[alone], np.uint64(_RING_DRAW)) * pairs)
+    for rank in range(low, high + 1):
+        if rank != alone and low <= partner[rank] <= high:
+            if left == 0:
+                partner[alone] = partner[rank]
+                partner[rank] = alone
+                return
+            left -= 1
 
 
 @njit(cache=True)

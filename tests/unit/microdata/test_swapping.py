@@ -1,7 +1,5 @@
 """Rank swapping, swapping and record swapping: windows, marginals, audits, distribution, refusals."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,11 +20,14 @@ from reticent.microdata.perturb.households import _match
 @given(n=st.integers(0, 60), window=st.integers(0, 70), seed=st.integers(0, 2**63))
 def test_rank_partners_stay_in_the_window_and_are_mutual(n, window, seed) -> None:
     partner = swaps.rank_partners(np.uint64(seed), np.uint64(5), np.arange(n, dtype=np.uint64), window)
-    assert reference.is_involution(partner)
+    assert sorted(partner) == list(range(n))
     assert all(abs(partner[i] - i) <= window for i in range(n))
-    # Whoever stayed alone had no free neighbour above: at most one in any window.
+    # pairs, but for one ring of three in an odd number; one alone where no pair is near enough
+    once = [i for i in range(n) if partner[partner[i]] != i]
     alone = [i for i in range(n) if partner[i] == i]
-    assert window == 0 or all(b - a > window for a, b in pairwise(alone))
+    assert len(once) in (0, 3)
+    assert window == 0 or len(alone) + len(once) // 3 == n % 2
+    assert window == 0 or not alone or not once
 
 
 def test_rank_partners_are_spread_over_the_window() -> None:
@@ -38,7 +39,7 @@ def test_rank_partners_are_spread_over_the_window() -> None:
     assert stats.chisquare(np.bincount(first, minlength=11)[1:]).pvalue > 1e-4
 
 
-@given(seed=st.integers(0, 10_000), window=st.floats(5, 100), ties=st.booleans())
+@given(seed=st.integers(0, 10_000), window=st.floats(10, 100), ties=st.booleans())
 def test_rank_swap_keeps_its_promises(seed, window, ties) -> None:
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 5, 80).astype(float) if ties else rng.normal(size=80)
@@ -75,7 +76,7 @@ def test_rank_swap_follows_the_record() -> None:
 
 def test_rank_swap_refusals() -> None:
     data = file_of({"x": np.arange(10.0), "n": np.array(["a", "b"] * 5)})
-    with pytest.raises(DataError, match="less than one rank"):
+    with pytest.raises(DataError, match="fewer than 3 ranks"):
         run(RankSwap(("x",), window=5.0), data)
     with pytest.raises(DataError, match="n is nominal"):
         run(RankSwap(("n",)), data)

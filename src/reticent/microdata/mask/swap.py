@@ -30,6 +30,9 @@ class Swap(Method):
     With `keys`, records whose combination of keys occurs at most `threshold` times are swapped first (targeted
     swapping), all of them even if they are more than `rate`; the rest is drawn at random. Partners always differ in
     what is swapped. Every marginal of the swapped variables, also jointly with `within`, is kept exactly.
+
+    With `keys` not for the transparent attacker: a record that is seen to be rare was swapped, so its value is not the one
+    shown, and of two values it is the other. The facts count the rare records with two values to exchange (`value_told`).
     """
 
     name: ClassVar[str] = "swap"
@@ -69,6 +72,7 @@ class Swap(Method):
             "swapped": int((partner != np.arange(who.count)).sum()),
             "rare": int(rare.sum()),
             "rare_without_partner": int((rare & (partner == np.arange(who.count))).sum()),
+            "value_told": _of_two_values(group, value, rare & (partner != np.arange(who.count))),
         }
         return Applied(masked, changed, facts)
 
@@ -94,6 +98,12 @@ def exchange(data: Microdata, names: tuple[str, ...], source: Ints) -> tuple[Mic
             masked, count = recoded(masked, {name: data.codes((name,))[source, 0]})
         changed.update(count)
     return masked, changed
+
+
+def _of_two_values(group: Ints, value: Ints, swapped: NDArray[np.bool_]) -> int:
+    """Swapped records of groups that have two values only."""
+    pairs = np.unique(np.column_stack((group, value)), axis=0)
+    return int((np.bincount(pairs[:, 0])[group[swapped]] == 2).sum())
 
 
 def _joint_values(data: Microdata, names: tuple[str, ...]) -> Ints:

@@ -61,6 +61,18 @@ def swap_households(
     return _collect(swaps, np.flatnonzero(unmatched))
 
 
+def areas_told(areas: Ints, profiles: Ints, swaps: HouseholdSwaps) -> int:
+    """Households swapped for their risk whose profile occurs in two areas only: they come from the other one."""
+    told = 0
+    for level in range(areas.shape[1]):
+        for profile in range(profiles.shape[1]):
+            pairs = np.unique(np.column_stack((profiles[:, profile], areas[:, level])), axis=0)
+            many = np.bincount(pairs[:, 0], minlength=int(profiles[:, profile].max(initial=0)) + 1)
+            mine = (swaps.reason == 0) & (swaps.level == level) & (swaps.profile == profile)
+            told += int((many[profiles[swaps.first[mine], profile]] == 2).sum())
+    return told
+
+
 def _match(
     targets: Ints, profile: Ints, area: Ints, priority: Floats, used: NDArray[np.bool_], *, limit: int | None = None
 ) -> tuple[Ints, Ints]:

@@ -19,6 +19,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.microdata.risk.known import alone_in, identifying_variables, other_codes, rare, without_role
 from reticent.microdata.risk.linkage_attackers import Column, Part, attackers
+from reticent.microdata.risk.linkage_bounded import bounded_linked
 from reticent.microdata.risk.linkage_coordinates import Coordinates
 from reticent.microdata.risk.linkage_distance import uniquely_linked
 from reticent.microdata.risk.linkage_likelihood import codes_changed, likelihood_linked
@@ -58,12 +59,10 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
         best = max(both, key=lambda unique: int(unique.sum()))
         linked[here] |= best
         found[attacker] = float(best.sum()) / masked.n_records
-    if here.size and codes_changed(columns):
-        turns = [likelihood_linked(columns, here, who, turned=turned) for turned in (False, True)]
-        asking, best = max(turns, key=lambda pair: int(pair[1].sum()))
+    for attacker, asking, best in _by_pairs(columns, here, who):
         linked[asking[best]] = True
         tried = "" if asking.size == here.size else f" ({asking.size} records tried)"
-        found[f"knows how often codes were changed{tried}"] = float(best.mean()) * here.size / masked.n_records
+        found[f"{attacker}{tried}"] = float(best.mean()) * here.size / masked.n_records
     for name in identifying_variables(trace.original):
         if name in known and here.size:
             told = _told(trace.original, _known_column(trace, masked, name, own))
@@ -74,6 +73,17 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
         found[label] = float(told.mean())
     took = time.perf_counter() - started
     return KnownLinkage(known, masked.n_records, trace.original.n_records, tuple(found.items()), linked, took)
+
+
+def _by_pairs(columns: Sequence[Column], here: Ints, who: Ints | None) -> list[tuple[str, Ints, NDArray[np.bool_]]]:
+    """Attackers who compare all pairs, in large files of evenly chosen records: their names, who was tried, and who is linked."""
+    if not here.size or not columns:
+        return []
+    found = bounded_linked(columns, here, who)
+    if codes_changed(columns):
+        turns = [likelihood_linked(columns, here, who, turned=turned) for turned in (False, True)]
+        found.append(("knows how often codes were changed", *max(turns, key=lambda pair: int(pair[1].sum()))))
+    return found
 
 
 def _linked(parts: Sequence[Part], own: Ints, here: Ints, who: Ints | None, *, turned: bool) -> NDArray[np.bool_]:

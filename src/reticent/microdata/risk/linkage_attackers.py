@@ -69,7 +69,7 @@ def attackers(columns: Sequence[Column]) -> list[Attacker]:
     if not columns:
         return []
     chosen = _on_scale(columns, "")
-    for name, scale in (("ranks", _ranks), ("logarithms", _logarithms)):
+    for name, scale in (("ranks", ranked), ("logarithms", _logarithms)):
         changed = [scale(column) if column.kind is Kind.NUMERIC else column for column in columns]
         if any(new is not old for new, old in zip(changed, columns, strict=True)):
             chosen += _on_scale(changed, f", by {name}")
@@ -193,7 +193,8 @@ def _keeps(flag: Part, column: Column) -> bool:
     return bool((flag.true[column.own[here]] == flag.shown[here]).all())
 
 
-def _ranks(column: Column) -> Column:
+def ranked(column: Column) -> Column:
+    """A number by its ranks in each file."""
     return replace(column, true=_rank(column.true), shown=_rank(column.shown))
 
 

@@ -50,7 +50,7 @@ def likelihood_linked(
 ) -> tuple[Ints, NDArray[np.bool_]]:
     """The published records that were tried, of those `here`, and whether each leads to its own and to nobody else."""
     own = columns[0].own
-    asking = _askers(here, max(columns[0].true.size, own.size))
+    asking = evenly_chosen(here, max(columns[0].true.size, own.size))
     true, shown, tables = _codes(columns)
     far, near = _numbers(columns)
     units = np.arange(columns[0].true.size) if who is None else who
@@ -68,7 +68,7 @@ def likelihood_linked(
     return asking, found
 
 
-def _askers(here: Ints, candidates: int) -> Ints:
+def evenly_chosen(here: Ints, candidates: int) -> Ints:
     """All published records that have an original, or as many as the budget allows, evenly over the file."""
     most = max(BUDGET // max(candidates, 1), 1)
     if here.size <= most:
