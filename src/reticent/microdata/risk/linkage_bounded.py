@@ -2,7 +2,7 @@
 
 Rank swapping, random rounding and uniform noise bound every change. The attacker measures each disturbed number in units of
 its largest change, as it stands and by ranks, and takes the record whose largest difference is least; what was left alone must
-agree. So whoever is alone within all bounds is found for certain (Nin, Herranz and Torra 2008, for rank swapping).
+agree. So whoever is alone within all bounds is found for certain.
 """
 
 from collections.abc import Sequence
