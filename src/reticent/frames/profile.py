@@ -120,6 +120,12 @@ def constant_within(frame: Frame, names: Sequence[str], group: str) -> tuple[str
     return tuple(name for name in names if bool((varied[name] <= 1).all()))
 
 
+def distinct_rows(frame: Frame, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Each combination of codes that occurs, once, in order; records without a first code are left out."""
+    texts = pl.DataFrame({name: as_text(frame.table[name]) for name in names})
+    return texts.filter(pl.col(names[0]).is_not_null()).unique().sort(names[::-1]).rows()
+
+
 def group_sizes(frame: Frame, name: str) -> tuple[int, int]:
     """Number of groups of equal values, and size of the largest."""
     sizes = frame.table.group_by(name).len()["len"].to_numpy()

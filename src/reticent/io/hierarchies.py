@@ -24,6 +24,16 @@ def read_hierarchy(path: Path, *, lead: str = "@", total: str = TOTAL, notes: No
     raise DataError(f"{path.name}: a hierarchy file ends in .hrc, .csv or .toml.")
 
 
+def hierarchy_beside(data: Path, variable: str) -> Path | None:
+    """The file that has the tree of a variable, by the names that ARX and tau-ARGUS users give them."""
+    stems = (f"{data.stem}_hierarchy_{variable}", f"{data.stem}_{variable}", variable)
+    wanted = [f"{stem}{ending}".lower() for stem in stems for ending in (".hrc", ".csv")]
+    wanted.remove(f"{data.stem}_{variable}.csv".lower())  # likely other data
+    wanted.remove(f"{variable}.csv".lower())
+    beside = {path.name.lower(): path for path in sorted(data.parent.glob("*")) if path.is_file()}
+    return next((beside[name] for name in wanted if name in beside), None)
+
+
 def read_arx(path: Path, *, total: str = TOTAL, notes: Notes | None = None) -> Hierarchy:
     """An ARX hierarchy: one row a value, then its ancestors; a last column that is the same everywhere is the total."""
     rows = [

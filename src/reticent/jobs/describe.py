@@ -3,14 +3,17 @@
 from dataclasses import replace
 from pathlib import Path
 
-from reticent.base.errors import ParameterError
+from reticent.base.errors import DataError, ParameterError
+from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Variable
-from reticent.frames.profile import frequent_values
+from reticent.frames.frame import Frame
+from reticent.frames.profile import distinct_rows, frequent_values
+from reticent.io.hierarchies import hierarchy_beside, read_hierarchy
 from reticent.io.places import check_places
 from reticent.io.read import load_microdata, read_table, records_of
 from reticent.io.schema import write_schema
-from reticent.microdata.describe import Description, describe_records
+from reticent.microdata.describe import Description, describe_records, with_trees
 
 __all__ = ["Description", "Variable", "check_schema_place", "describe_file", "write_description"]
 
@@ -37,8 +40,31 @@ def describe_file(
         frame, own, found = read_table(source, separator=separator, encoding=encoding)
         notes = tuple(found)
     described = describe_records(frame, own, declared=schema is not None or isinstance(source, Microdata), notes=notes)
+    if isinstance(source, Path):
+        described = with_trees(described, _trees_beside(source, frame, described))
     samples = {name: frequent_values(frame, name, n_samples) for name in own.names} if n_samples else {}
     return replace(described, samples=samples)
+
+
+def _trees_beside(path: Path, frame: Frame, described: Description) -> dict[str, tuple[Hierarchy, str]]:
+    """Trees in files beside the data that have every code of their variable, for variables without a declared one."""
+    found = {}
+    for variable in described.schema.variables:
+        declared = variable.hierarchy is not None and "hierarchy" not in variable.guessed
+        file = None if declared else hierarchy_beside(path, variable.name)
+        tree = None if file is None else _readable(file)
+        if file is not None and tree is not None:
+            codes = {code for (code,) in distinct_rows(frame, (variable.name,))} - set(variable.missing)
+            if not tree.missing_from(codes):
+                found[variable.name] = tree, f"{file.name} lies beside the data and has every code"
+    return found
+
+
+def _readable(file: Path) -> Hierarchy | None:
+    try:
+        return read_hierarchy(file)
+    except DataError:  # some other file of this name
+        return None
 
 
 def check_schema_place(target: Path, data: Path, schema: Path | None, *, force: bool) -> None:

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from reticent.data.hierarchy import Hierarchy
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.frames.frame import Frame
 from reticent.frames.profile import Profile, constant_within, group_sizes, profile
+from reticent.microdata.nested import nested_chains, tree_of_columns
 
 FEW = 25  # distinct whole numbers up to here look like codes
 LARGEST_HOUSEHOLD = 30
@@ -91,6 +93,8 @@ def describe_records(frame: Frame, schema: Schema, *, declared: bool, notes: tup
     ]
     variables = _one_of_each(variables, guesses)
     variables = _check_household(frame, variables, guesses)
+    if not declared:
+        variables = _nest(frame, variables, profiles, guesses)
     return Description(Schema(tuple(variables)), tuple(guesses), profiles, notes)
 
 
@@ -247,6 +251,42 @@ def _check_household(frame: Frame, variables: list[Variable], guesses: list[Gues
     names = [v.name for v in variables if v.role in (Role.KEY, Role.SENSITIVE, Role.OTHER) and not v.is_household]
     constant = set(constant_within(frame, names, household.name))
     return [_as_household(v, guesses) if v.name in constant else v for v in variables]
+
+
+def _nest(frame: Frame, variables: list[Variable], profiles: Sequence[Profile], guesses: list[Guess]) -> list[Variable]:
+    """Give the finest of nested columns the tree that the coarser ones make; which of them stay is for people to say."""
+    chains = nested_chains(frame, variables, profiles)
+    result = []
+    for variable in variables:
+        chain = chains.get(variable.name)
+        tree = tree_of_columns(frame, variable.name, chain) if chain else None
+        if chain and tree is not None:
+            reason = f"each code belongs to one of {' and one of '.join(chain)}, which follow from it"
+            guess = Guess(variable.name, "hierarchy", f"levels {', '.join(reversed(chain))}", reason)
+            variable = _with_tree(variable, tree, guess, guesses)
+        result.append(variable)
+    return result
+
+
+def with_trees(described: Description, trees: Mapping[str, tuple[Hierarchy, str]]) -> Description:
+    """The description with trees that were found elsewhere, each with the reason why it belongs to its variable."""
+    guesses = list(described.guesses)
+    variables = [
+        _with_tree(v, trees[v.name][0], Guess(v.name, "hierarchy", "tree", trees[v.name][1]), guesses)
+        if v.name in trees
+        else v
+        for v in described.schema.variables
+    ]
+    return replace(described, schema=Schema(tuple(variables)), guesses=tuple(guesses))
+
+
+def _with_tree(variable: Variable, tree: Hierarchy, guess: Guess, guesses: list[Guess]) -> Variable:
+    """The variable with a tree; what digits seemed to say no longer counts."""
+    guesses[:] = [one for one in guesses if not (one.variable == variable.name and one.fact == "hierarchy")]
+    guesses.append(guess)
+    kind = Kind.NOMINAL if variable.kind is Kind.NUMERIC else variable.kind
+    guessed = tuple(dict.fromkeys((*variable.guessed, "hierarchy")))
+    return replace(variable, hierarchy=tree, digits=(), kind=kind, guessed=guessed)
 
 
 def _as_household(variable: Variable, guesses: list[Guess]) -> Variable:
