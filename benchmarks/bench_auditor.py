@@ -29,13 +29,13 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.ledger.ledger import open_ledger
 from reticent.queries.audit.auditor import Auditor, BoundStage
 from reticent.queries.audit.bounds import bound_stage
-from reticent.queries.audit.rowspace import LinearRow, Partition, Proposal, RowSpace
 from reticent.queries.columns import Columns
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.fixed import Fixed
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import Answer, StaffReason
 from reticent.queries.rules import SetRules
+from reticent.releases.rowspace import LinearRow, Partition, Proposal, RowSpace
 
 CARDS = (10, 12, 6, 9, 4)
 POLICY = Policy(minimum=3, dominance=(2, 85))

@@ -15,7 +15,6 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.mode import exact
-from reticent.queries.audit.rows import LinearRow
 from reticent.queries.canonical import Universe, Version
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed
@@ -24,6 +23,7 @@ from reticent.queries.modes import Cell, Request, Setting
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import Answer
 from reticent.queries.rules import SetRules
+from reticent.releases.rows import LinearRow
 
 
 def make_auditor(values: np.ndarray, policy: Policy) -> Auditor:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.rational_rows import Span
-from reticent.queries.audit.rows import Certificate, LinearRow
-from reticent.queries.audit.rowspace import RowSpace
+from reticent.releases.rows import Certificate, LinearRow
+from reticent.releases.rowspace import RowSpace
 
 RNG = np.random.default_rng(5)
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from reticent.base.arrays import Mask
 from reticent.base.errors import ParameterError
-from reticent.queries.audit.rows import LinearRow
 from reticent.queries.canonical import COUNT, MOST_LEVELS, RecordSet, Universe
 from reticent.queries.design import Column, Part, columns_of, lower_bound
 from reticent.queries.fixed import fixed_point
 from reticent.queries.language import Statistic
 from reticent.queries.terms import Factor, Model, transformed
+from reticent.releases.rows import LinearRow
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from reticent.base.arrays import Mask
 from reticent.kernels.echelon import PRIME
 from reticent.queries.audit.common import CommonSquares, Resting
 from reticent.queries.audit.few import Found
-from reticent.queries.audit.rational import reconstruct
-from reticent.queries.audit.rows import Certificate, LinearRow, Partition, Proposal, Undecided
-from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.audit.watch import Totals, Watched
 from reticent.queries.columns import Columns
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
+from reticent.releases.rational import reconstruct
+from reticent.releases.rows import Certificate, LinearRow, Partition, Proposal, Undecided
+from reticent.releases.rowspace import RowSpace
 
 
 class BoundStage(Protocol):

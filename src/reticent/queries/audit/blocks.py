@@ -14,9 +14,9 @@ import numpy as np
 from reticent.base.arrays import Ints
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
-from reticent.queries.audit.rows import LinearRow
-from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.columns import Columns
+from reticent.releases.rows import LinearRow
+from reticent.releases.rowspace import RowSpace
 
 LOOKED_AT = 48
 MOST_BLOCKS = 16

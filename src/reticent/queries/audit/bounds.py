@@ -26,14 +26,14 @@ from scipy import sparse
 from reticent.base.arrays import Floats
 from reticent.base.errors import SolverError
 from reticent.queries.audit.auditor import BoundStage
-from reticent.queries.audit.rows import Partition, Proposal
-from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.audit.witness import ExactRows, candidates
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Whole, exact
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
+from reticent.releases.rows import Partition, Proposal
+from reticent.releases.rowspace import RowSpace
 from reticent.solve.highs import solve
 from reticent.solve.model import INFINITE, LinearModel, Solution, Status
 

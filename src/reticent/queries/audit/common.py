@@ -12,10 +12,10 @@ import numpy as np
 from reticent.base.arrays import Ints
 from reticent.queries.audit.blocks import Block, deal, rests_on_enough
 from reticent.queries.audit.few import FewRespondents, Found
-from reticent.queries.audit.rows import Proposal, Undecided
-from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed
+from reticent.releases.rows import Proposal, Undecided
+from reticent.releases.rowspace import RowSpace
 
 MOST_VALUES = 64
 

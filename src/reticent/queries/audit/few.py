@@ -15,9 +15,9 @@ import numpy as np
 from reticent.base.arrays import Ints, Mask
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
-from reticent.queries.audit.rows import Proposal, Undecided
-from reticent.queries.audit.rowspace import RowSpace
 from reticent.queries.columns import Columns
+from reticent.releases.rows import Proposal, Undecided
+from reticent.releases.rowspace import RowSpace
 
 MOST_WORK = 3_000_000_000
 MOST_STEPS = 4_000

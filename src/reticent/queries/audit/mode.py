@@ -13,7 +13,6 @@ from reticent.queries.audit.auditor import Auditor, Ruling
 from reticent.queries.audit.bounds import bound_stage
 from reticent.queries.audit.common import CommonSquares
 from reticent.queries.audit.products import ProductWatch
-from reticent.queries.audit.rows import LinearRow, Undecided
 from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
@@ -26,6 +25,7 @@ from reticent.queries.policy import SimulatableOptions as SimulatableOptions
 from reticent.queries.refusals import RISK, Answer, Row, StaffReason
 from reticent.queries.rules import SetRules
 from reticent.queries.statistics import design_matrix, evaluate, exact_sum
+from reticent.releases.rows import LinearRow, Undecided
 
 HIDDEN = "Values that could expose somebody are hidden."
 LINEAR = frozenset({"count", "sum", "avg", "variance", "stddev", "ratio", "corr", "linreg", "logreg", "km"})

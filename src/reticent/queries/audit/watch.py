@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Ints, Mask
 from reticent.kernels.echelon import PRIME
 from reticent.kernels.grouping import group_columns
-from reticent.queries.audit.rows import Proposal
 from reticent.queries.canonical import Version
 from reticent.queries.columns import Columns
 from reticent.queries.rules import SetRules
+from reticent.releases.rows import Proposal
 
 LOW = np.uint64(2**31 - 1)
 HALF = np.uint64(31)

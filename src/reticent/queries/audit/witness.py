@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from reticent.base.arrays import Floats
-from reticent.queries.audit.rows import Proposal
-from reticent.queries.audit.rowspace import RowSpace
+from reticent.releases.rows import Proposal
+from reticent.releases.rowspace import RowSpace
 
 Whole = NDArray[np.object_]
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 12, 60, 840)

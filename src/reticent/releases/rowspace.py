@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Ints, Mask
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
-from reticent.queries.audit.rational import LIMB_BITS, PIECE_BITS, all_zero, lift, limbs, reconstruct
-from reticent.queries.audit.rows import Certificate, LinearRow, Partition, Proposal, Undecided
+from reticent.releases.rational import LIMB_BITS, PIECE_BITS, all_zero, lift, limbs, reconstruct
+from reticent.releases.rows import Certificate, LinearRow, Partition, Proposal, Undecided
 
 N_NULL = 3
 ROOM_BITS = 62 - LIMB_BITS - 1

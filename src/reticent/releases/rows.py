@@ -10,7 +10,7 @@ from reticent.base.arrays import Ints, Mask
 from reticent.base.errors import SolverError
 from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
-from reticent.queries.audit.rational import reconstruct
+from reticent.releases.rational import reconstruct
 
 
 @dataclass(frozen=True)

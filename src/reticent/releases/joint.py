@@ -1,0 +1,176 @@
+"""The joint system: everything released of a data set, and the verdict for one more release."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reticent.base.arrays import Ints
+from reticent.base.errors import DataError, NotProtectedError, ParameterError
+from reticent.data.facts import COUNT, OWN, Fact, Facts, Term
+from reticent.releases.part import Judge, Part, Ruling
+from reticent.releases.programs import Limits
+from reticent.releases.system import Layout, System
+from reticent.releases.unknowns import Columns, Version, columns_of
+from reticent.releases.verdict import Exposure, JointVerdict, Outcome
+from reticent.releases.verifier import Witness
+
+Responses = frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """The parts as they are once the release is out."""
+
+    number: int
+    parts: dict[Responses, Part]
+    replaced: frozenset[Responses]
+    facts: Facts
+    version: int
+
+
+class JointSystem:
+    """All releases of the versions of a data set; `judge` says whether one more may go out, `accept` takes it in."""
+
+    def __init__(self, versions: Sequence[Version], *, limits: Limits | None = None, insiders: bool = False) -> None:
+        if not versions:
+            raise ParameterError("JointSystem: at least one version is needed.")
+        self.versions, self.limits, self.insiders = tuple(versions), limits or Limits(), insiders
+        self.accepted: list[tuple[Facts, int]] = []
+        self.parts: dict[Responses, Part] = {}
+        self._columns: dict[str, Columns] = {}
+
+    def judge(self, new: Facts, *, version: int | None = None, most_exposures: int = 1) -> JointVerdict:
+        """Whether a release is safe together with all accepted ones."""
+        number = len(self.versions) - 1 if version is None else version
+        new.check(self.versions[number].ground)
+        parts: dict[Responses, Part] = {}
+        replaced: set[Responses] = set()
+        exposures: list[Exposure] = []
+        for responses, facts, own in _separated(new):
+            before, joined = self._joined(responses)
+            ruling = self._rule(before, (facts, own), number, most_exposures, joined)
+            parts[joined] = ruling.part
+            replaced |= {own for own in self.parts if own <= joined}
+            exposures += ruling.exposures
+        trial = _Trial(len(self.accepted), parts, frozenset(replaced), new, number)
+        outcome = Outcome.SAFE
+        if exposures:
+            outcome = Outcome.EXPOSED if any(one.proved for one in exposures) else Outcome.UNDECIDED
+        return JointVerdict(new.release, outcome, tuple(exposures), False, self._uncertified(new), trial)
+
+    def accept(self, new: Facts | JointVerdict, *, version: int | None = None, forced: bool = False) -> None:
+        """Take a release in. One that is not safe is taken only if `forced` (it is out already)."""
+        verdict = self.judge(new, version=version, most_exposures=10**9) if isinstance(new, Facts) else new
+        if not verdict.safe and not forced:
+            raise NotProtectedError(verdict.sentence())
+        trial: _Trial = verdict.trial
+        if trial.number != len(self.accepted):
+            raise ParameterError("JointSystem: other releases were accepted since the verdict; judge it again.")
+        for gone in trial.replaced:
+            del self.parts[gone]
+        self.parts.update(trial.parts)
+        self.accepted.append((trial.facts, trial.version))
+
+    def witnesses(self) -> Iterator[Witness]:
+        """For each watch and each of its ends a point that satisfies all that is accepted, for the verifier."""
+        base = {joined: part.center() for joined, part in self.parts.items()}
+        numbers = {id(watch): (release, k) for release, (facts, _) in enumerate(self.accepted)
+                   for k, watch in enumerate(facts.watches)}  # fmt: skip
+        for joined, part in self.parts.items():
+            for sight, upper, point in part.points():
+                release, watch = numbers[id(part.system.sights[sight].watch)]
+                yield self._witness({**base, joined: point}, release, watch, upper=upper)
+
+    def _witness(self, points: dict[Responses, Ints], release: int, watch: int, *, upper: bool) -> Witness:
+        """Values per version and response, and auxiliary unknowns per release, from points of the parts."""
+        values: dict[tuple[int, str], Ints] = {}
+        own: dict[tuple[int, int], int] = {}
+        for joined, point in points.items():
+            system = self.parts[joined].system
+            for name, columns in zip(system.layout.responses, system.layout.columns, strict=True):
+                start = system.layout.starts[name]
+                for version in range(len(self.versions)):
+                    values[version, name] = columns.values(version, point[start : start + len(columns.low)])
+            own.update(zip(system.own, point[system.layout.size :].tolist(), strict=True))
+        return Witness(release, watch, upper, values, own)
+
+    def _rule(
+        self, before: Part, new: tuple[Facts, Ints], version: int, most_exposures: int, joined: Responses
+    ) -> Ruling:
+        system = before.system
+        # every part knows all names, so that the number of a release means the same everywhere
+        names = tuple(own.release for own, _ in self.accepted)
+        before = Part(replace(system, names=names), before.pool)
+        told = system.layout.told(*new, version, len(self.accepted), system.n_unknowns)
+        complete = COUNT not in joined or all(own.ground.complete for own in self.versions)
+        inside = self.insiders and joined != {COUNT}
+        return Judge(before, told, self.limits, insiders=inside, complete=complete).rule(most_exposures=most_exposures)
+
+    def _joined(self, responses: Responses) -> tuple[Part, Responses]:
+        """The part that some responses belong to; parts that they relate are made into one."""
+        touched = [own for own in self.parts if own & responses]
+        joined = responses.union(*touched)
+        if touched == [joined]:
+            return self.parts[joined], joined
+        names = tuple(sorted(joined))
+        part = Part(System.empty(Layout(names, tuple(self._columns_of(name) for name in names))))
+        for number, (earlier, version) in enumerate(self.accepted):
+            for responses_told, facts, own in _separated(earlier):
+                if responses_told & joined:
+                    told = part.system.layout.told(facts, own, version, number, part.system.n_unknowns)
+                    part = Part(part.system.with_release(told))
+        return part, joined
+
+    def _columns_of(self, response: str) -> Columns:
+        if response not in self._columns:
+            if self.insiders and response != COUNT and any(response not in own.values for own in self.versions):
+                raise ParameterError(
+                    f"JointSystem: insiders know their values of {response!r}, so these must be given."
+                )
+            self._columns[response] = columns_of(self.versions, response)
+        return self._columns[response]
+
+    def _uncertified(self, new: Facts) -> tuple[str, ...]:
+        every = [*(facts for facts, _ in self.accepted), new]
+        return tuple(dict.fromkeys(facts.release for facts in every if not facts.certified))
+
+
+def _separated(facts: Facts) -> list[tuple[Responses, Facts, Ints]]:
+    """A release as one for each set of responses that its facts relate, with the numbers of its auxiliary unknowns."""
+    groups: list[tuple[set[str | int], list[Fact]]] = []
+    for fact in facts.facts:
+        names: set[str | int] = set()
+        for term in fact.terms:
+            names |= set(term.places.tolist()) if term.response == OWN else {term.response}
+        own, rest = [fact], []
+        for group, members in groups:
+            if group & names:
+                names |= group
+                own = members + own
+            else:
+                rest.append((group, members))
+        groups = [*rest, (names, own)]
+    for watch in facts.watches:
+        if not any(watch.response in group for group, _ in groups):
+            groups.append(({watch.response}, []))
+    return [_separate(facts, group, members) for group, members in groups]
+
+
+def _separate(facts: Facts, group: set[str | int], members: list[Fact]) -> tuple[Responses, Facts, Ints]:
+    responses = frozenset(name for name in group if isinstance(name, str))
+    if not responses:
+        raise DataError(
+            f"Facts of {facts.release}: auxiliary unknowns that no fact relates to a response tell nothing."
+        )
+    own = np.array(sorted(place for place in group if isinstance(place, int)), dtype=np.int64)
+    renamed = []
+    for fact in members:
+        terms = tuple(
+            Term(OWN, np.searchsorted(own, term.places), term.weights) if term.response == OWN else term
+            for term in fact.terms
+        )
+        renamed.append(Fact(terms, fact.low, fact.high))
+    watches = tuple(watch for watch in facts.watches if watch.response in responses)
+    bounds = tuple(facts.own[place] for place in own.tolist())
+    return responses, replace(facts, facts=tuple(renamed), own=bounds, watches=watches), own

@@ -1,0 +1,208 @@
+"""One system of related responses with its movements: judged with a further release, without redoing what still holds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from reticent.base.arrays import Ints
+from reticent.releases.certificate import Proof, leaves
+from reticent.releases.insiders import Insiders
+from reticent.releases.pool import Movement, Pool, Side, carried
+from reticent.releases.programs import Limits, OutOfSteps, Search, exact_product
+from reticent.releases.system import System, Told, contradiction
+from reticent.releases.verdict import Exposure
+
+
+@dataclass
+class Part:
+    """Facts and watches of responses that facts relate, and movements that show each watched sum unknown."""
+
+    system: System
+    pool: Pool = field(default_factory=Pool)
+
+    def center(self) -> Ints:
+        """A point that satisfies everything, per unknown."""
+        return self.system.center
+
+    def points(self) -> Iterator[tuple[int, bool, Ints]]:
+        """For each side of each watched sum a point, per unknown, that reaches it."""
+        system = self.system
+        totals = system.class_center()
+        for (sight, upper), numbers in sorted(self.pool.shows.items()):
+            watched = system.sights[sight]
+            for number in numbers:
+                moved = totals + self.pool.movements[number].full(system.classes.n)
+                value = int(exact_product(system.watched[[sight]], moved)[0])
+                if value >= watched.high if upper else value <= watched.low:  # others are for respondents alone
+                    yield sight, upper, system.classes.spread(moved, system.low, system.high, system.center)
+                    break
+
+
+@dataclass(frozen=True, eq=False)
+class Ruling:
+    """A part as if a release were out, and what that would expose."""
+
+    part: Part
+    exposures: tuple[Exposure, ...]
+    unsettled: bool
+
+
+class Judge:
+    """The work on one part for one release."""
+
+    def __init__(self, before: Part, told: Told, limits: Limits, *, insiders: bool, complete: bool) -> None:
+        self.before, self.told, self.limits, self.complete = before, told, limits, complete
+        self.system = before.system.with_release(told)
+        self.low, self.high = self.system.class_bounds()
+        self._search: Search | None = None
+        self._with_insiders = insiders
+        self._insiders: Insiders | None = None
+        self._excluded: dict[int, frozenset[int]] = {}
+
+    def rule(self, *, most_exposures: int = 1) -> Ruling:
+        """Show each watched sum unknown; stops when so many are exposed."""
+        try:
+            self._settle()
+        except OutOfSteps:
+            part = Part(self.system, Pool())
+            open_sights = [self._unsettled(s, upper=True) for s in range(len(self.system.sights))]
+            return Ruling(part, tuple(open_sights[:most_exposures]), True)
+        self.center = self.system.class_center()
+        self.pool = carried(self.before.pool, self.before.system, self.system)
+        self.reached = self._reach_of(self.pool)
+        self.values = exact_product(self.system.watched, self.center)
+        if self._with_insiders:
+            self._insiders = Insiders.of(self.system)
+        exposures: list[Exposure] = []
+        for sight in range(len(self.system.sights)):
+            for upper in (True, False):
+                found = self._side(sight, upper=upper)
+                if found is not None:
+                    exposures.append(found)
+                if len(exposures) >= most_exposures:
+                    return self._ruling(exposures)
+        return self._ruling(exposures)
+
+    def _ruling(self, exposures: list[Exposure]) -> Ruling:
+        part = Part(self.system, self.pool)
+        return Ruling(part, tuple(exposures), any(not one.proved for one in exposures))
+
+    def _settle(self) -> None:
+        """Move the center until it satisfies all facts."""
+        system = self.system
+        center = system.class_center()
+        sums = exact_product(system.rows, center)
+        if bool((sums >= system.row_low).all() and (sums <= system.row_high).all()):
+            return
+        found = self._new_search(center).settle()
+        if not isinstance(found, np.ndarray):
+            raise contradiction(self.told.name)
+        spread = system.classes.spread(center + found, system.low, system.high, system.center)
+        self.system = replace(system, center=spread)
+        self._search = None
+
+    def _new_search(self, center: Ints) -> Search:
+        s = self.system
+        return Search(s.rows, s.row_low, s.row_high, s.watched, self.low, self.high, center, self.limits)
+
+    def _reach_of(self, pool: Pool) -> list[Ints]:
+        """For each movement, by how much it changes each watched sum."""
+        if not pool.movements:
+            return []
+        return list((pool.matrix(self.system.classes.n) @ self.system.watched.T).toarray())
+
+    def _side(self, sight: int, *, upper: bool) -> Exposure | None:
+        """Show one end of one watched sum possible, for everybody; or why it is not."""
+        side: Side = (sight, upper)
+        watched = self.system.sights[sight]
+        end = watched.high if upper else watched.low
+        shown = list(self.pool.shows.get(side, ()))
+        if not any(self._serves(k, sight, end, upper) for k in shown):
+            shown += self._any(sight, end, upper)
+        if not any(self._serves(k, sight, end, upper) for k in shown):
+            found = self._reach(sight, end, upper, None)
+            if isinstance(found, Exposure):
+                return found
+            shown.append(found)
+        if self._insiders is not None:
+            failed = self._for_insiders(shown, sight, upper)
+            if failed is not None:
+                return failed
+        self.pool.shows[side] = tuple(shown)
+        return None
+
+    def _serves(self, number: int, sight: int, end: int, upper: bool) -> bool:
+        value = int(self.values[sight]) + int(self.reached[number][sight])
+        return value >= end if upper else value <= end
+
+    def _any(self, sight: int, end: int, upper: bool) -> list[int]:
+        """A movement at hand that reaches the end, if there is one; not to move at all is one."""
+        if int(self.values[sight]) >= end if upper else int(self.values[sight]) <= end:
+            return [self._add(Movement(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))]
+        return next(([k] for k in range(len(self.reached)) if self._serves(k, sight, end, upper)), [])
+
+    def _add(self, movement: Movement) -> int:
+        number = self.pool.add(movement)
+        self.reached.append(self.system.watched @ movement.full(self.system.classes.n))
+        return number
+
+    def _reach(self, sight: int, end: int, upper: bool, owner: int | None) -> int | Exposure:
+        """Ask the programs for a movement, for everybody or for one respondent."""
+        low, high = self.low, self.high
+        if owner is not None and self._insiders is not None:
+            low, high = self._insiders.bounds(owner, low, high)
+        if self._search is None:
+            self._search = self._new_search(self.center)
+        try:
+            found = self._search.reach(sight, end, upwards=upper, low=low, high=high)
+        except OutOfSteps:
+            self._search = None
+            return replace(self._unsettled(sight, upper=upper), insider=owner is not None)
+        if isinstance(found, np.ndarray):
+            return self._add(Movement.of(found))
+        return self._exposure(sight, upper, found, insider=owner is not None)
+
+    def _for_insiders(self, shown: list[int], sight: int, upper: bool) -> Exposure | None:
+        """Further movements until for each respondent one is left that the own values do not exclude."""
+        assert self._insiders is not None
+        watched = self.system.sights[sight]
+        full = watched.high if upper else watched.low
+        for owner in sorted(
+            frozenset.intersection(*(self._excluding(k) for k in shown if self._serves(k, sight, full, upper)))
+        ):
+            end = self._insiders.end(owner, sight, upper=upper)
+            if int(self.values[sight]) >= end if upper else int(self.values[sight]) <= end:
+                continue
+            if any(self._serves(k, sight, end, upper) and owner not in self._excluding(k) for k in shown):
+                continue
+            found = self._reach(sight, end, upper, owner)
+            if isinstance(found, Exposure):
+                return found
+            shown.append(found)
+        return None
+
+    def _excluding(self, number: int) -> frozenset[int]:
+        assert self._insiders is not None
+        if number not in self._excluded:
+            self._excluded[number] = self._insiders.excluded_by(self.pool.movements[number], self.center)
+        return self._excluded[number]
+
+    def _exposure(self, sight: int, upper: bool, proof: Proof, *, insider: bool) -> Exposure:
+        """The releases in a proof, and the factors of their facts."""
+        system, watch = self.system, self.system.sights[sight].watch
+        numbers: set[int] = set()
+        combination: list[tuple[str, int]] = []
+        for leaf in leaves(proof):
+            used = [(row, y) for row, y in leaf.multipliers if row < len(system.row_low)]
+            numbers |= {int(system.row_release[row]) for row, _ in used}
+            numbers |= system.releases_of_bounds(leaf.bounds)
+            combination += [(system.names[int(system.row_release[row])], y) for row, y in used]
+        releases = tuple(system.names[number] for number in sorted(numbers))
+        return Exposure(
+            watch.name, watch.release, upper, releases, tuple(combination[:12]), insider=insider, proved=self.complete
+        )
+
+    def _unsettled(self, sight: int, *, upper: bool) -> Exposure:
+        watch = self.system.sights[sight].watch
+        return Exposure(watch.name, watch.release, upper, (self.told.name,), proved=False)

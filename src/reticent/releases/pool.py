@@ -1,0 +1,167 @@
+"""Movements away from the center that show what stays possible: kept from release to release, and mended where one breaks."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from reticent.base.arrays import Ints, Mask
+from reticent.releases.system import System
+
+Side = tuple[int, bool]
+"""A watched sum by its number, and whether its upper end is meant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """A change of class totals: classes and steps, none of them 0."""
+
+    classes: Ints
+    steps: Ints
+
+    @classmethod
+    def of(cls, change: Ints) -> "Movement":
+        """From the change of every class."""
+        classes = np.flatnonzero(change)
+        return cls(classes, change[classes])
+
+    def full(self, n: int) -> Ints:
+        """The change of every class."""
+        out = np.zeros(n, dtype=np.int64)
+        out[self.classes] = self.steps
+        return out
+
+
+@dataclass
+class Pool:
+    """Movements, and which of them show each side of each watched sum (several where insiders need others)."""
+
+    movements: list[Movement] = field(default_factory=list)
+    shows: dict[Side, tuple[int, ...]] = field(default_factory=dict)
+
+    def add(self, movement: Movement) -> int:
+        """One more movement; returns its number."""
+        self.movements.append(movement)
+        return len(self.movements) - 1
+
+    def matrix(self, n_classes: int) -> sparse.csr_array:
+        """A row per movement."""
+        starts = np.cumsum([0, *(len(m.classes) for m in self.movements)])
+        classes = np.concatenate([np.zeros(0, dtype=np.int64), *(m.classes for m in self.movements)])
+        steps = np.concatenate([np.zeros(0, dtype=np.int64), *(m.steps for m in self.movements)])
+        return sparse.csr_array((steps, classes, starts), shape=(len(self.movements), n_classes))
+
+    def kept(self, alive: Mask) -> "Pool":
+        """Only the movements that are still alive, without those that show nothing."""
+        shown = {number for numbers in self.shows.values() for number in numbers}
+        numbers = [k for k in range(len(self.movements)) if alive[k] and k in shown]
+        rename = {old: new for new, old in enumerate(numbers)}
+        shows = {side: tuple(rename[k] for k in old if k in rename) for side, old in self.shows.items()}
+        return Pool([self.movements[k] for k in numbers], {side: new for side, new in shows.items() if new})
+
+
+def carried(pool: Pool, before: System, after: System) -> Pool:
+    """The movements of a pool in the finer classes of a further release, those of them that satisfy it.
+
+    What moves in a class that is split goes to its parts as far as their bounds allow. With one new row its change is
+    then cancelled within split classes: moving from one part to another changes no earlier row.
+    """
+    if not pool.movements:
+        return pool
+    low, high = after.class_bounds()
+    center = after.class_center()
+    down, up = low - center, high - center
+    moved = _recentered(pool, before, after)
+    split = _Split.of(before, after)
+    row = after.rows[[len(before.row_low)]] if len(after.row_low) == len(before.row_low) + 1 else None
+    new = [split.dealt(movement, down, up, center, row, after) for movement in moved]
+    alive = _alive(Pool(new), after, down, up)
+    return Pool(new, dict(pool.shows)).kept(alive)
+
+
+def _recentered(pool: Pool, before: System, after: System) -> list[Movement]:
+    """The same points as movements from the center of the later system, in the earlier classes."""
+    n = before.n_unknowns
+    shift = before.classes.totals(before.center) - before.classes.totals(after.center[:n])
+    if not shift.any():
+        return pool.movements
+    return [Movement.of(movement.full(before.classes.n) + shift) for movement in pool.movements]
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """The parts of the classes that a release splits."""
+
+    parts: dict[int, Ints]
+
+    @classmethod
+    def of(cls, before: System, after: System) -> "_Split":
+        parent, n = after.classes.parent, before.classes.n
+        counts = np.bincount(parent[parent < n], minlength=n)
+        inner = np.flatnonzero((parent < n) & (counts[np.minimum(parent, n - 1)] > 1))
+        parts: dict[int, list[int]] = {}
+        for child in inner.tolist():
+            parts.setdefault(int(parent[child]), []).append(child)
+        return cls({old: np.array(children) for old, children in parts.items()})
+
+    def dealt(
+        self, movement: Movement, down: Ints, up: Ints, center: Ints, row: sparse.csr_array | None, after: System
+    ) -> Movement:
+        """A movement of the earlier classes in the later ones."""
+        change = np.zeros(len(down), dtype=np.int64)
+        for old, step in zip(movement.classes.tolist(), movement.steps.tolist(), strict=True):
+            parts = self.parts.get(old)
+            if parts is None:
+                change[old] = step
+                continue
+            left = step
+            for part in parts.tolist():
+                room = int(up[part]) if left > 0 else int(down[part])
+                own = min(left, room) if left > 0 else max(left, room)
+                change[part] += own
+                left -= own
+        if row is not None:
+            self._cancel(change, down, up, row, after, center)
+        return Movement.of(change)
+
+    def _cancel(self, change: Ints, down: Ints, up: Ints, row: sparse.csr_array, after: System, center: Ints) -> None:
+        """Move between parts of split classes until the new row is within its ends, if that is possible."""
+        weights = np.zeros(len(down), dtype=np.int64)
+        weights[row.indices] = row.data
+        value = int(weights @ center) + int(weights @ change)
+        low, high = int(after.row_low[-1]), int(after.row_high[-1])
+        excess = value - high if value > high else value - low if value < low else 0
+        for parts in self.parts.values():
+            if excess == 0:
+                return
+            excess = _shift(parts, weights, change, down, up, excess)
+
+
+def _shift(parts: Ints, weights: Ints, change: Ints, down: Ints, up: Ints, excess: int) -> int:
+    """Move between the parts with the least and the greatest weight; returns the excess that is left."""
+    order = parts[np.argsort(weights[parts], kind="stable")]
+    least, most = int(order[0]), int(order[-1])
+    gap = int(weights[most] - weights[least])
+    if gap == 0:
+        return excess
+    source, target = (most, least) if excess > 0 else (least, most)
+    room = min(int(change[source] - down[source]), int(up[target] - change[target]), abs(excess) // gap)
+    if room <= 0:
+        return excess
+    change[source] -= room
+    change[target] += room
+    return excess - gap * room if excess > 0 else excess + gap * room
+
+
+def _alive(pool: Pool, system: System, down: Ints, up: Ints) -> Mask:
+    """The movements that end within all bounds and rows."""
+    matrix = pool.matrix(system.classes.n)
+    inside = (matrix.data >= down[matrix.indices]) & (matrix.data <= up[matrix.indices])
+    outside = np.zeros(len(pool.movements), dtype=np.int64)
+    np.add.at(outside, np.repeat(np.arange(len(pool.movements)), np.diff(matrix.indptr)), ~inside)
+    changes = (matrix @ system.rows.T).tocsr()
+    sums = system.rows @ system.class_center()
+    room_down, room_up = system.row_low - sums, system.row_high - sums
+    broken = (changes.data < room_down[changes.indices]) | (changes.data > room_up[changes.indices])
+    np.add.at(outside, np.repeat(np.arange(len(pool.movements)), np.diff(changes.indptr)), broken)
+    return np.asarray(outside == 0, dtype=bool)

@@ -1,0 +1,276 @@
+"""All facts and watches of related responses as one system over classes: rows, bounds, and where each comes from."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import gcd
+
+import numpy as np
+from scipy import sparse
+
+from reticent.base.arrays import Ints
+from reticent.base.errors import DataError
+from reticent.data.facts import OWN, Facts, Term, Watch
+from reticent.releases.classes import Classes
+from reticent.releases.unknowns import NOBODY, OPEN, Columns
+
+PUBLIC = -1
+"""The number of no release: what everybody knows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """low ≤ Σ weights · unknown[places] ≤ high, as told by a release."""
+
+    places: Ints
+    weights: Ints
+    low: int
+    high: int
+    release: int
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """A watched sum over unknowns, and what must be reached."""
+
+    places: Ints
+    weights: Ints
+    low: int
+    high: int
+    watch: Watch
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """One release in terms of unknowns."""
+
+    name: str
+    lines: tuple[Line, ...]
+    sights: tuple[Sight, ...]
+    own: tuple[tuple[int, int | None], ...]
+    own_names: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the unknowns of each response stand in the system."""
+
+    responses: tuple[str, ...]
+    columns: tuple[Columns, ...]
+
+    @property
+    def starts(self) -> dict[str, int]:
+        """The first unknown of each response."""
+        ends = np.cumsum([0, *(len(own.low) for own in self.columns)])
+        return {name: int(start) for name, start in zip(self.responses, ends, strict=False)}
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns, auxiliary ones apart."""
+        return sum(len(own.low) for own in self.columns)
+
+    def told(self, facts: Facts, own: Ints, version: int, release: int, first_own: int) -> Told:
+        """A release in terms of unknowns; its auxiliary ones (`own` are their numbers in it) begin at `first_own`."""
+        lines = []
+        for fact in facts.facts:
+            places, weights = self._joined(fact.terms, version, first_own)
+            low = -OPEN if fact.low is None else fact.low
+            high = OPEN if fact.high is None else fact.high
+            lines.append(_reduced(places, weights, low, high, release, facts.release))
+        sights = []
+        for watch in facts.watches:
+            term = Term(watch.response, watch.places, watch.weights)
+            places, weights = self._joined((term,), version, first_own)
+            sights.append(Sight(places, weights, watch.low, watch.high, watch))
+        names = tuple((release, number) for number in own.tolist())
+        return Told(facts.release, tuple(lines), tuple(sights), facts.own, names)
+
+    def _joined(self, terms: Sequence[Term], version: int, first_own: int) -> tuple[Ints, Ints]:
+        """The terms as one weighted sum over unknowns."""
+        starts, found = self.starts, []
+        for term in terms:
+            if term.response == OWN:
+                found.append((term.places + first_own, term.weights))
+                continue
+            number = self.responses.index(term.response)
+            places, weights = self.columns[number].weights(version, term.places, term.weights)
+            found.append((places + starts[term.response], weights))
+        if len(found) == 1:
+            places, weights = found[0]
+            kept = weights != 0
+            return places[kept].astype(np.int64), weights[kept].astype(np.int64)
+        places, inverse = np.unique(np.concatenate([p for p, _ in found]), return_inverse=True)
+        total = np.zeros(len(places), dtype=np.int64)
+        np.add.at(total, inverse.reshape(-1), np.concatenate([w for _, w in found]))
+        return places[total != 0].astype(np.int64), total[total != 0]
+
+
+def _reduced(places: Ints, weights: Ints, low: int, high: int, release: int, name: str) -> Line:
+    """The line without a common factor of its weights; whole sums lie within the ends rounded inwards."""
+    common = gcd(*(int(w) for w in np.unique(weights))) if len(weights) else 1
+    if common > 1:
+        weights = weights // common
+        low = low if low <= -OPEN else -(-low // common)
+        high = high if high >= OPEN else high // common
+    if low > high or (len(places) == 0 and not low <= 0 <= high):
+        raise DataError(f"{name}: a fact holds for no whole numbers at all; check the numbers that it states.")
+    return Line(places, weights, low, high, release)
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Rows (facts), bounds and sights over classes.
+
+    `low`, `high` and `center` are per unknown, `floor` and `ceiling` per class; `told_low` and `told_high` name the release
+    that an unknown's bound comes from. `center` is a point that satisfies everything, once it is found. `own` names the
+    auxiliary unknowns by release and number there.
+    """
+
+    layout: Layout
+    classes: Classes
+    low: Ints
+    high: Ints
+    told_low: Ints
+    told_high: Ints
+    center: Ints
+    owner: Ints
+    rows: sparse.csr_array
+    row_low: Ints
+    row_high: Ints
+    row_release: Ints
+    sights: tuple[Sight, ...]
+    watched: sparse.csr_array
+    names: tuple[str, ...]
+    own: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def empty(cls, layout: Layout, names: tuple[str, ...] = ()) -> "System":
+        """Nothing is told yet."""
+        groups = np.repeat(np.arange(len(layout.columns)), [len(own.low) for own in layout.columns])
+        used, groups = np.unique(groups, return_inverse=True)
+        low, high, center, owner = (
+            np.concatenate([getattr(own, field) for own in layout.columns])
+            for field in ("low", "high", "guess", "owner")
+        )
+        public = np.full(len(low), PUBLIC, dtype=np.int64)
+        nothing = sparse.csr_array((0, len(used)), dtype=np.int64)
+        ends = np.zeros(0, dtype=np.int64)
+        return cls(
+            layout, Classes.single(groups.reshape(-1)), low, high, public, public.copy(), center, owner,
+            nothing, ends, ends, ends, (), nothing, names,
+        )  # fmt: skip
+
+    @property
+    def n_unknowns(self) -> int:
+        """Number of unknowns, with auxiliary ones."""
+        return len(self.low)
+
+    def class_bounds(self) -> tuple[Ints, Ints]:
+        """What everybody knows of each class total."""
+        return self.classes.bounds(self.low, self.high)
+
+    def class_center(self) -> Ints:
+        """The class totals of the center."""
+        return self.classes.totals(self.center)
+
+    def releases_of_bounds(self, chosen: Iterable[tuple[int, bool]]) -> set[int]:
+        """The releases that bounds of classes come from; each class with whether its upper bound is meant."""
+        found: set[int] = set()
+        for number, upper in chosen:
+            told = (self.told_high if upper else self.told_low)[self.classes.of == number]
+            found |= set(np.unique(told).tolist())
+        return found - {PUBLIC}
+
+    def with_release(self, told: Told) -> "System":
+        """The system as if this release were out."""
+        grown = self._grown(told.own)
+        single = [line for line in told.lines if len(line.places) == 1]
+        several = [line for line in told.lines if len(line.places) > 1]
+        bounded = grown._bounded(single, told.name)
+        classes = bounded.classes.rebased()
+        # an auxiliary unknown has no parent, so the rows before it have no entry there
+        for places, weights in [(one.places, one.weights) for one in several] + [
+            (one.places, one.weights) for one in told.sights
+        ]:
+            classes = classes.split(places, weights)
+        parent = classes.parent
+        rows = sparse.vstack((bounded.rows[:, parent], _matrix(several, classes)), format="csr")
+        watched = sparse.vstack((bounded.watched[:, parent], _matrix(told.sights, classes)), format="csr")
+        return replace(
+            bounded,
+            classes=classes,
+            rows=rows,
+            row_low=np.concatenate((bounded.row_low, _ints(line.low for line in several))),
+            row_high=np.concatenate((bounded.row_high, _ints(line.high for line in several))),
+            row_release=np.concatenate((bounded.row_release, _ints(line.release for line in several))),
+            sights=(*bounded.sights, *told.sights),
+            watched=watched,
+            names=(*self.names, told.name),
+            own=(*self.own, *told.own_names),
+        )
+
+    def _grown(self, own: tuple[tuple[int, int | None], ...]) -> "System":
+        """With the auxiliary unknowns of a release."""
+        if not own:
+            return self
+        low, high = _ints(a for a, _ in own), _ints(OPEN if b is None else b for _, b in own)
+        public, n = np.full(len(own), PUBLIC, dtype=np.int64), self.classes.n + len(own)
+        return replace(
+            self,
+            classes=self.classes.grown(len(own)),
+            low=np.concatenate((self.low, low)),
+            high=np.concatenate((self.high, high)),
+            told_low=np.concatenate((self.told_low, public)),
+            told_high=np.concatenate((self.told_high, public)),
+            center=np.concatenate((self.center, np.clip(0, low, high))),
+            owner=np.concatenate((self.owner, np.full(len(own), NOBODY, dtype=np.int64))),
+            rows=_widened(self.rows, n),
+            watched=_widened(self.watched, n),
+        )
+
+    def _bounded(self, lines: list[Line], name: str) -> "System":
+        """With facts about single unknowns as their bounds."""
+        if not lines:
+            return self
+        low, high = self.low.copy(), self.high.copy()
+        told_low, told_high = self.told_low.copy(), self.told_high.copy()
+        for line in lines:
+            place, weight = int(line.places[0]), int(line.weights[0])
+            ends = (line.low, line.high) if weight > 0 else (-line.high, -line.low)
+            if ends[0] > low[place]:
+                low[place], told_low[place] = ends[0], line.release
+            if ends[1] < high[place]:
+                high[place], told_high[place] = ends[1], line.release
+        if bool((low > high).any()):
+            raise contradiction(name)
+        return replace(
+            self, low=low, high=high, told_low=told_low, told_high=told_high, center=np.clip(self.center, low, high)
+        )
+
+
+def contradiction(name: str) -> DataError:
+    """The error for a release that cannot be true together with the others."""
+    return DataError(
+        f"{name}: what it states contradicts the known bounds or releases before it; check that it is of these data."
+    )
+
+
+def _matrix(lines: Sequence[Line | Sight], classes: Classes) -> sparse.csr_array:
+    """The lines over classes: each is constant there, so one unknown of a class stands for all."""
+    starts, columns, entries = [0], [], []
+    for line in lines:
+        own, first = np.unique(classes.of[line.places], return_index=True)
+        columns.append(own)
+        entries.append(line.weights[first])
+        starts.append(starts[-1] + len(own))
+    flat = np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
+    data = np.concatenate(entries) if entries else np.zeros(0, dtype=np.int64)
+    return sparse.csr_array((data, flat, np.array(starts)), shape=(len(lines), classes.n), dtype=np.int64)
+
+
+def _widened(matrix: sparse.csr_array, n_columns: int) -> sparse.csr_array:
+    shape = (matrix.shape[0], n_columns)
+    return sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=shape, dtype=np.int64)
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.array(list(values), dtype=np.int64)
