@@ -15,7 +15,7 @@ COMMAND_MODULES: dict[str, tuple[str, ...]] = {
     "Tables": ("table", "suppress", "perturb"),
     "Queries": ("ask", "attack", "game", "delegate"),
     "Batch": ("argus",),
-    "Project": ("new", "demo", "doctor"),
+    "Project": ("new", "open", "demo", "doctor"),
 }
 
 app = typer.Typer(

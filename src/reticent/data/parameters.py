@@ -159,6 +159,14 @@ def _given(cls: type[Any], values: Mapping[str, Any], owner: str) -> dict[str, A
     return given
 
 
+def check_option(cls: type[Any], name: str, value: Any, *, owner: str) -> None:
+    """Check one option alone, as a form does before all of them are given."""
+    fields = _fields(cls)
+    if name not in fields:
+        raise ParameterError(_unknown(owner, name, fields))
+    _taken(value, _hints(cls)[name], fields[name], f"{owner}: {name}")
+
+
 def to_plain(made: Any) -> dict[str, Any]:
     """The mapping that `build` would turn into the same object; values at their default are left out."""
     plain: dict[str, Any] = {}

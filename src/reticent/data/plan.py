@@ -73,7 +73,9 @@ class RiskSection(Parameters):
     called: ClassVar[str] = "[risk]"
     dimension: int = field(default=3, metadata={"min": 1, "help": "largest size of a key combination"})
     threshold: int = field(default=1, metadata={"min": 1, "help": "a combination is unsafe at or below this count"})
-    keys: tuple[str, ...] = field(default=(), metadata={"help": "keys of the recount (none: those of the schema)"})
+    keys: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "keys of the recount (none: those of the schema)"}
+    )
     most: float | None = field(
         default=None,
         metadata={"min": 0.0, "max": 1.0, "help": "largest risk allowed (0.05 where the file has weights)"},
@@ -86,7 +88,8 @@ class RiskSection(Parameters):
         metadata={"min": 0.0, "max": 100.0, "help": "width of the rank intervals, in percent of the records"},
     )
     known: tuple[str, ...] = field(
-        default=(), metadata={"help": "what the attacker links by (none: the keys and every number)"}
+        default=(),
+        metadata={"names": "variables", "help": "what the attacker links by (none: the keys and every number)"},
     )
     attacks: tuple[str, ...] = field(
         default=(),
@@ -192,22 +195,28 @@ def read_plan(path: Path, registry: Registry) -> Plan:
 
 
 def plan_from_table(table: Mapping[str, Any], registry: Registry, *, owner: str, folder: Path) -> Plan:
-    """Build a plan from the tables of a TOML file."""
+    """Build a plan from the tables of a TOML file; steps that say `active = false` are left out."""
     table = sections_of(table, SECTIONS, owner=owner)
     if "data" not in table:
         raise PlanError(f"{owner}: the section [data] is missing; it says which file to protect.")
     steps = []
     for number, step in enumerate(table.get("step", []), start=1):
-        options = dict(step)
-        method = options.pop("method", None)
         where = f"{owner}: step {number}"
+        if not isinstance(step, Mapping):
+            raise PlanError(f"{where} must be a table of options; write [[step]] above them.")
+        options = dict(step)
+        method, active = options.pop("method", None), options.pop("active", True)
         if not isinstance(method, str):
             raise PlanError(f"{where} has no method; give one of {', '.join(sorted(registry))}.")
         try:
             chosen = registry[method]
         except PlanError as err:
             raise err.elsewhere(where) from None
-        steps.append(build(chosen, options, owner=f"{where} ({method})"))
+        if not isinstance(active, bool):
+            raise PlanError(f"{where} ({method}): active must be true or false.")
+        made = build(chosen, options, owner=f"{where} ({method})")
+        if active:  # a step that is switched off must still be right, so that it can be switched on
+            steps.append(made)
     return Plan(
         data=build(DataSection, table["data"], owner=f"{owner}: [data]"),
         steps=tuple(steps),

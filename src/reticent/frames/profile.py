@@ -136,3 +136,15 @@ def frequent_values(frame: Frame, name: str, n: int) -> tuple[str, ...]:
     """The n most frequent values, for the protector's own eyes."""
     counts = as_text(frame.table[name]).drop_nulls().value_counts(sort=True)
     return tuple(counts[name].head(n).to_list())
+
+
+def distribution(frame: Frame, name: str, *, numeric: bool, most: int = 20) -> tuple[int, ...]:
+    """How records spread over a column, in counts alone: equal bands of numbers, or codes in their order (the last: the rest)."""
+    text = as_text(frame.table[name]).drop_nulls()
+    if numeric:
+        numbers = text.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).drop_nulls()
+        numbers = numbers.filter(numbers.is_finite()) if len(numbers) else numbers
+        if len(numbers) and numbers.n_unique() > 1:
+            return tuple(int(count) for count in np.histogram(numbers.to_numpy(), bins=most)[0])
+    counts = text.value_counts().sort(name)["count"].to_list()
+    return tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))

@@ -26,7 +26,7 @@ from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.report.file_report import confidential_report, public_report
 
 __all__ = [
-    "FileResult", "FileVerdict", "protect_file", "read_file_plan", "run_file_plan", "run_plan", "write_outputs",
+    "FileResult", "FileVerdict", "judge_plan", "protect_file", "read_file_plan", "run_file_plan", "run_plan", "write_outputs",
     "written_names",
 ]  # fmt: skip
 
@@ -57,6 +57,14 @@ def read_file_plan(path: Path) -> PlanFile:
 
 def run_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
     """Protect the file that a plan names, and write what it asks for (all or nothing of each file)."""
+    run = judge_plan(file, progress=progress)
+    run.verdict.require()
+    write_outputs(file.plan, run)
+    return run
+
+
+def judge_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
+    """Protect and attack the file that a plan names, whatever the verdict is; nothing is written."""
     plan = file.plan
     _check_record(plan)
     source = plan.data
@@ -65,7 +73,7 @@ def run_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
         given = plan.find(source.secret) if isinstance(source.secret, str) else source.secret
         secret = release_secret(given, test=source.test_secret, owner=f"{file.name}: [data]")
     loaded = load_source(source, plan.folder)
-    run = protect_data(
+    return protect_data(
         loaded.data,
         plan.steps,
         risk=plan.risk,
@@ -77,9 +85,6 @@ def run_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
         notes=(*file.notes, *loaded.notes),
         progress=progress,
     )
-    run.verdict.require()
-    write_outputs(plan, run)
-    return run
 
 
 def write_outputs(plan: Plan, run: ProtectedFile) -> None:

@@ -42,10 +42,14 @@ class Generalize(Method):
     coarsens: ClassVar[bool] = True
     searches: ClassVar[bool] = True
 
-    keys: tuple[str, ...] = field(default=(), metadata={"help": "keys to raise; empty: all keys of the schema"})
+    keys: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "keys to raise; empty: all keys of the schema"}
+    )
     k: int = field(default=3, metadata={"min": 1, "help": "smallest group"})
     suppression: float = field(default=0.0, metadata={"min": 0.0, "max": 1.0, "help": "share of records to suppress"})
-    sensitive: tuple[str, ...] = field(default=(), metadata={"help": "sensitive variables for l and t"})
+    sensitive: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "sensitive variables for l and t"}
+    )
     l: float | None = field(default=None, metadata={"min": 1.0, "help": "l-diversity"})
     diversity: Literal["distinct", "entropy", "recursive"] = field(default="distinct", metadata={"help": "kind of l"})
     c: float = field(default=2.0, metadata={"min": 0.0, "help": "c of recursive (c, l)-diversity"})

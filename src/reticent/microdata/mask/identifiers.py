@@ -22,7 +22,9 @@ class RemoveIdentifiers(Method):
     name: ClassVar[str] = "remove-identifiers"
     examples: ClassVar[Examples] = ({}, {"variables": ["person", "household"]})
 
-    variables: tuple[str, ...] = field(default=(), metadata={"help": "what to drop; empty: all direct identifiers"})
+    variables: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "what to drop; empty: all direct identifiers"}
+    )
 
     def __post_init__(self) -> None:
         check_unique(self.variables, name="variables", owner="remove-identifiers")
@@ -65,8 +67,10 @@ class NewIdentifiers(Method):
     name: ClassVar[str] = "new-identifiers"
     examples: ClassVar[Examples] = ({"variable": "person"}, {"variable": "household", "within": "region"})
 
-    variable: str = field(metadata={"help": "identifier to replace, such as the household id"})
-    within: str | None = field(default=None, metadata={"help": "start again at 1 within each value of this variable"})
+    variable: str = field(metadata={"names": "variables", "help": "identifier to replace, such as the household id"})
+    within: str | None = field(
+        default=None, metadata={"names": "variables", "help": "start again at 1 within each value of this variable"}
+    )
 
     def check(self, schema: Schema) -> None:
         """The variables exist; the one replaced is an identifier of some kind."""

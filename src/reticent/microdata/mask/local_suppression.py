@@ -64,7 +64,9 @@ class LocalSuppression(Method):
     )
     blanks_only: ClassVar[bool] = True
     k: int | None = field(default=None, metadata={"min": 2, "help": "records that each combination must fit"})
-    keys: tuple[str, ...] = field(default=(), metadata={"help": "key variables (default: the keys of the schema)"})
+    keys: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "key variables (default: the keys of the schema)"}
+    )
     combinations: KeyCombinations | None = field(default=None, metadata={"help": "combinations and their thresholds"})
     risk_threshold: float | None = field(
         default=None, metadata={"min": 0.0, "max": 1.0, "help": "largest individual risk that may stay"}
@@ -89,8 +91,12 @@ class LocalSuppression(Method):
     )
     cost: str = field(default="priority", metadata={"choices": COSTS, "help": "what a blank costs"})
     importance: Mapping[str, float] = field(default_factory=dict, metadata={"help": "cost of a blank, by key"})
-    strata: tuple[str, ...] = field(default=(), metadata={"help": "count and suppress within groups of these"})
-    frozen: tuple[str, ...] = field(default=(), metadata={"help": "keys that must not be suppressed"})
+    strata: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "count and suppress within groups of these"}
+    )
+    frozen: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "keys that must not be suppressed"}
+    )
     most_per_record: int | None = field(default=None, metadata={"min": 1, "help": "most blanks in a record"})
     linked: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict, metadata={"help": "variables that are blanked together with a key"}

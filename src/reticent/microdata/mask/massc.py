@@ -43,13 +43,15 @@ class Massc(Method):
 
     name: ClassVar[str] = "massc"
     examples: ClassVar[Examples] = ({"keys": ["sex", "education"], "calibrate": ["sex"]},)
-    keys: tuple[str, ...] = field(metadata={"help": "key variables, most important first"})
+    keys: tuple[str, ...] = field(metadata={"names": "variables", "help": "key variables, most important first"})
     limits: tuple[int, ...] = field(default=(1, 5), metadata={"help": "largest count of each risk stratum"})
     substitute: tuple[float, ...] = field(
         default=(50.0, 20.0, 5.0), metadata={"help": "percent substituted, by stratum"}
     )
     sample: tuple[float, ...] = field(default=(70.0, 90.0, 95.0), metadata={"help": "percent kept, by stratum"})
-    calibrate: tuple[str, ...] = field(default=(), metadata={"help": "variables whose totals are kept"})
+    calibrate: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "variables whose totals are kept"}
+    )
 
     def __post_init__(self) -> None:
         size = len(self.limits) + 1

@@ -79,15 +79,19 @@ class Microaggregate(Method):
         {"variables": ["income"], "partition": "variable", "sort_by": "income", "random_sizes": True},
         {"variables": ["marital", "education"], "aggregation": "mode"},
     )
-    variables: tuple[str, ...] = field(metadata={"help": "variables to mask together"})
+    variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "variables to mask together"})
     k: int = field(default=3, metadata={"min": 1, "help": "smallest group"})
     partition: str = field(default="mdav", metadata={"choices": PARTITIONS, "help": "how records are grouped"})
     aggregation: str = field(default="mean", metadata={"choices": AGGREGATIONS, "help": "what stands for a group"})
-    strata: tuple[str, ...] = field(default=(), metadata={"help": "group only within these variables' combinations"})
-    using: tuple[str, ...] = field(
-        default=(), metadata={"help": "variables that decide who is similar (none: the masked)"}
+    strata: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "group only within these variables' combinations"}
     )
-    sort_by: str | None = field(default=None, metadata={"help": "partition `variable`: the variable to sort by"})
+    using: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "variables that decide who is similar (none: the masked)"}
+    )
+    sort_by: str | None = field(
+        default=None, metadata={"names": "variables", "help": "partition `variable`: the variable to sort by"}
+    )
     missing: str = field(
         default="refuse", metadata={"choices": ("refuse", "fill"), "help": "what to do with missing values"}
     )

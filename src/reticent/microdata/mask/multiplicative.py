@@ -45,13 +45,15 @@ class MultiplicativeNoise(OnNumbers):
         {"variables": ["income"], "k": 0.1},
         {"variables": ["income"], "zones": [{"k": 0.2, "up_to": 1500}, {"k": 0.05}]},
     )
-    variables: tuple[str, ...] = field(metadata={"help": "numeric variables to mask together"})
+    variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "numeric variables to mask together"})
     k: float = field(default=0.15, metadata={"min": 0.0, "help": "variance inflation before rescaling"})
     scheme: str = field(default="auto", metadata={"choices": SCHEMES, "help": "plain, z-score, or whichever applies"})
     chains: tuple[tuple[str, ...], ...] = field(default=(), metadata={"help": "X1 >= X2 >= …, kept"})
     zones: tuple[Zone, ...] = field(default=(), metadata={"help": "zones with their own k, lowest first"})
     keep_zeros: bool = field(default=False, metadata={"help": "zeros stay zeros, masked apart from the rest"})
-    strata: tuple[str, ...] = field(default=(), metadata={"help": "mask within groups of these variables"})
+    strata: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "mask within groups of these variables"}
+    )
     shrink: bool = field(default=False, metadata={"help": "shrink correlations towards 0 before use"})
     nearest_psd: bool = field(default=False, metadata={"help": "replace an impossible covariance by the nearest"})
 

@@ -37,13 +37,15 @@ class Noise(OnNumbers):
         {"variables": ["income"], "exact": True},
         {"variables": ["age", "income"], "kind": "correlated", "strata": ["sex"]},
     )
-    variables: tuple[str, ...] = field(metadata={"help": "numeric variables to mask together"})
+    variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "numeric variables to mask together"})
     k: float = field(default=0.1, metadata={"min": 0.0, "help": "variance of the noise over variance of the data"})
     kind: str = field(default="linear", metadata={"choices": KINDS, "help": "how noise enters"})
     exact: bool = field(default=False, metadata={"help": "keep means and covariance of the file exactly (linear)"})
     outliers: float | None = field(default=None, metadata={"min": 0.0, "help": "only records this many MADs away"})
     keep_zeros: bool = field(default=False, metadata={"help": "zeros stay zeros"})
-    strata: tuple[str, ...] = field(default=(), metadata={"help": "mask within groups of these variables"})
+    strata: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "mask within groups of these variables"}
+    )
     shrink: bool = field(default=False, metadata={"help": "shrink correlations towards 0 before use"})
     nearest_psd: bool = field(default=False, metadata={"help": "replace an impossible covariance by the nearest"})
 

@@ -35,11 +35,15 @@ class Pram(Method):
         {"variables": ["marital"]},
         {"variables": ["education"], "keep": 0.6, "invariant": False, "strata": ["sex"]},
     )
-    variables: tuple[str, ...] = field(metadata={"help": "categorical variables, each changed on its own"})
+    variables: tuple[str, ...] = field(
+        metadata={"names": "variables", "help": "categorical variables, each changed on its own"}
+    )
     keep: float = field(default=0.8, metadata={"min": 0.0, "max": 1.0, "help": "smallest probability of no change"})
     invariant: bool = field(default=True, metadata={"help": "expected marginals stay as they are"})
     controlled: bool = field(default=True, metadata={"help": "realised marginals within one of expected"})
-    strata: tuple[str, ...] = field(default=(), metadata={"help": "own matrix and own categories in each group"})
+    strata: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "own matrix and own categories in each group"}
+    )
     bandwidth: int | None = field(default=None, metadata={"min": 1, "help": "largest step in the order of the codes"})
     forbidden: tuple[tuple[str, str], ...] = field(default=(), metadata={"help": "pairs (from, to) that never happen"})
     exempt: tuple[str, ...] = field(default=(), metadata={"help": "codes that nobody leaves or enters"})

@@ -47,11 +47,15 @@ class RankSwap(Method):
         {"variables": ["income"]},
         {"variables": ["education"], "window": 20, "strata": ["sex"]},
     )
-    variables: tuple[str, ...] = field(metadata={"help": "numeric or ordinal variables, each swapped on its own"})
+    variables: tuple[str, ...] = field(
+        metadata={"names": "variables", "help": "numeric or ordinal variables, each swapped on its own"}
+    )
     window: float = field(
         default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "largest difference of ranks, percent of records"}
     )
-    strata: tuple[str, ...] = field(default=(), metadata={"help": "swap within groups of these variables"})
+    strata: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "swap within groups of these variables"}
+    )
 
     def check(self, schema: Schema) -> None:
         """The variables have an order, the strata are known."""

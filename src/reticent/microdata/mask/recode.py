@@ -39,7 +39,7 @@ class Recode(Method):
     )
     coarsens: ClassVar[bool] = True
 
-    variable: str = field(metadata={"help": "variable to recode"})
+    variable: str = field(metadata={"names": "variables", "help": "variable to recode"})
     bands: tuple[float, ...] = field(default=(), metadata={"help": "lower edges, rising: [16, 25, 65]"})
     map: Mapping[str, str] = field(default_factory=dict, metadata={"help": "new code of each old code"})
     level: int | None = field(default=None, metadata={"min": 0, "help": "level of the hierarchy; 0 is the total"})

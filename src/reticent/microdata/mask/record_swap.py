@@ -44,12 +44,16 @@ class RecordSwap(Method):
 
     name: ClassVar[str] = "record-swap"
     examples: ClassVar[Examples] = ({"areas": ["region"], "profiles": [["weight"]], "keys": ["marital", "education"]},)
-    areas: tuple[str, ...] = field(metadata={"help": "geographic variables, coarse to fine"})
+    areas: tuple[str, ...] = field(metadata={"names": "variables", "help": "geographic variables, coarse to fine"})
     profiles: tuple[tuple[str, ...], ...] = field(metadata={"help": "lists of variables partners must agree on"})
-    keys: tuple[str, ...] = field(default=(), metadata={"help": "combination that makes a person at risk"})
+    keys: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "combination that makes a person at risk"}
+    )
     k: int = field(default=3, metadata={"min": 1, "help": "at risk: fewer than k in the area"})
     rate: float = field(default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "percent of households to swap"})
-    carry_along: tuple[str, ...] = field(default=(), metadata={"help": "variables that move with the area"})
+    carry_along: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "variables that move with the area"}
+    )
 
     def __post_init__(self) -> None:
         if not self.profiles or not all(self.profiles):

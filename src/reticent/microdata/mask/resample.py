@@ -31,9 +31,11 @@ class Resample(OnNumbers):
 
     name: ClassVar[str] = "resample"
     examples: ClassVar[Examples] = ({"variables": ["income"]},)
-    variables: tuple[str, ...] = field(metadata={"help": "numeric variables, each on its own"})
+    variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "numeric variables, each on its own"})
     t: int = field(default=3, metadata={"min": 1, "help": "number of bootstrap samples"})
-    strata: tuple[str, ...] = field(default=(), metadata={"help": "within groups of these variables"})
+    strata: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "within groups of these variables"}
+    )
 
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Resample; samples are drawn by rank, so the order of records does not matter."""

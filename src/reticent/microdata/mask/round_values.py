@@ -37,7 +37,7 @@ class RoundValues(Method):
         {"variables": ["age"], "points": [0, 30, 60]},
     )
     coarsens: ClassVar[bool] = True
-    variables: tuple[str, ...] = field(metadata={"help": "numeric variables"})
+    variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "numeric variables"})
     base: float | None = field(default=None, metadata={"above": 0, "help": "round to multiples of this"})
     points: tuple[float, ...] = field(default=(), metadata={"help": "rounding set of single values"})
     vectors: tuple[tuple[float, ...], ...] = field(default=(), metadata={"help": "rounding set of vectors"})

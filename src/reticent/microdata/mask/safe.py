@@ -66,7 +66,8 @@ class Safe(Method):
         default=0, metadata={"min": 0, "max": 4, "help": "control also all tables of up to this many variables"}
     )
     variables: tuple[str, ...] = field(
-        default=(), metadata={"help": "variables that stay in the file; empty: all except identifiers"}
+        default=(),
+        metadata={"names": "variables", "help": "variables that stay in the file; empty: all except identifiers"},
     )
     single_bound: int | None = field(
         default=None, metadata={"min": 0, "help": "largest deviation allowed in controlled tables of one variable"}

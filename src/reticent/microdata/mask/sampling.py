@@ -31,7 +31,9 @@ class Sample(Method):
     examples: ClassVar[Examples] = ({"fraction": 0.5}, {"fraction": 0.5, "households": True})
 
     fraction: float = field(metadata={"above": 0, "max": 1, "help": "share of units to keep"})
-    strata: tuple[str, ...] = field(default=(), metadata={"help": "variables that form the strata"})
+    strata: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "variables that form the strata"}
+    )
     households: bool = field(default=False, metadata={"help": "draw whole households"})
     weight: str | None = field(default=None, metadata={"help": "name of a new weight variable, if there is none"})
 

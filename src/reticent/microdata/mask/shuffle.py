@@ -32,9 +32,13 @@ class Shuffle(Method):
 
     name: ClassVar[str] = "shuffle"
     examples: ClassVar[Examples] = ({"variables": ["income"], "predictors": ["age", "sex"]},)
-    variables: tuple[str, ...] = field(metadata={"help": "numeric variables to shuffle together"})
-    predictors: tuple[str, ...] = field(default=(), metadata={"help": "variables that stay and explain"})
-    strata: tuple[str, ...] = field(default=(), metadata={"help": "shuffle within groups of these variables"})
+    variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "numeric variables to shuffle together"})
+    predictors: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "variables that stay and explain"}
+    )
+    strata: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "shuffle within groups of these variables"}
+    )
 
     def __post_init__(self) -> None:
         if set(self.variables) & set(self.predictors):

@@ -37,10 +37,12 @@ class Swap(Method):
 
     name: ClassVar[str] = "swap"
     examples: ClassVar[Examples] = ({"variables": ["marital"], "within": ["sex"], "rate": 20},)
-    variables: tuple[str, ...] = field(metadata={"help": "exchanged together"})
+    variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "exchanged together"})
     rate: float = field(default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "percent of records to change"})
-    within: tuple[str, ...] = field(default=(), metadata={"help": "partners agree on these"})
-    keys: tuple[str, ...] = field(default=(), metadata={"help": "records rare on these are swapped first"})
+    within: tuple[str, ...] = field(default=(), metadata={"names": "variables", "help": "partners agree on these"})
+    keys: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "records rare on these are swapped first"}
+    )
     threshold: int = field(default=1, metadata={"min": 1, "help": "a record is rare at or below this count"})
 
     def __post_init__(self) -> None:

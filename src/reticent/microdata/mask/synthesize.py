@@ -57,7 +57,7 @@ class Synthesize(Method):
         {"variables": ["income"], "k": 2},
         {"variables": ["marital"], "model": "parametric", "predictors": ["sex", "age"]},
     )
-    variables: tuple[str, ...] = field(metadata={"help": "variables to replace, in this order"})
+    variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "variables to replace, in this order"})
     model: str = field(default="tree", metadata={"choices": ("tree", "parametric"), "help": "how values are drawn"})
     minimum_leaf: int | None = field(
         default=None,
@@ -67,8 +67,12 @@ class Synthesize(Method):
         },
     )
     k: int = field(default=5, metadata={"min": 2, "help": "respondents that a drawn number stands for at least"})
-    predictors: tuple[str, ...] = field(default=(), metadata={"help": "variables that explain; none: all others"})
-    keys: tuple[str, ...] = field(default=(), metadata={"help": "replace only records rare on these"})
+    predictors: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "variables that explain; none: all others"}
+    )
+    keys: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "replace only records rare on these"}
+    )
     threshold: int = field(default=1, metadata={"min": 1, "help": "a record is rare at or below this count"})
     rules: tuple[str, ...] = field(default=(), metadata={"help": "edit rules for replaced records"})
     copy: int = field(default=1, metadata={"min": 1, "help": "number of this copy; copies differ in their draws"})

@@ -46,7 +46,7 @@ class LimitCode(Method):
     sign: ClassVar[float]
     coarsens: ClassVar[bool] = True
 
-    variable: str = field(metadata={"help": "numeric variable"})
+    variable: str = field(metadata={"names": "variables", "help": "numeric variable"})
     value: float | None = field(default=None, metadata={"help": "the limit itself"})
     quantile: float | None = field(
         default=None, metadata={"min": 0.0, "max": 1.0, "help": "the limit as a quantile of the file"}
@@ -202,7 +202,7 @@ class MultivariateTopCode(Method):
     name: ClassVar[str] = "multivariate-top-code"
     examples: ClassVar[Examples] = ({"variables": ["age", "income"]},)
 
-    variables: tuple[str, ...] = field(metadata={"help": "numeric variables, at least two"})
+    variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "numeric variables, at least two"})
     share: float = field(default=0.025, metadata={"min": 0.0, "max": 0.5, "help": "share of normal data outside"})
     estimate: Literal["robust", "classical"] = field(default="robust", metadata={"help": "center and covariance"})
     k: int = field(default=3, metadata={"min": 2, "help": "with 'classical': fewest respondents outside"})

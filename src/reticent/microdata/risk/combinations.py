@@ -54,7 +54,9 @@ class KeyCombinations(Parameters):
     thresholds: tuple[float, ...] = field(default=(), metadata={"above": 0, "help": "a threshold for each size"})
     levels: bool = field(default=False, metadata={"help": "most × more × identifying, by identification level"})
     given: tuple[Combination, ...] = field(default=(), metadata={"help": "combinations with their own thresholds"})
-    keys: tuple[str, ...] = field(default=(), metadata={"help": "keys to combine (default: the keys of the schema)"})
+    keys: tuple[str, ...] = field(
+        default=(), metadata={"names": "variables", "help": "keys to combine (default: the keys of the schema)"}
+    )
     except_for: tuple[tuple[str, ...], ...] = field(default=(), metadata={"help": "combinations to leave out"})
 
     def __post_init__(self) -> None:

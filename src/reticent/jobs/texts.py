@@ -1,0 +1,5 @@
+"""Texts that doors keep: written in one piece, read back as they are."""
+
+from reticent.io.atomic import write_text
+
+__all__ = ["write_text"]

@@ -1,0 +1,182 @@
+"""Drawings as SVG made here: geometry in attributes, colour in classes, a title, and the same facts in words nearby."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+WIDTH, HEIGHT = 400, 214
+LEFT, RIGHT, TOP, BOTTOM = 42, 398, 28, 174
+_ids = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a map: where it is, whether it is safe, chosen or on the front, and the address that picks it."""
+
+    x: float
+    y: float
+    title: str
+    href: str = ""
+    safe: bool = False
+    chosen: bool = False
+
+
+def nice_top(value: float) -> float:
+    """The next round number above a value, for the end of an axis."""
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-12))
+
+
+def _svg(title: str, description: str, inside: str, *, height: int = HEIGHT) -> Markup:
+    name = f"figure-{next(_ids)}"
+    return Markup(
+        f'<div class="chart-wrap" tabindex="0" role="group" aria-label="{escape(title)}">'
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="{name}-t {name}-d">'
+        f'<title id="{name}-t">{escape(title)}</title><desc id="{name}-d">{escape(description)}</desc>{inside}</svg></div>'
+    )
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", cls: str = "") -> str:
+    kind = f' class="{cls}"' if cls else ""
+    return f'<text{kind} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _grid(top: float, unit: str, mark: str = "") -> str:
+    """The axis of heights with four lines."""
+    lines = []
+    for step in range(4):
+        y = BOTTOM - (BOTTOM - TOP) * step / 3
+        value = top * step / 3
+        lines.append(_text(LEFT - 6, y + 4, f"{value:,.0f}" if top >= 3 else f"{value:.2g}", "end"))
+        if step:
+            lines.append(f'<path class="g-grid" d="M{LEFT} {y:.1f}H{RIGHT}"/>')
+    return "".join(lines) + _text(0, 10, unit) + mark
+
+
+def histogram(
+    title: str,
+    counts: Sequence[float],
+    edges: Sequence[str],
+    *,
+    unit: str,
+    axis: str,
+    limit: float | None = None,
+    limit_text: str = "",
+    top: float | None = None,
+) -> Markup:
+    """Bars side by side; `edges` are texts under them (empty: none), `limit` is a place in [0, 1] along the axis."""
+    highest = nice_top(max([*counts, 0.0])) if top is None else top
+    width = (RIGHT - LEFT) / max(1, len(counts))
+    low: list[str] = []
+    high: list[str] = []
+    for at, count in enumerate(counts):
+        if count <= 0:
+            continue
+        x, y = LEFT + at * width, BOTTOM - max(1.0, (BOTTOM - TOP) * count / highest)
+        over = limit is not None and (at + 0.5) / len(counts) > limit
+        (high if over else low).append(f"M{x + 0.8:.1f} {BOTTOM}V{y:.1f}H{x + width - 0.8:.1f}V{BOTTOM}z")
+    hatch = f"hatch-{next(_ids)}"
+    inside = _grid(highest, unit)
+    inside += f'<path class="g-now" d="{"".join(low)}"/>' if low else ""
+    if high:
+        inside += (
+            f'<pattern id="{hatch}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+            f'<path class="g-hatch" d="M0 0v5"/></pattern><path class="g-over" d="{"".join(high)}"/>'
+            f'<path fill="url(#{hatch})" d="{"".join(high)}"/>'
+        )
+    inside += f'<path class="g-axis" d="M{LEFT} {BOTTOM}H{RIGHT}"/>'
+    for at, text in enumerate(edges):
+        if text:
+            inside += _text(LEFT + at * (RIGHT - LEFT) / max(1, len(edges) - 1), 190, text, "middle")
+    if limit is not None:
+        x = LEFT + limit * (RIGHT - LEFT)
+        side = ("end", -6) if limit > 0.5 else ("start", 6)
+        inside += f'<path class="g-limit" d="M{x:.1f} 14V{BOTTOM}"/>' + _text(
+            x + side[1], 23, limit_text, side[0], "strong"
+        )
+    inside += _text(RIGHT, 208, axis, "end")
+    return _svg(title, f"{len(counts)} bars, the highest {max([*counts, 0]):,.0f} {unit}.", inside)
+
+
+def sparkbars(title: str, counts: Sequence[float]) -> Markup:
+    """A very small histogram for a row of a table."""
+    top, width = max([*counts, 1e-9]), 100 / max(1, len(counts))
+    bars = "".join(
+        f'<rect class="g-now" x="{at * width:.1f}%" y="{100 - 100 * count / top:.1f}%" width="{max(width - 1, 0.5):.1f}%" '
+        f'height="{100 * count / top:.1f}%"/>'
+        for at, count in enumerate(counts)
+    )
+    return Markup(f'<svg class="spark" role="img" aria-label="{escape(title)}">{bars}</svg>')
+
+
+def intervals(
+    title: str, rows: Sequence[tuple[str, float, float, str]], *, value: float | None = None, unit: str = ""
+) -> Markup:
+    """Intervals one below the other, each with its label and its class (`i-need`, `i-attack`), and the true value."""
+    ends = [end for _, low, high, _ in rows for end in (low, high)] + ([] if value is None else [value])
+    low, high = min(ends), max(ends)
+    room = (high - low) * 0.08 or 1.0
+    low, high = low - room, high + room
+
+    def place(number: float) -> float:
+        return 8 + (number - low) / (high - low) * (WIDTH - 16)
+
+    inside, y = "", 16
+    for label, start, end, cls in rows:
+        x, width = place(start), max(2.0, place(end) - place(start))
+        inside += (
+            _text(x, y, label) + f'<rect class="{cls}" x="{x:.1f}" y="{y + 5}" width="{width:.1f}" height="10" rx="2"/>'
+        )
+        y += 34
+    inside += f'<path class="g-axis" d="M0 {y - 8}H{WIDTH}"/>'
+    for step in range(4):
+        number = low + (high - low) * (step + 0.5) / 4
+        inside += _text(place(number), y + 8, f"{number:,.4g}", "middle")
+    if value is not None:
+        inside += f'<path class="i-value" d="M{place(value):.1f} 14V{y - 10}"/>'
+        inside += _text(min(place(value), WIDTH - 90), y + 24, f"value {value:,.6g} {unit}".rstrip(), "start", "strong")
+    words = "; ".join(f"{label} {start:,.6g} to {end:,.6g}" for label, start, end, _ in rows)
+    return _svg(title, words, inside, height=y + 30)
+
+
+def scatter(
+    title: str,
+    points: Sequence[Point],
+    *,
+    x: str,
+    y: str,
+    front: Sequence[tuple[float, float]] = (),
+    limit: float | None = None,
+) -> Markup:
+    """A map of points that can be picked; `front` is a line through the best ones, `limit` a height not to be passed."""
+    top_x = nice_top(max([p.x for p in points], default=1.0))
+    top_y = nice_top(max([p.y for p in points] + ([limit] if limit else []), default=1.0))
+
+    def place(px: float, py: float) -> tuple[float, float]:
+        return LEFT + px / top_x * (RIGHT - LEFT - 8), BOTTOM - py / top_y * (BOTTOM - TOP)
+
+    inside = _grid(top_y, y) + f'<path class="g-axis" d="M{LEFT} {BOTTOM}H{RIGHT}"/>'
+    for step in range(1, 4):
+        inside += _text(place(top_x * step / 3, 0)[0], 190, f"{top_x * step / 3:.2g}", "middle")
+    if limit is not None:
+        height = place(0, limit)[1]
+        inside += f'<path class="g-limit" d="M{LEFT} {height:.1f}H{RIGHT}"/>' + _text(
+            RIGHT, height - 5, "limit", "end", "strong"
+        )
+    if len(front) > 1:
+        path = "L".join(f"{a:.1f} {b:.1f}" for a, b in (place(*one) for one in front))
+        inside += f'<path class="g-plan" d="M{path}"/>'
+    for point in points:
+        a, b = place(point.x, point.y)
+        shape = f'<circle class="{"p-safe" if point.safe else "p-unsafe"}" cx="{a:.1f}" cy="{b:.1f}" r="5"/>'
+        shape += f'<circle class="n-ring" cx="{a:.1f}" cy="{b:.1f}" r="8"/>' if point.chosen else ""
+        shape = f"<title>{escape(point.title)}</title>{shape}"
+        current = ' aria-current="true"' if point.chosen else ""
+        inside += f'<a href="{escape(point.href)}"{current}>{shape}</a>' if point.href else f"<g>{shape}</g>"
+    inside += _text(RIGHT, 208, x, "end")
+    return _svg(title, f"{len(points)} points, {sum(p.safe for p in points)} of them within the limit.", inside)

@@ -1,0 +1,1 @@
+"""The workbench: describe, judge, protect and attack in a browser on one's own machine. Each click is a line of the plan."""

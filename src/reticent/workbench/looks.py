@@ -1,0 +1,22 @@
+"""How the columns of the project's data look: asked once for each state of data and schema."""
+
+import json
+
+from reticent.web.site import Visit
+from reticent.web.work import Work
+from reticent.workbench import engine
+from reticent.workbench.project import Project
+
+
+def looked(visit: Visit[Project], *, values: bool = False) -> Work:
+    """The work that looks at the data; with `values` (only after "show values") their first records come along."""
+    project = visit.state
+    source = json.dumps(project.source(), sort_keys=True, default=str)
+    return visit.works.ask(
+        engine.look,
+        source,
+        str(project.folder),
+        project.stamp(),
+        values and visit.show_values,
+        title="Looking at the data",
+    )

@@ -1,0 +1,254 @@
+"""Plan: the steps as cards and as text side by side, both editable; add, remove, reorder, switch off, undo, redo."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from reticent.base.errors import ReticentError
+from reticent.jobs.options import METHODS, FileOutputSection, RiskSection
+from reticent.jobs.project import check_steps
+from reticent.web.form_values import Taken, take_form
+from reticent.web.forms import Field, form_of
+from reticent.web.site import Go, Note, Page, View, Visit, address
+from reticent.web.state import TextState
+from reticent.web.toml_text import TomlText, parse
+from reticent.workbench.project import Project
+from reticent.workbench.steps import form_for, known, method_class, options_of, steps_of, title_of
+
+SECTIONS: dict[str, type[Any]] = {"risk": RiskSection, "output": FileOutputSection}
+
+
+def show(visit: Visit[Project]) -> View | Go:
+    """The plan; the address says which step, section or text is open."""
+    if not visit.state.ready:
+        return Go(address("data"))
+    return _page(visit, visit.state.need("file"))
+
+
+def act(visit: Visit[Project]) -> View | Go:
+    """One change of the plan."""
+    state, sent = visit.state.need("file"), visit.sent
+    for name, change in ACTIONS.items():
+        if name in sent:
+            return change(visit, state)
+    return Go(address("plan"))
+
+
+def _history(visit: Visit[Project], state: TextState) -> Go:
+    state.step(-1 if visit.sent.get("to") == "undo" else 1, version=visit.sent.get("version"))
+    return Go(address("plan"))
+
+
+def _save_text(visit: Visit[Project], state: TextState) -> View | Go:
+    """Take the whole text; one that is no TOML stays on the page with the line that is wrong."""
+    text = visit.sent.get("text").replace("\r\n", "\n")
+    text += "" if text.endswith("\n") else "\n"
+    try:
+        parse(text, owner=state.name)
+    except ReticentError as err:
+        return _page(visit, state, text=text, text_error=str(err), status=422)
+    state.change(text, version=visit.sent.get("version"), what="edit of the text")
+    return Go(address("plan"))
+
+
+def _add(visit: Visit[Project], state: TextState) -> View | Go:
+    method = visit.sent.get("add")
+    cls = method_class(method)
+    taken = take_form(cls, visit.sent, owner=method)
+    if taken.errors or "more" in visit.sent:
+        return _page(visit, state, add=method, taken=taken)
+    text = TomlText(state.read().text)
+    steps = text.entries("step")
+    entry = {"method": method, **taken.values}
+    after = min(max(visit.sent.number("after", len(steps)), 0), len(steps))
+    state.change(
+        text.insert("step", after, entry).text, version=visit.sent.get("version"), what=title_of(entry).lower()
+    )
+    return Go(address("plan", step=after + 1, anchor=f"step-{after + 1}"))
+
+
+def _save_step(visit: Visit[Project], state: TextState) -> View | Go:
+    number = visit.sent.number("step")
+    text, entry = _entry(state, number)
+    method = str(entry.get("method"))
+    taken = take_form(method_class(method), visit.sent, kept=options_of(entry), owner=method)
+    if taken.errors or "more" in visit.sent:
+        return _page(visit, state, step=number, taken=taken)
+    active = {} if visit.sent.get("active") == "on" else {"active": False}
+    new = {"method": method, **active, **taken.values}
+    changed = text.set_entry("step", number - 1, new).text
+    state.change(changed, version=visit.sent.get("version"), what=title_of(new).lower())
+    return Go(address("plan", step=number, anchor=f"step-{number}"))
+
+
+def _remove(visit: Visit[Project], state: TextState) -> Go:
+    number = visit.sent.number("remove")
+    text, entry = _entry(state, number)
+    what = f"removal of {title_of(entry).lower()}"
+    state.change(text.remove("step", number - 1).text, version=visit.sent.get("version"), what=what)
+    return Go(address("plan"))
+
+
+def _switch(visit: Visit[Project], state: TextState) -> Go:
+    number = visit.sent.number("switch")
+    text, entry = _entry(state, number)
+    off = entry.get("active", True) is False
+    new = {key: value for key, value in entry.items() if key != "active"}
+    new = new if off else {"method": entry.get("method"), "active": False, **new}
+    what = f"{title_of(entry).lower()} switched {'on' if off else 'off'}"
+    state.change(text.set_entry("step", number - 1, new).text, version=visit.sent.get("version"), what=what)
+    return Go(address("plan", anchor=f"step-{number}"))
+
+
+def _move(visit: Visit[Project], state: TextState) -> Go:
+    up = "up" in visit.sent
+    number = visit.sent.number("up" if up else "down")
+    text, entry = _entry(state, number)
+    to = number - 1 if up else number + 1
+    if 1 <= to <= len(text.entries("step")):
+        what = f"move of {title_of(entry).lower()}"
+        state.change(text.move("step", number - 1, to - 1).text, version=visit.sent.get("version"), what=what)
+    return Go(address("plan", anchor=f"step-{max(to, 1)}"))
+
+
+def _save_section(visit: Visit[Project], state: TextState) -> View | Go:
+    name = visit.sent.get("section")
+    cls = SECTIONS[name]
+    text = TomlText(state.read().text)
+    taken = take_form(cls, visit.sent, kept=text.table.get(name, {}), owner=f"[{name}]")
+    if taken.errors:
+        return _page(visit, state, section=name, taken=taken)
+    state.change(
+        text.set_section(name, taken.values).text, version=visit.sent.get("version"), what=f"change of [{name}]"
+    )
+    return Go(address("plan", section=name, anchor=name))
+
+
+def _entry(state: TextState, number: int) -> tuple[TomlText, dict[str, Any]]:
+    text = TomlText(state.read().text)
+    steps = text.entries("step")
+    if not 1 <= number <= len(steps):
+        raise ReticentError(f"{state.name}: there is no step {number} any more.")
+    return text, steps[number - 1]
+
+
+ACTIONS: dict[str, Callable[[Visit[Project], TextState], View | Go]] = {
+    "to": _history,
+    "text": _save_text,
+    "remove": _remove,
+    "switch": _switch,
+    "up": _move,
+    "down": _move,
+    "section": _save_section,
+    "add": _add,
+    "step": _save_step,
+}
+
+
+def _page(
+    visit: Visit[Project],
+    state: TextState,
+    *,
+    step: int = 0,
+    add: str = "",
+    section: str = "",
+    taken: Taken | None = None,
+    text: str | None = None,
+    text_error: str = "",
+    status: int = 200,
+) -> View:
+    """The page; what a form sent and was not taken stands in the form again, with its sentences."""
+    now = state.read()
+    try:
+        plan = TomlText(now.text)
+    except ReticentError as err:  # edited outside: only the text can be corrected
+        return View(
+            "plan_text.html",
+            {"now": now, "file": state.name, "text": text or now.text, "text_error": text_error or str(err)},
+        )
+    wrong = dict(check_steps(state.path))
+    entries, asked = plan.entries("step"), visit.query
+    step = step or visit.number("step", 0)
+    add = add or (asked.get("add", "") if asked.get("add") in METHODS else "")
+    section = section or (asked.get("section", "") if asked.get("section") in SECTIONS else "")
+    steps = steps_of(entries, wrong)
+    values = taken.values if taken else None
+    errors = taken.errors if taken else {}
+    facts = {
+        "now": now, "file": state.name, "steps": steps, "wrong": wrong.get(0, ""), "methods": _methods(),
+        "open_step": step if 1 <= step <= len(steps) else 0, "add": add, "open_section": section,
+        "form_error": errors.get("", ""),
+        "form": _form(visit, plan, step if 1 <= step <= len(steps) else 0, add, section, values, errors),
+        "sections": [(name, _facts(plan.table.get(name, {}))) for name in SECTIONS],
+        "edit": text is not None or asked.get("edit") == "text", "text": now.text if text is None else text,
+        "text_error": text_error,
+        "marks": _marks(plan, entries, step), "after": visit.sent.number("after", visit.number("after", len(steps))),
+        "keys": _keys(visit.state), "risk": plan.table.get("risk", {}), "names": visit.state.names(),
+    }  # fmt: skip
+    return View("plan.html", facts, status=422 if errors else status)
+
+
+def _form(
+    visit: Visit[Project],
+    plan: TomlText,
+    step: int,
+    add: str,
+    section: str,
+    values: Mapping[str, Any] | None,
+    errors: Mapping[str, str],
+) -> tuple[Field, ...]:
+    more = {visit.sent.get("more"): 1} if "more" in visit.sent else None
+    if section:
+        own = plan.table.get(section, {}) if values is None else values
+        return form_of(SECTIONS[section], own, known=known(visit.state), errors=errors)
+    if add:
+        return form_for(visit.state, add, _asked(visit) if values is None else values, errors, more)
+    if step:
+        entry = plan.entries("step")[step - 1]
+        if entry.get("method") in METHODS:
+            return form_for(
+                visit.state, str(entry["method"]), options_of(entry) if values is None else values, errors, more
+            )
+    return ()
+
+
+def _asked(visit: Visit[Project]) -> dict[str, Any]:
+    """What other pages fill in beforehand: the variable of a new step."""
+    return {"variable": visit.query["variable"]} if "variable" in visit.query else {}
+
+
+def _methods() -> list[tuple[str, str]]:
+    return [(name, str(METHODS[name].__doc__ or "").split("\n", 1)[0]) for name in METHODS]
+
+
+def _facts(section: Any) -> str:
+    if not isinstance(section, Mapping) or not section:
+        return "as by default"
+    return ", ".join(f"{name} {value}" for name, value in section.items() if not isinstance(value, list | dict))
+
+
+def _marks(plan: TomlText, entries: list[dict[str, Any]], step: int) -> dict[int, str]:
+    """Which lines of the text are those of the open step, and which of steps that are switched off."""
+    marks: dict[int, str] = {}
+    for number, (first, last) in enumerate(plan.lines("step"), 1):
+        off = number <= len(entries) and entries[number - 1].get("active", True) is False
+        kind = "on" if number == step else "off" if off else ""
+        marks |= {line: kind for line in range(first, last + 1) if kind}
+    return marks
+
+
+def _keys(project: Project) -> list[str]:
+    return project.names("key")
+
+
+def note(project: Project) -> Note:
+    """How many steps there are; attention where one cannot run."""
+    state = project.plan("file")
+    if state is None:
+        return Note()
+    steps = TomlText(state.read().text).entries("step")
+    if not steps:
+        return Note("open")
+    return Note("attention" if check_steps(state.path) else "done", str(len(steps)))
+
+
+PAGE = Page("plan", "Plan", "File", show, act, note)

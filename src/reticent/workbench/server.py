@@ -1,0 +1,80 @@
+"""The server of the workbench: on loopback, with a one-time token, until the terminal stops it."""
+
+import logging
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from reticent.base.errors import ReticentError
+from reticent.web.guard import Guard
+from reticent.web.site import Site
+from reticent.web.work import Works
+from reticent.workbench.pages import PAGES
+from reticent.workbench.project import Project
+
+HOST = "127.0.0.1"
+PACKAGES = ("reticent.workbench", "reticent.web")
+Say = Callable[[str], None]
+
+
+def heading(project: Project) -> Mapping[str, str]:
+    """What the top bar says: the project, its plan, and the version that is saved."""
+    state = project.plan(project.kind)
+    if state is None:
+        return {"title": "New project" if project.waiting is None else project.stem, "file": "", "saved": ""}
+    try:
+        saved = f"Saved · version {state.read().number}"
+    except ReticentError:
+        saved = "The plan file is gone"
+    return {"title": project.stem, "file": state.name, "saved": saved}
+
+
+def site(project: Project, port: int) -> Site[Project]:
+    """The pages over a project, for a server on a port."""
+    guard = Guard((f"{HOST}:{port}", f"localhost:{port}"))
+    return Site(PAGES, project, guard, Works(), PACKAGES, heading)
+
+
+def serve(target: Path | None, *, say: Say, port: int = 0, browser: bool = True) -> None:
+    """Serve until Ctrl-C; `say` gets the address with its token, and the browser opens it."""
+    project = Project.open(target)
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as door:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind((HOST, port))
+        except OSError:
+            raise ReticentError(f"open: port {port} is taken; leave out --port, or give another.") from None
+        made = site(project, door.getsockname()[1])
+        made.works.warm("reticent.workbench.engine")
+        try:
+            _run(made, made.app(), door, say, browser=browser)
+        finally:
+            made.works.close()
+
+
+def _run(made: Site[Project], app: FastAPI, door: socket.socket, say: Say, *, browser: bool) -> None:
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # a traceback could hold values of records
+    config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
+    address = _address(made, door)
+    say(f"The workbench is at {address}\nStop it with Ctrl-C. Nothing leaves this machine.")
+    if browser:
+        webbrowser.open(address)
+    threading.Thread(target=_new_addresses, args=(made, door, say), daemon=True).start()
+    uvicorn.Server(config).run(sockets=[door])
+
+
+def _address(made: Site[Project], door: socket.socket) -> str:
+    return f"http://{HOST}:{door.getsockname()[1]}/enter?token={made.guard.new_token()}"
+
+
+def _new_addresses(made: Site[Project], door: socket.socket, say: Say) -> None:
+    """Each Enter in the terminal gives a new address, for another browser or one that was closed."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        for _ in sys.stdin:
+            say(f"The workbench is at {_address(made, door)}")
