@@ -92,7 +92,8 @@ def histogram(
     inside += f'<path class="g-axis" d="M{LEFT} {BOTTOM}H{RIGHT}"/>'
     for at, text in enumerate(edges):
         if text:
-            inside += _text(LEFT + at * (RIGHT - LEFT) / max(1, len(edges) - 1), 190, text, "middle")
+            anchor = "end" if at == len(edges) - 1 else "middle"
+            inside += _text(LEFT + at * (RIGHT - LEFT) / max(1, len(edges) - 1), 190, text, anchor)
     if limit is not None:
         x = LEFT + limit * (RIGHT - LEFT)
         side = ("end", -6) if limit > 0.5 else ("start", 6)

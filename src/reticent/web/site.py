@@ -156,7 +156,13 @@ class Site(Generic[State]):
             answer = View("problem.html", {"message": _failed(number, err), "page": page}, status=500)
         if isinstance(answer, Go):
             return RedirectResponse(answer.address, 303)
-        return self._drawn(page, request, answer, visit)
+        try:
+            return self._drawn(page, request, answer, visit)
+        except Exception as err:  # noqa: BLE001 - as above
+            number = secrets.token_hex(4)
+            log.error("error %s while drawing page %s: %s", number, page.name, type(err).__name__)
+            view = View("problem.html", {"message": _failed(number, err)}, status=500)
+            return self._drawn(page, request, view, visit)
 
     def _drawn(self, page: Page | None, request: Request, view: View, visit: Visit[State] | None) -> Response:
         running = view.work is not None and view.work.running
