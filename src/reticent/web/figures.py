@@ -58,6 +58,14 @@ def _grid(top: float, unit: str, mark: str = "") -> str:
     return "".join(lines) + _text(0, 10, unit) + mark
 
 
+@dataclass(frozen=True)
+class Limit:
+    """A line across a drawing: its place in [0, 1] along the axis, and its words."""
+
+    place: float
+    text: str
+
+
 def histogram(
     title: str,
     counts: Sequence[float],
@@ -65,11 +73,10 @@ def histogram(
     *,
     unit: str,
     axis: str,
-    limit: float | None = None,
-    limit_text: str = "",
+    limit: Limit | None = None,
     top: float | None = None,
 ) -> Markup:
-    """Bars side by side; `edges` are texts under them (empty: none), `limit` is a place in [0, 1] along the axis."""
+    """Bars side by side; `edges` are texts under them (empty: none); bars beyond the limit are hatched."""
     highest = nice_top(max([*counts, 0.0])) if top is None else top
     width = (RIGHT - LEFT) / max(1, len(counts))
     low: list[str] = []
@@ -78,7 +85,7 @@ def histogram(
         if count <= 0:
             continue
         x, y = LEFT + at * width, BOTTOM - max(1.0, (BOTTOM - TOP) * count / highest)
-        over = limit is not None and (at + 0.5) / len(counts) > limit
+        over = limit is not None and (at + 0.5) / len(counts) > limit.place
         (high if over else low).append(f"M{x + 0.8:.1f} {BOTTOM}V{y:.1f}H{x + width - 0.8:.1f}V{BOTTOM}z")
     hatch = f"hatch-{next(_ids)}"
     inside = _grid(highest, unit)
@@ -95,10 +102,10 @@ def histogram(
             anchor = "end" if at == len(edges) - 1 else "middle"
             inside += _text(LEFT + at * (RIGHT - LEFT) / max(1, len(edges) - 1), 190, text, anchor)
     if limit is not None:
-        x = LEFT + limit * (RIGHT - LEFT)
-        side = ("end", -6) if limit > 0.5 else ("start", 6)
+        x = LEFT + limit.place * (RIGHT - LEFT)
+        side = ("end", -6) if limit.place > 0.5 else ("start", 6)
         inside += f'<path class="g-limit" d="M{x:.1f} 14V{BOTTOM}"/>' + _text(
-            x + side[1], 23, limit_text, side[0], "strong"
+            x + side[1], 23, limit.text, side[0], "strong"
         )
     inside += _text(RIGHT, 208, axis, "end")
     return _svg(title, f"{len(counts)} bars, the highest {max([*counts, 0]):,.0f} {unit}.", inside)

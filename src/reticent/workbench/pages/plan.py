@@ -1,6 +1,7 @@
 """Plan: the steps as cards and as text side by side, both editable; add, remove, reorder, switch off, undo, redo."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from reticent.base.errors import ReticentError
@@ -45,7 +46,7 @@ def _save_text(visit: Visit[Project], state: TextState) -> View | Go:
     try:
         parse(text, owner=state.name)
     except ReticentError as err:
-        return _page(visit, state, text=text, text_error=str(err), status=422)
+        return _page(visit, state, _Open(text=text, text_error=str(err)))
     state.change(text, version=visit.sent.get("version"), what="edit of the text")
     return Go(address("plan"))
 
@@ -55,7 +56,7 @@ def _add(visit: Visit[Project], state: TextState) -> View | Go:
     cls = method_class(method)
     taken = take_form(cls, visit.sent, owner=method)
     if taken.errors or "more" in visit.sent:
-        return _page(visit, state, add=method, taken=taken)
+        return _page(visit, state, _Open(add=method, taken=taken))
     text = TomlText(state.read().text)
     steps = text.entries("step")
     entry = {"method": method, **taken.values}
@@ -72,7 +73,7 @@ def _save_step(visit: Visit[Project], state: TextState) -> View | Go:
     method = str(entry.get("method"))
     taken = take_form(method_class(method), visit.sent, kept=options_of(entry), owner=method)
     if taken.errors or "more" in visit.sent:
-        return _page(visit, state, step=number, taken=taken)
+        return _page(visit, state, _Open(step=number, taken=taken))
     active = {} if visit.sent.get("active") == "on" else {"active": False}
     new = {"method": method, **active, **taken.values}
     changed = text.set_entry("step", number - 1, new).text
@@ -116,7 +117,7 @@ def _save_section(visit: Visit[Project], state: TextState) -> View | Go:
     text = TomlText(state.read().text)
     taken = take_form(cls, visit.sent, kept=text.table.get(name, {}), owner=f"[{name}]")
     if taken.errors:
-        return _page(visit, state, section=name, taken=taken)
+        return _page(visit, state, _Open(section=name, taken=taken))
     state.change(
         text.set_section(name, taken.values).text, version=visit.sent.get("version"), what=f"change of [{name}]"
     )
@@ -144,70 +145,69 @@ ACTIONS: dict[str, Callable[[Visit[Project], TextState], View | Go]] = {
 }
 
 
-def _page(
-    visit: Visit[Project],
-    state: TextState,
-    *,
-    step: int = 0,
-    add: str = "",
-    section: str = "",
-    taken: Taken | None = None,
-    text: str | None = None,
-    text_error: str = "",
-    status: int = 200,
-) -> View:
+@dataclass(frozen=True)
+class _Open:
+    """What is open on the page: a step, a new step, a section or the text, and what a form sent and was not taken."""
+
+    step: int = 0
+    add: str = ""
+    section: str = ""
+    taken: Taken | None = None
+    text: str | None = None
+    text_error: str = ""
+
+    @property
+    def errors(self) -> Mapping[str, str]:
+        return self.taken.errors if self.taken else {}
+
+
+def _opened(visit: Visit[Project], n_steps: int) -> _Open:
+    """What the address asks to have open."""
+    asked, step = visit.query, visit.number("step", 0)
+    add, section = asked.get("add", ""), asked.get("section", "")
+    return _Open(
+        step if 1 <= step <= n_steps else 0, add if add in METHODS else "", section if section in SECTIONS else ""
+    )
+
+
+def _page(visit: Visit[Project], state: TextState, sent: _Open | None = None) -> View:
     """The page; what a form sent and was not taken stands in the form again, with its sentences."""
     now = state.read()
     try:
         plan = TomlText(now.text)
     except ReticentError as err:  # edited outside: only the text can be corrected
-        return View(
-            "plan_text.html",
-            {"now": now, "file": state.name, "text": text or now.text, "text_error": text_error or str(err)},
-        )
-    wrong = dict(check_steps(state.path))
-    entries, asked = plan.entries("step"), visit.query
-    step = step or visit.number("step", 0)
-    add = add or (asked.get("add", "") if asked.get("add") in METHODS else "")
-    section = section or (asked.get("section", "") if asked.get("section") in SECTIONS else "")
-    steps = steps_of(entries, wrong)
-    values = taken.values if taken else None
-    errors = taken.errors if taken else {}
+        text, wrong_text = (sent.text, sent.text_error) if sent and sent.text is not None else (now.text, str(err))
+        return View("plan_text.html", {"now": now, "file": state.name, "text": text, "text_error": wrong_text})
+    wrong, entries = dict(check_steps(state.path)), plan.entries("step")
+    opened = sent or _opened(visit, len(entries))
     facts = {
-        "now": now, "file": state.name, "steps": steps, "wrong": wrong.get(0, ""), "methods": _methods(),
-        "open_step": step if 1 <= step <= len(steps) else 0, "add": add, "open_section": section,
-        "form_error": errors.get("", ""),
-        "form": _form(visit, plan, step if 1 <= step <= len(steps) else 0, add, section, values, errors),
+        "now": now, "file": state.name, "steps": steps_of(entries, wrong), "wrong": wrong.get(0, ""), "methods": _methods(),
+        "open_step": opened.step, "add": opened.add, "open_section": opened.section,
+        "form_error": opened.errors.get("", ""), "form": _form(visit, plan, opened),
         "sections": [(name, _facts(plan.table.get(name, {}))) for name in SECTIONS],
-        "edit": text is not None or asked.get("edit") == "text", "text": now.text if text is None else text,
-        "text_error": text_error,
-        "marks": _marks(plan, entries, step), "after": visit.sent.number("after", visit.number("after", len(steps))),
-        "keys": _keys(visit.state), "risk": plan.table.get("risk", {}), "names": visit.state.names(),
+        "edit": opened.text is not None or visit.query.get("edit") == "text",
+        "text": now.text if opened.text is None else opened.text, "text_error": opened.text_error,
+        "marks": _marks(plan, entries, opened.step),
+        "after": visit.sent.number("after", visit.number("after", len(entries))),
+        "keys": visit.state.names("key"), "risk": plan.table.get("risk", {}),
     }  # fmt: skip
-    return View("plan.html", facts, status=422 if errors else status)
+    return View("plan.html", facts, status=422 if opened.errors or opened.text_error else 200)
 
 
-def _form(
-    visit: Visit[Project],
-    plan: TomlText,
-    step: int,
-    add: str,
-    section: str,
-    values: Mapping[str, Any] | None,
-    errors: Mapping[str, str],
-) -> tuple[Field, ...]:
+def _form(visit: Visit[Project], plan: TomlText, opened: _Open) -> tuple[Field, ...]:
+    """The form that is open: of a section, a new step, or a step of the plan."""
     more = {visit.sent.get("more"): 1} if "more" in visit.sent else None
-    if section:
-        own = plan.table.get(section, {}) if values is None else values
-        return form_of(SECTIONS[section], own, known=known(visit.state), errors=errors)
-    if add:
-        return form_for(visit.state, add, _asked(visit) if values is None else values, errors, more)
-    if step:
-        entry = plan.entries("step")[step - 1]
+    values, errors = opened.taken.values if opened.taken else None, opened.errors
+    if opened.section:
+        own = plan.table.get(opened.section, {}) if values is None else values
+        return form_of(SECTIONS[opened.section], own, known=known(visit.state), errors=errors)
+    if opened.add:
+        return form_for(visit.state, opened.add, _asked(visit) if values is None else values, errors, more)
+    if opened.step:
+        entry = plan.entries("step")[opened.step - 1]
         if entry.get("method") in METHODS:
-            return form_for(
-                visit.state, str(entry["method"]), options_of(entry) if values is None else values, errors, more
-            )
+            own = options_of(entry) if values is None else values
+            return form_for(visit.state, str(entry["method"]), own, errors, more)
     return ()
 
 
@@ -234,10 +234,6 @@ def _marks(plan: TomlText, entries: list[dict[str, Any]], step: int) -> dict[int
         kind = "on" if number == step else "off" if off else ""
         marks |= {line: kind for line in range(first, last + 1) if kind}
     return marks
-
-
-def _keys(project: Project) -> list[str]:
-    return project.names("key")
 
 
 def note(project: Project) -> Note:

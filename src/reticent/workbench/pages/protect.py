@@ -8,7 +8,7 @@ from typing import Any
 from reticent.base.checks import check_reason
 from reticent.base.errors import ReticentError
 from reticent.web.environment import shown_name
-from reticent.web.figures import histogram, nice_top
+from reticent.web.figures import Limit, histogram, nice_top
 from reticent.web.parts import Cell, Column, Row, Table
 from reticent.web.site import Go, Note, Page, View, Visit, address
 from reticent.web.toml_text import TomlText
@@ -182,7 +182,7 @@ def _plots(found: dict[str, Any]) -> list[tuple[str, Any, str]]:
         above = "" if place is None else sum(n for at, n in enumerate(counts) if (at + 0.5) / len(counts) > place)
         drawn = histogram(
             f"Records by risk, {title.lower()}", counts, AXIS, unit="records", axis="risk of a record, log scale",
-            limit=place, limit_text=f"limit {100 * limit:g} %" if limit else "", top=top,
+            limit=None if place is None else Limit(place, f"limit {100 * limit:g} %"), top=top,
         )  # fmt: skip
         plots.append((title, drawn, f"{above:,} records above the limit" if above != "" else ""))
     return plots
