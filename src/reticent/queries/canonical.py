@@ -6,7 +6,7 @@ the same query. Versions of a data set are linked by record id: for one response
 between versions is one unknown, a changed value is another.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cached_property
 
 import numpy as np
@@ -21,9 +21,10 @@ from reticent.data.record_marks import version_fingerprint
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 from reticent.queries.columns import ABSENT, Columns, RecordSet
+from reticent.queries.conditions import truth_of
 from reticent.queries.fixed import fixed_point, product
-from reticent.queries.language import And, Compare, Condition, Constant, In, IsMissing, Not, Or
-from reticent.queries.levels import CutpointError, Levels, OrderError, chosen_levels, comparable_levels, encode
+from reticent.queries.language import Condition
+from reticent.queries.levels import CutpointError, Levels, OrderError, encode
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.ties import ties_of
 
@@ -85,33 +86,7 @@ class Version:
         levels = self.levels
         if as_at_first:
             levels = {name: own.as_at_first() for name, own in levels.items()}
-        return self._truth(condition, levels)[0]
-
-    def _truth(self, condition: Condition, levels_of: Mapping[str, Levels]) -> tuple[Mask, Mask]:
-        """Where a condition is true and where it is false; elsewhere it is unknown."""
-        if isinstance(condition, Constant):
-            every = np.full(self.n_atoms, condition.value)
-            return every, ~every
-        if isinstance(condition, Not):
-            true, false = self._truth(condition.part, levels_of)
-            return false, true
-        if isinstance(condition, And | Or):
-            parts = [self._truth(part, levels_of) for part in condition.parts]
-            trues, falses = [p[0] for p in parts], [p[1] for p in parts]
-            if isinstance(condition, And):
-                return np.logical_and.reduce(trues), np.logical_or.reduce(falses)
-            return np.logical_or.reduce(trues), np.logical_and.reduce(falses)
-        codes = self.codes[condition.variable]
-        if isinstance(condition, IsMissing):
-            return codes == ABSENT, codes != ABSENT
-        levels = levels_of[condition.variable]
-        if isinstance(condition, In):
-            chosen = np.zeros(len(levels) + 1, dtype=bool)
-            for value in condition.values:
-                chosen |= chosen_levels(Compare(condition.variable, "=", value), levels)
-            return chosen[codes], ~chosen[codes] & (codes != ABSENT)
-        chosen, there = chosen_levels(condition, levels), comparable_levels(condition, levels)
-        return chosen[codes], ~chosen[codes] & there[codes]
+        return truth_of(condition, self.codes, levels, self.n_atoms)[0]
 
 
 def _refuse_infinite(data: Microdata, names: tuple[str, ...]) -> None:

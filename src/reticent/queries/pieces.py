@@ -46,10 +46,7 @@ class Piece:
         mask = columns.mask(self.records)
         if not self.known:
             return LinearRow.of(mask)
-        factors = np.ones(universe.versions[self.records.version].n_atoms, dtype=object)
-        for factor in self.known:
-            factors = factors * _known_integers(universe, self.records.version, factor)
-        at_columns = np.append(factors, 0)[columns.atom_of[self.records.version]]
+        at_columns = np.append(known_weights(universe, self), 0)[columns.atom_of[self.records.version]]
         levels = sorted({int(value) for value in at_columns[mask]} - {0})
         if len(levels) > MOST_LEVELS:
             raise ParameterError(f"{self._known_names} have too many different values here; use cutpoints.")
@@ -57,6 +54,14 @@ class Piece:
             raise ParameterError(f"{self._known_names} have values too large to be audited.")
         common = math.gcd(*levels) or 1  # a multiple of a row tells the same
         return LinearRow(tuple((level // common, mask & (at_columns == level)) for level in levels))
+
+
+def known_weights(universe: Universe, piece: Piece) -> NDArray[np.object_]:
+    """The product of the known factors of a piece at each atom of its version, as whole numbers on a common scale."""
+    factors = np.ones(universe.versions[piece.records.version].n_atoms, dtype=object)
+    for factor in piece.known:
+        factors = factors * _known_integers(universe, piece.records.version, factor)
+    return factors
 
 
 def _known_integers(universe: Universe, version: int, factor: Factor) -> NDArray[np.object_]:

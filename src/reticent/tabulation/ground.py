@@ -9,8 +9,12 @@ import numpy as np
 
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError
-from reticent.data.facts import COUNT, LARGEST, MISSING, OWN, Ground, Interval
+from reticent.base.randomness import Secret
+from reticent.data.facts import COUNT, LARGEST, MISSING, OWN, Fact, Facts, Ground, Interval, Term
 from reticent.data.microdata import Microdata
+from reticent.data.record_marks import record_words
+from reticent.data.response_relations import COUNT as RELATION_COUNT
+from reticent.data.response_relations import ResponseRelation
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.tabulate import MAX_DECIMALS, decimals_of
@@ -41,6 +45,15 @@ class GroundedData:
         """The true values of a response in units of its last decimal (missing: 0)."""
         values = np.nan_to_num(self.data.numbers((response,))[:, 0], nan=0.0)
         return np.rint(values * 10.0 ** self.decimals[response]).astype(np.int64)
+
+    @property
+    def values(self) -> dict[str, Ints]:
+        """The true values of all responses."""
+        return {name: self.whole(name) for name in self.decimals}
+
+    def marks(self, secret: Secret) -> Ints:
+        """A keyed number of each record, the same in every version of the data that has it."""
+        return record_words(self.data, secret)[:, 0].astype(np.int64)
 
     def units(self, response: str, units: Ints) -> Ints:
         """Those of some units that have a value of a response."""
@@ -163,3 +176,26 @@ def _bounds(data: Microdata, name: str, decimals: int, given: tuple[float | None
     ):
         raise DataError(f"ground: the bounds of {name!r} do not hold for all records; widen them.", variables=(name,))
     return ends
+
+
+def facts_of_relations(grounded: GroundedData, relations: Sequence[ResponseRelation], *, release: str) -> Facts:
+    """What relations between responses tell of every unit: `tot = dom + exp` holds record by record.
+
+    They are no release's own; whoever knows them knows them of every release of the data.
+    """
+    facts = []
+    for relation in relations:
+        names = [name for name in relation.names if name != RELATION_COUNT]
+        if any(name not in grounded.decimals for name in names):
+            continue
+        most = max(grounded.decimals[name] for name in names)
+        sign = dict(zip(relation.names, relation.coefs, strict=True))
+        ones = sign.get(RELATION_COUNT, 0) * 10**most
+        there = np.logical_and.reduce([grounded.there(name) for name in names])
+        for unit in np.flatnonzero(there).tolist():
+            terms = tuple(
+                Term(name, np.array([unit]), np.array([sign[name] * 10 ** (most - grounded.decimals[name])]))
+                for name in names
+            )
+            facts.append(Fact(terms, -ones, None if relation.inequality else -ones))
+    return Facts(release, tuple(facts))

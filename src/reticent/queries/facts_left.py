@@ -1,0 +1,323 @@
+"""What an answer tells, as facts over the ground: one declaration per query mode.
+
+An exact answer tells the sums that `pieces` lists, a camouflaged one the hull that its numbers come from. A refusal tells the
+arithmetic attacker nothing: what follows from it rests on the rules of the policy.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.arrays import Ints, Mask
+from reticent.base.errors import DataError, ParameterError
+from reticent.data.facts import COUNT, LARGEST, Fact, Facts, Term
+from reticent.queries.camouflage.mode import CamouflageMode
+from reticent.queries.canonical import RecordSet, Universe, Version
+from reticent.queries.columns import ABSENT
+from reticent.queries.conditions import truth_of
+from reticent.queries.fixed import fixed_point
+from reticent.queries.language import REGRESSIONS, Statistic
+from reticent.queries.levels import Levels
+from reticent.queries.modes import Cell, Mode, Request
+from reticent.queries.noise.cell_key import CellKeyMode
+from reticent.queries.pieces import Piece, known_weights, pieces
+from reticent.queries.refusals import Answer, Refusal
+from reticent.tables.perturb.origins import origins_of
+from reticent.tabulation.ground import GroundedData, missing_of
+
+NOWHERE = -2
+MOMENTS = "what sums of squares and products tell of single values"
+ORDER = "which record has a value in the order, and that one has it"
+TIMES = "what a life table tells of single times"
+SAMPLED = "how near answers from subsampled and slightly changed records are to the true ones"
+NOISY = "how near noisy sums and means are to the true ones"
+PRIVATE = "how likely each true value is after the noise"
+GAPS = "which counts between the ends the noise leaves out"
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """One value of an answer: the statistic, the cell it is about, and where it stands in the ground."""
+
+    places: "Places"
+    request: Request
+    cell: Cell
+    statistic: Statistic
+    value: object
+
+
+@dataclass(frozen=True)
+class Told:
+    """Facts of one value, and what it may tell beyond."""
+
+    facts: tuple[Fact, ...] = ()
+    beyond: str = ""
+
+
+Tell = Callable[[Mode, Asked], Told]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """How the answers of a mode are read, what they tell in words, and what they may tell beyond (empty: nothing)."""
+
+    tell: Tell
+    tells: str
+    beyond: str = ""
+
+
+DECLARED: dict[str, Declared] = {}
+"""The declaration of each query mode, by its name in a policy."""
+
+
+def declares(*names: str, tells: str, beyond: str = "") -> Callable[[Tell], Tell]:
+    """Register a function as the declaration of some modes."""
+
+    def take(tell: Tell) -> Tell:
+        for name in names:
+            DECLARED[name] = Declared(tell, tells, beyond)
+        return tell
+
+    return take
+
+
+def facts_left(
+    grounded: GroundedData, universe: Universe, mode: Mode, request: Request, result: Answer | Refusal, *, release: str
+) -> Facts:
+    """The facts that an answer leaves to the attacker; a refusal, or a refused value, leaves none."""
+    if isinstance(result, Refusal) or not request.cells:
+        return Facts(release, ())
+    places = Places(grounded, universe, request.cells[0].records.version)
+    facts: list[Fact] = []
+    beyond: dict[str, None] = {}
+    for cell, row in zip(request.cells, result.rows, strict=True):
+        for statistic, value in zip(request.query.statistics, row.values, strict=True):
+            if value is None:
+                continue
+            told = DECLARED[mode.name].tell(mode, Asked(places, request, cell, statistic, value))
+            facts += told.facts
+            beyond |= dict.fromkeys([told.beyond] if told.beyond else [])
+    words = "; ".join(beyond)
+    return Facts(release, tuple(facts), certified=not words, beyond=words)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the records and conditions of one version of a database stand in the ground."""
+
+    grounded: GroundedData
+    universe: Universe
+    number: int
+    _levels: dict[str, tuple[NDArray[np.int32], Levels]] = field(default_factory=dict, repr=False)
+
+    @property
+    def version(self) -> Version:
+        """The version that is asked about."""
+        return self.universe.versions[self.number]
+
+    @cached_property
+    def unit_of_record(self) -> Ints:
+        """The unit of each record of the version, by its id."""
+        mine, theirs = self.grounded.data.record_ids(), self.version.data.record_ids()
+        order = np.argsort(mine, kind="stable")
+        at = np.minimum(np.searchsorted(mine[order], theirs), len(mine) - 1)
+        if len(mine) != len(theirs) or not bool((mine[order][at] == theirs).all()):
+            raise DataError("facts: the ground and the database are of different records; make it of this version.")
+        return np.asarray(order[at], dtype=np.int64)
+
+    def units(self, records: RecordSet, response: str) -> Ints:
+        """The units of a record set that have a value of a response."""
+        found = np.sort(self.unit_of_record[self.universe.records(records)])
+        return self.grounded.units(response, found) if response in self.grounded.decimals else found
+
+    def levels(self, name: str) -> tuple[NDArray[np.int32], Levels]:
+        """The level of each atom of the ground for a filter, and the levels: all numbers that the ground has count as such."""
+        if name not in self._levels:
+            ground, own = self.grounded.ground, self.version.levels[name]
+            if name not in ground.variables:
+                raise DataError(f"facts: the ground does not have the filter {name!r}; name it among its variables.")
+            at = ground.variables.index(name)
+            texts = ground.categories[at]
+            if own.cutpoints:
+                of = [int(np.searchsorted(np.array(own.cutpoints), float(t), side="right")) for t in texts]
+            elif own.numbers is not None:
+                numbers = np.array([float(text) for text in texts])
+                own, of = Levels(texts, numbers=numbers, ordered=True), list(range(len(texts)))
+            else:
+                place = {text: position for position, text in enumerate(own.texts)}
+                of = [place.get(text, NOWHERE) for text in texts]
+            self._levels[name] = (np.array([*of, ABSENT], dtype=np.int32)[ground.codes[:, at]], own)
+        return self._levels[name]
+
+    def numbers(self, name: str) -> Ints:
+        """The numbers of a filter at each atom of the ground as whole multiples of one unit (missing: 0)."""
+        ground = self.grounded.ground
+        at = ground.variables.index(name)
+        whole = fixed_point(np.array([float(text) for text in ground.categories[at]])).integers
+        return np.append(whole, 0)[ground.codes[:, at]].astype(np.int64)
+
+    def atoms(self, request: Request, cell: Cell, present: tuple[str, ...]) -> Ints:
+        """The atoms of a cell, empty ones included, with a value of some variables."""
+        query, ground = request.query, self.grounded.ground
+        found = {name: self.levels(name) for name in query.condition_variables}
+        codes = {name: levels[0] for name, levels in found.items()}
+        inside = truth_of(query.where, codes, {name: own[1] for name, own in found.items()}, ground.n_atoms)[0]
+        for name, label in zip(query.by, cell.group, strict=True):
+            if label is not None:
+                inside = inside & self._labelled(name, label)
+        for name in present:
+            inside = inside & self._present(name)
+        return np.flatnonzero(inside)
+
+    def _labelled(self, name: str, label: str) -> Mask:
+        codes, levels = self.levels(name)
+        if levels.numbers is not None:
+            return np.asarray(np.isin(codes, np.flatnonzero(levels.numbers == float(label))))
+        return np.asarray(codes == levels.texts.index(label))
+
+    def _present(self, name: str) -> Mask:
+        ground, asked = self.grounded.ground, name if name in self.version.levels else missing_of(name)
+        if asked not in ground.variables:
+            return np.ones(ground.n_atoms, dtype=bool)
+        codes = ground.codes[:, ground.variables.index(asked)]
+        return np.asarray(codes >= 0 if asked == name else codes == 0)
+
+
+@declares(
+    "open",
+    "exact",
+    "simulatable",
+    tells="every sum that an exact answer gives away: counts, sums, of a mean both, of a regression its normal equations",
+    beyond="only of variances, correlations, regressions (sums of squares and products), of extremes and quantiles (which record "
+    "has them) and of life tables",
+)
+def _exact(mode: Mode, asked: Asked) -> Told:
+    name = asked.statistic.name
+    if name in ("min", "max"):
+        return _extreme(asked)
+    if name in ("median", "quantile"):
+        return Told(beyond=ORDER)
+    facts = []
+    beyond = ""
+    for piece in pieces(asked.statistic, asked.places.universe, asked.cell.records):
+        if not set(piece.responses) <= set(asked.statistic.variables):
+            continue  # what ties between responses tell is a fact of the data, not of the answer
+        if len(piece.responses) > 1:
+            beyond = MOMENTS
+            continue
+        fact = _count(asked, piece) if not piece.responses else _sum(asked, piece)
+        facts += [] if fact is None else [fact]
+    if name in REGRESSIONS or name == "km":
+        beyond = beyond or (MOMENTS if name in REGRESSIONS else TIMES)
+    return Told(tuple(facts), beyond)
+
+
+def _count(asked: Asked, piece: Piece) -> Fact | None:
+    """A number of records, or a sum of numbers that select; those of a part of the cell, as in regressions, are left out."""
+    if asked.statistic.name in (*REGRESSIONS, "km"):
+        return None
+    places = asked.places
+    atoms = places.atoms(asked.request, asked.cell, asked.statistic.variables)
+    weights = np.ones(len(atoms), dtype=np.int64)
+    for factor in piece.known:
+        weights = weights * places.numbers(factor.variable)[atoms]
+    atoms, weights = atoms[weights != 0], weights[weights != 0]
+    if not len(atoms):
+        return None
+    true = sum(int(n) * int(w) for n, w in zip(places.grounded.counts[atoms].tolist(), weights.tolist(), strict=True))
+    return Fact.exact((Term(COUNT, atoms, weights),), true)
+
+
+def _sum(asked: Asked, piece: Piece) -> Fact | None:
+    """A sum of a response, with known weights where the other factor is a filter."""
+    places, (response,) = asked.places, piece.responses
+    grounded = places.grounded
+    if response not in grounded.decimals:
+        raise DataError(f"facts: the ground does not have the response {response!r}; name it there.")
+    units = places.units(piece.records, response)
+    weights = np.ones(len(units), dtype=np.int64)
+    if piece.known:
+        at_atoms = known_weights(places.universe, piece)
+        record_of_unit = np.empty(grounded.ground.n_units, dtype=np.int64)
+        record_of_unit[places.unit_of_record] = np.arange(len(places.unit_of_record))
+        own = at_atoms[places.version.atom[record_of_unit[units]]]
+        common = math.gcd(*(int(w) for w in own)) or 1 if len(own) else 1
+        if any(abs(int(w)) // common >= LARGEST for w in own):
+            raise ParameterError("facts: the known numbers of a regression are too large to be exact.")
+        weights = np.array([int(w) // common for w in own], dtype=np.int64)
+        units, weights = units[weights != 0], weights[weights != 0]
+    if not len(units):
+        return None
+    true = sum(int(x) * int(w) for x, w in zip(grounded.whole(response)[units].tolist(), weights.tolist(), strict=True))
+    return Fact.exact((Term(response, units, weights),), true)
+
+
+def _extreme(asked: Asked) -> Told:
+    """Nobody lies beyond an extreme; who has it is not said."""
+    (response,) = asked.statistic.variables
+    units = asked.places.units(asked.cell.records, response)
+    whole = round(Fraction(repr(float(str(asked.value)))) * 10 ** asked.places.grounded.decimals[response])
+    ends = (whole, None) if asked.statistic.name == "min" else (None, whole)
+    return Told(tuple(Fact((Term.total(response, units[at : at + 1]),), *ends) for at in range(len(units))), ORDER)
+
+
+@declares(
+    "camouflage", tells="that all values of a response together lie in its stored hull: cells and slabs; counts exactly"
+)
+def _camouflaged(mode: Mode, asked: Asked) -> Told:
+    assert isinstance(mode, CamouflageMode)
+    if asked.statistic.name == "count":
+        atoms = asked.places.atoms(asked.request, asked.cell, asked.statistic.variables)
+        true = int(asked.places.grounded.counts[atoms].sum())
+        return Told((Fact.exact((Term.total(COUNT, atoms),), true),) if len(atoms) else ())
+    names = [name for name in asked.statistic.variables if name in mode.hulls]
+    return Told(tuple(fact for name in names for fact in _hull(mode, asked.places, name)))
+
+
+def _hull(mode: CamouflageMode, places: Places, response: str) -> list[Fact]:
+    placed, scale = mode.hulls[response], 10 ** places.grounded.decimals[response]
+    hull, here = placed.hull, np.flatnonzero(placed.positions >= 0)
+    units = places.unit_of_record[here]
+    at = placed.positions[here]
+    facts = []
+    for unit, row in zip(units.tolist(), at.tolist(), strict=True):
+        low, high = (Fraction(int(end)) * hull.half * scale for end in (hull.low[row], hull.high[row]))
+        facts.append(Fact((Term.total(response, np.array([unit])),), ceil(low), floor(high)))
+    sizes = np.bincount(hull.block[hull.block >= 0], minlength=len(hull.least_total))
+    for block in np.unique(hull.block[at][hull.block[at] >= 0]).tolist():
+        members = np.sort(units[hull.block[at] == block])
+        if len(members) == sizes[block]:  # of a block with members of other versions nothing is said here
+            low, high = (Fraction(int(end[block])) * hull.half * scale for end in (hull.least_total, hull.most_total))
+            facts.append(Fact((Term.total(response, members),), ceil(low), floor(high)))
+    return facts
+
+
+@declares("cell-key", tells="the true counts that the noise leads to the answered one; of sums nothing", beyond=NOISY)
+def _keyed(mode: Mode, asked: Asked) -> Told:
+    assert isinstance(mode, CellKeyMode)
+    if asked.statistic.name != "count":
+        return Told(beyond=NOISY)
+    atoms = asked.places.atoms(asked.request, asked.cell, asked.statistic.variables)
+    found = origins_of(mode.options.tables()[0], np.array([float(str(asked.value))]))
+    low, high = int(found.low[0]), int(found.high[0])
+    gaps = int(found.patterns[found.pattern[0]].sum()) < high - low + 1
+    facts = (Fact((Term.total(COUNT, atoms),), low, high),) if len(atoms) else ()
+    return Told(facts, GAPS if gaps else "")
+
+
+@declares(
+    "analysis", tells="nothing exactly: universes without a few records, with slightly changed values", beyond=SAMPLED
+)
+def _analysed(mode: Mode, asked: Asked) -> Told:
+    return Told(beyond=SAMPLED)
+
+
+@declares("private", tells="nothing exactly: every answer is differentially private", beyond=PRIVATE)
+def _private(mode: Mode, asked: Asked) -> Told:
+    return Told(beyond=PRIVATE)

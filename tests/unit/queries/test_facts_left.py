@@ -1,0 +1,161 @@
+"""What answers tell: a world agrees with the facts just if it gives the same answer."""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fact_worlds import A, B, Record, counts_in, data_of, satisfied
+from reticent.base.randomness import as_secret
+from reticent.data.facts import COUNT, Facts
+from reticent.queries.canonical import Universe, Version
+from reticent.queries.facts_left import DECLARED, facts_left
+from reticent.queries.language import Query
+from reticent.queries.modes import MODES, Cell, Mode, Request, Setting, mode_factory
+from reticent.queries.parse import parse
+from reticent.queries.policy import Bounds, Policy
+from reticent.queries.refusals import RISK, Answer
+from reticent.tabulation.ground import GroundedData
+
+PEOPLE: list[Record] = [("a1", "b1", 1), ("a1", "b2", 3), ("a2", "b1", 4), ("a2", "b1", 0)]
+
+
+@cache
+def _setting(mode: str) -> tuple[GroundedData, Setting]:
+    data, grounded = data_of(PEOPLE)
+    policy = Policy(
+        mode=mode,
+        test=mode == "open",
+        filters=("a", "b"),
+        responses=("v",),
+        minimum=1,
+        bounds={"v": Bounds(0, 4, True)},
+    )
+    universe = Universe((Version("v1", data, policy),), policy, as_secret(3))
+    return grounded, Setting(universe, policy, as_secret(4))
+
+
+def _asked(mode_name: str, text: str, wheres: list[tuple[str | None, ...]] | None = None) -> tuple[Mode, Request]:
+    _, setting = _setting(mode_name)
+    query = parse(text, setting.policy.limits)
+    assert isinstance(query, Query), query
+    here = setting.universe.current
+    cells = []
+    for group in wheres or [()]:
+        mask = here.select(query.where)
+        for name, label in zip(query.by, group, strict=True):
+            if label is not None:
+                mask = mask & (here.codes[name] == here.levels[name].texts.index(label))
+        cells.append(Cell(group, setting.universe.record_set(mask)))
+    return mode_factory(mode_name)(setting), Request(query, tuple(cells), "analyst")
+
+
+def _told(mode_name: str, text: str, groups: list[tuple[str | None, ...]] | None = None) -> tuple[Facts, Answer]:
+    grounded, setting = _setting(mode_name)
+    mode, request = _asked(mode_name, text, groups)
+    answer = mode.decide(request).result
+    assert isinstance(answer, Answer)
+    return facts_left(grounded, setting.universe, mode, request, answer, release="answer 1"), answer
+
+
+CONDITIONS: list[tuple[str, Callable[[Record], bool]]] = [
+    ("a = 'a1'", lambda r: r[0] == "a1"),
+    ("a IN ('a1', 'a3') AND NOT b = 'b1'", lambda r: r[0] in ("a1", "a3") and r[1] != "b1"),
+    ("a = 'a3' OR b = 'b2'", lambda r: r[0] == "a3" or r[1] == "b2"),
+]
+
+
+@pytest.mark.parametrize("mode", ["open", "simulatable", "camouflage"])
+@pytest.mark.parametrize(("where", "holds"), CONDITIONS)
+def test_a_count_is_one_equation_over_all_atoms(mode: str, where: str, holds: Callable[[Record], bool]) -> None:
+    facts, answer = _told(mode, f"SELECT COUNT(*) FROM data WHERE {where}")
+    assert facts.certified
+    grounded, _ = _setting("open")
+    for size in range(5):
+        for world in combinations_with_replacement(list(product(A, B)), size):
+            same = sum(map(holds, world)) == answer.value
+            assert satisfied(facts, {COUNT: counts_in(grounded, world)}) == same
+
+
+def _sums(where: Callable[[Record], bool]) -> Callable[[tuple[int, ...]], int]:
+    inside = [where(record) for record in PEOPLE]
+    return lambda values: sum(value for value, there in zip(values, inside, strict=True) if there)
+
+
+@pytest.mark.parametrize(("where", "holds"), CONDITIONS[:2])
+@pytest.mark.parametrize("statistic", ["SUM(v)", "AVG(v)", "SUM(v), AVG(v)"])
+def test_sums_and_means_tell_sums(statistic: str, where: str, holds: Callable[[Record], bool]) -> None:
+    facts, _ = _told("open", f"SELECT {statistic} FROM data WHERE {where}")
+    assert facts.certified
+    total = _sums(holds)
+    true = total(tuple(record[2] for record in PEOPLE))
+    for values in product(range(5), repeat=len(PEOPLE)):
+        assert satisfied(facts, {"v": np.array(values)}) == (total(values) == true)
+
+
+def test_groups_and_totals_tell_each_of_their_values() -> None:
+    groups: list[tuple[str | None, ...]] = [("a1",), ("a2",), ("a3",), (None,)]
+    facts, _ = _told("open", "SELECT COUNT(*), SUM(v) FROM data GROUP BY a WITH TOTALS", groups)
+    grounded, _ = _setting("open")
+    shown = {group: sum(group[0] in (None, r[0]) for r in PEOPLE) for group in groups}
+    for size in range(3, 6):
+        for world in combinations_with_replacement(list(product(A, B)), size):
+            same = all(sum(group[0] in (None, r[0]) for r in world) == n for group, n in shown.items())
+            assert satisfied(facts, {COUNT: counts_in(grounded, world)}) == same
+
+
+@pytest.mark.parametrize("text", ["VARIANCE(v)", "MAX(v)", "MEDIAN(v)"])
+def test_moments_and_orders_are_not_certified_and_true(text: str) -> None:
+    facts, _ = _told("open", f"SELECT {text} FROM data")
+    grounded, _ = _setting("open")
+    assert not facts.certified
+    assert facts.beyond
+    assert satisfied(facts, {COUNT: grounded.counts, "v": grounded.whole("v")})
+
+
+def test_camouflage_tells_its_hull() -> None:
+    facts, _ = _told("camouflage", "SELECT SUM(v) FROM data WHERE a = 'a1'")
+    assert facts.certified
+    grounded, setting = _setting("camouflage")
+    mode: Any = mode_factory("camouflage")(setting)
+    placed = mode.hulls["v"]
+    assert satisfied(facts, {"v": grounded.whole("v")})
+    for values in product(range(5), repeat=len(PEOPLE)):
+        own = [float(value / placed.hull.half) for value in values]
+        rows = placed.positions.tolist()
+        inside = all(placed.hull.low[r] <= x <= placed.hull.high[r] for r, x in zip(rows, own, strict=True))
+        for block in set(placed.hull.block[placed.hull.block >= 0].tolist()):
+            total = sum(x for r, x in zip(rows, own, strict=True) if placed.hull.block[r] == block)
+            inside &= bool(placed.hull.least_total[block] <= total <= placed.hull.most_total[block])
+        assert satisfied(facts, {"v": np.array(values)}) == inside
+
+
+def test_noisy_counts_tell_what_the_noise_can_come_from() -> None:
+    facts, answer = _told("cell-key", "SELECT COUNT(*) FROM data")
+    grounded, setting = _setting("cell-key")
+    mode: Any = mode_factory("cell-key")(setting)
+    table = mode.options.tables()[0]
+    for size in range(9):
+        row = table.rows[min(size, len(table.rows) - 1)]
+        chances = dict(zip((size + row.changes).astype(int).tolist(), row.chances.tolist(), strict=True))
+        counts = np.zeros(grounded.ground.n_atoms, dtype=np.int64)
+        counts[0] = size
+        may = chances.get(answer.value, 0.0) > 0
+        assert satisfied(facts, {COUNT: counts}) or not may
+        assert may or not facts.certified or not satisfied(facts, {COUNT: counts})
+
+
+def test_a_refusal_tells_nothing() -> None:
+    grounded, setting = _setting("open")
+    mode, request = _asked("open", "SELECT SUM(v) FROM data")
+    facts = facts_left(grounded, setting.universe, mode, request, RISK, release="answer 1")
+    assert facts.certified
+    assert not facts.facts
+
+
+def test_every_mode_has_a_declaration() -> None:
+    """A mode that is added without one fails here."""
+    assert set(DECLARED) == set(MODES)
