@@ -3,14 +3,17 @@
 An unprotected file is the yardstick: each attack that SAFE withstands succeeds on it, in the same test.
 """
 
+import hashlib
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 from reference.perturb_files import file_of, run
+from reticent.jobs.protect_file import read_file_plan, run_plan
 from reticent.microdata.mask.safe import Safe
 
 Row = tuple[str, ...]
@@ -107,3 +110,60 @@ def test_known_largest_deviations_prove_no_count_of_one_or_two(seed: int) -> Non
         assert low.fun - 1e-7 <= true[row] <= -high.fun + 1e-7
         assert low.fun - 1e-7 <= shown[row] <= -high.fun + 1e-7
         assert shown[row] not in (1, 2)
+
+
+def worlds_of(shown: Counter[Row], rows: list[Row], n: int) -> list[dict[Row, int]]:
+    """All true files of these combinations with n records in which everything that is shown exists."""
+    found = []
+    for counts in product(range(n + 1), repeat=len(rows)):
+        world = dict(zip(rows, counts, strict=True))
+        if sum(counts) == n and all(world[row] > 0 for row in shown):
+            found.append(world)
+    return found
+
+
+def away(world: dict[Row, int], shown: Counter[Row], at: int) -> int:
+    """The largest deviation in the table of one variable."""
+    values = {row[at] for row in world}
+    return max(abs(sum(c - shown[row] for row, c in world.items() if row[at] == value)) for value in values)
+
+
+def test_a_bound_on_deviations_proves_nothing_but_the_largest_deviation_itself_can() -> None:
+    """So the largest deviation is confidential, and the guarantee is against somebody who knows bounds."""
+    people = [("a",), ("a",), ("b",)]
+    data = file_of({"job": np.array([row[0] for row in people])})
+    applied = run(Safe(ways=1), data, secret=1)
+    shown = Counter(applied.data.frame.table.rows())
+    rows = [("a",), ("b",)]
+    fits = worlds_of(shown, rows, len(people))
+    largest = applied.facts["largest deviation"]["single"]
+    bounded = [world for world in fits if away(world, shown, 0) <= largest]
+    attained = [world for world in fits if away(world, shown, 0) == largest]
+    for row in rows:
+        assert len({world[row] for world in bounded}) > 1
+    assert any(len({world[row] for world in attained}) == 1 and people.count(row) < 3 for row in rows)
+    assert "bounds of the deviations" in applied.facts["guarantee"]
+    assert "not how large the largest is" in applied.facts["guarantee"]
+
+
+@pytest.mark.parametrize("crossed", [(), (("region", "sex"),)])
+def test_nothing_that_is_published_says_how_large_the_largest_deviation_is(
+    crossed: tuple[Row, ...], tmp_path: Path
+) -> None:
+    columns = truth(5)
+    (tmp_path / "data.csv").write_text(
+        ",".join(NAMES) + "\n" + "".join(",".join(row) + "\n" for row in zip(*columns.values(), strict=True))
+    )
+    (tmp_path / "schema.toml").write_text("".join(f'[[variable]]\nname = "{name}"\nrole = "key"\n' for name in NAMES))
+    (tmp_path / "office.key").write_text(hashlib.sha256(b"safe").hexdigest())
+    tables = ", ".join(str(list(table)) for table in (("region",), ("sex",), ("job",), *crossed)).replace("'", '"')
+    (tmp_path / "plan.toml").write_text(
+        '[data]\npath = "data.csv"\nschema = "schema.toml"\nsecret = "office.key"\n[[step]]\nmethod = "safe"\n'
+        f'tables = [{tables}]\n[risk]\nmost = 0.9\n[output]\npath = "out.csv"\npublic_report = "public.html"\n'
+    )
+    run_plan(read_file_plan(tmp_path / "plan.toml"))
+    assert "deviation" not in (tmp_path / "public.html").read_text()
+    order = [tuple(line.split(",")) for line in (tmp_path / "out.csv").read_text().splitlines()[1:]]
+    before = list(zip(*columns.values(), strict=True))
+    same = sum(old == new for old, new in zip(before, order, strict=True))
+    assert same < 0.5 * len(before), "rows do not stand where they stood, so copies cannot be told by their place"

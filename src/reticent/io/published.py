@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.base.checks import check_choice, did_you_mean
 from reticent.base.errors import DataError
@@ -36,7 +37,9 @@ def read_published_table(path: Path | str) -> PublishedTable:
     except (OSError, UnicodeError, csv.Error) as err:
         why = err.strerror or "input error" if isinstance(err, OSError) else "it is no CSV in UTF-8"
         raise DataError(f"{path.name}: cannot be read as a published table ({why}).") from err
-    if lines and lines[0][-1:] == [MEASURE]:  # what was said of the noise is not needed to read the table again
+    told: list[str] | None = None
+    if lines and lines[0][-1:] == [MEASURE]:
+        told = [line[-1] if line else "" for line in lines[1:]]
         lines = [line[:-1] for line in lines]
     if not lines or lines[0][-2:] != ["value", "status"] or len(lines[0]) < 3:
         raise DataError(f"{path.name}: a published table has columns for its dimensions, then value and status.")
@@ -57,7 +60,18 @@ def read_published_table(path: Path | str) -> PublishedTable:
         codes.append(tuple(line[:n]))
         values.append(value)
         states.append(line[-1])
-    return PublishedTable(tuple(lines[0][:n]), tuple(codes), np.array(values), tuple(states), decimals=decimals)
+    return PublishedTable(
+        tuple(lines[0][:n]), tuple(codes), np.array(values), tuple(states), decimals=decimals,
+        measure=None if told is None else _measures(told, path.name),
+    )  # fmt: skip
+
+
+def _measures(told: list[str], name: str) -> NDArray[np.float64]:
+    """What was said of the noise: whole numbers, or nothing."""
+    for number, text in enumerate(told, start=2):
+        if text and not (text.isascii() and text.isdigit()):
+            raise DataError(f"{name}, line {number}: {MEASURE} must be a whole number from 0 on, or empty.")
+    return np.array([float(text) if text else np.nan for text in told])
 
 
 def published_frame(table: PublishedTable, *, kind: str = "polars") -> Any:

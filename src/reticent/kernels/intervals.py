@@ -85,6 +85,60 @@ def _narrow_row(
 
 
 @njit(cache=True)
+def _part_row(
+    start: int,
+    stop: int,
+    cells: Narrow,
+    coefs: Narrow,
+    low: Ints,
+    high: Ints,
+    base: Ints,
+    pattern: Narrow,
+    patterns: Mask,
+    alike: Ints,
+    touched: Mask,
+) -> bool:
+    """Narrow the cells of one sum by what differs: a part that is published unlike its total is not all of it.
+
+    False if no values are left to one of them; rows that are no sums of parts say nothing.
+    """
+    total, least, some = -1, 0, 0
+    for at in range(start, stop):
+        a = cells[at]
+        if coefs[at] == -1 and total < 0:
+            total = a
+        elif coefs[at] != 1:
+            return True
+        else:
+            least += low[a]
+            some += high[a] > 0
+    if total < 0 or alike[total] < 0:
+        return True
+    for at in range(start, stop):
+        a = cells[at]
+        if a == total or alike[a] < 0 or alike[a] == alike[total] or least - low[a] > 0:
+            continue
+        if high[a] > high[total] - 1:
+            high[a] = _snapped(high[total] - 1, -1, a, base, pattern, patterns)
+            touched[a] = True
+        if low[total] < low[a] + 1:
+            low[total] = _snapped(low[a] + 1, 1, total, base, pattern, patterns)
+            touched[total] = True
+        if low[a] > high[a] or low[total] > high[total]:
+            return False
+        if some - (high[a] > 0) == 1:  # somebody else is there, and only one other part is left
+            for other in range(start, stop):
+                b = cells[other]
+                if b != a and b != total and high[b] > 0 and low[b] < 1:
+                    low[b] = _snapped(1, 1, b, base, pattern, patterns)
+                    touched[b] = True
+                    least += low[b]
+                    if low[b] > high[b]:
+                        return False
+    return True
+
+
+@njit(cache=True)
 def propagate(
     indptr: Ints,
     cells: Narrow,
@@ -97,11 +151,13 @@ def propagate(
     base: Ints,
     pattern: Narrow,
     patterns: Mask,
+    alike: Ints,
     sweeps: int,
 ) -> int:
     """Narrow [low, high] in place by all relations Σ coef·x = target until nothing moves; O(entries) for each sweep.
 
-    `patterns` are sets of values a cell may have, from `base` on. Returns the sweeps that were needed, −1 if a cell has no
+    `patterns` are sets of values a cell may have, from `base` on. Cells with the same records have the same value in `alike`
+    (−1: no such rule; an empty array: for no cell). Returns the sweeps that were needed, −1 if a cell has no
     value left, `sweeps` + 1 if it was stopped.
     """
     n_rows = indptr.shape[0] - 1
@@ -116,6 +172,10 @@ def propagate(
             ok = _narrow_row(
                 indptr[row], indptr[row + 1], targets[row], cells, coefs, low, high, base, pattern, patterns, touched
             )
+            if ok and alike.shape[0]:
+                ok = _part_row(
+                    indptr[row], indptr[row + 1], cells, coefs, low, high, base, pattern, patterns, alike, touched
+                )
             if not ok:
                 return -1
             for at in range(indptr[row], indptr[row + 1]):

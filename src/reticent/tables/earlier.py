@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import EMPTY, HIDDEN, MAGNITUDE, PUBLISHED, PublishedTable
 from reticent.data.table import Table
 from reticent.tables.apriori import Knowledge
+from reticent.tables.problem import Before
 from reticent.tabulation.linked import System
 
 
@@ -53,33 +53,54 @@ def with_earlier(system: System, knowledge: Knowledge, earlier: Mapping[int, Pub
     return replace(knowledge, verdict=judged, lower_bound=lower, notes=tuple(notes))
 
 
-def noise_before(system: System, earlier: Mapping[int, PublishedTable]) -> NDArray[np.float64] | None:
-    """What earlier releases of noisy counts show of each cell (NaN: nothing); None if there are none, or they show the truth.
+def split_earlier(
+    system: System, earlier: Mapping[int, PublishedTable]
+) -> tuple[dict[int, PublishedTable], dict[int, PublishedTable]]:
+    """Releases that show the truth, and those of noisy counts: complete ones in which some count is another one."""
+    noisy = {number: release for number, release in earlier.items() if _is_noisy(system, number, release)}
+    return {number: release for number, release in earlier.items() if number not in noisy}, noisy
+
+
+def _is_noisy(system: System, number: int, release: PublishedTable) -> bool:
+    table = system.parts[number]
+    _check_dimensions(release, table)
+    if HIDDEN in release.status:
+        return False
+    places = [table.find(codes) for codes in release.codes]
+    return any(
+        state == PUBLISHED and cell is not None and float(value) != float(table.values[cell])
+        for state, cell, value in zip(release.status, places, release.values, strict=True)
+    )
+
+
+def noise_before(system: System, noisy: Mapping[int, PublishedTable]) -> Before | None:
+    """What earlier releases of noisy counts show of each cell; None if there are none.
 
     The same cell in two releases must have one value there.
     """
-    found = np.full(system.table.n_cells, np.nan)
-    for number, release in earlier.items():
+    if not noisy:
+        return None
+    n = system.table.n_cells
+    values, measure, by = np.full(n, np.nan), np.full(n, np.nan), np.full(n, -1, dtype=np.int64)
+    for order, (number, release) in enumerate(noisy.items()):
         table, members = system.parts[number], system.members[number]
-        _check_dimensions(release, table)
         for row, codes in enumerate(release.codes):
             cell, value = table.find(codes), float(release.values[row])
-            if release.status[row] == HIDDEN:
-                return None
             if cell is None or release.status[row] == EMPTY:
                 if value > 0:
                     raise DataError(
                         f"earlier: {' × '.join(codes)} has no records now; the release must be of the same data."
                     )
                 continue
-            before = float(found[members[cell]])
-            if not np.isnan(before) and before != value:
+            at = members[cell]
+            if not np.isnan(values[at]) and values[at] != value:
                 raise DataError(
                     f"earlier: {' × '.join(codes)} has other values in two earlier releases; leave one out."
                 )
-            found[members[cell]] = value
-    seen = ~np.isnan(found)
-    return None if np.array_equal(found[seen], system.table.values[seen]) else found
+            values[at], by[at] = value, order
+            if release.measure is not None:
+                measure[at] = release.measure[row]
+    return Before(values, by, measure)
 
 
 def _check_dimensions(release: PublishedTable, table: Table) -> None:

@@ -363,7 +363,7 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, judged: bool = Fals
         _check_additive(problem, outcome.values)
     if outcome.noise or not outcome.additive:
         found = audit_noise(problem, outcome, progress=progress)
-        return replace(found, exposed=found.exposed | _determined(problem, found))
+        return replace(found, exposed=found.exposed | _determined(problem, outcome, found))
     published = outcome.values if outcome.keeps_distance else None
     found = audit_exchanged(
         problem, outcome.low, outcome.high, published=published, levels=outcome.levels, judged=judged, progress=progress
@@ -373,10 +373,11 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, judged: bool = Fals
     return replace(found, exposed=found.exposed | too_few_candidates(problem, outcome.candidates)[found.cells])
 
 
-def _determined(problem: SuppressionProblem, found: Audit) -> Mask:
-    """Cells with somebody in them whose noise is undone exactly, unsafe or not; frozen ones are true as they stand."""
+def _determined(problem: SuppressionProblem, outcome: Outcome, found: Audit) -> Mask:
+    """Cells with somebody in them whose noise is undone exactly, unsafe or not; frozen and kept ones are true as they stand."""
     known = found.high - found.low <= problem.tolerance
-    return np.asarray(known & (problem.values[found.cells] != 0) & ~problem.frozen[found.cells])
+    as_they_are = problem.frozen if outcome.kept is None else problem.frozen | outcome.kept
+    return np.asarray(known & (problem.values[found.cells] != 0) & ~as_they_are[found.cells])
 
 
 def _check_additive(problem: SuppressionProblem, values: Floats) -> None:

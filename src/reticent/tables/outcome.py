@@ -20,7 +20,8 @@ class Outcome:
     With `candidates` the true value of an unsafe cell lies in one of two ranges, which are judged together.
     Without `levels` unsafe cells need no protection interval: they must only not be known exactly. `noise` says that values
     were drawn: then every cell is attacked, whether the values add up or not. Of noisy counts `origins` has which true
-    ones are possible, and `measure` what is published of the size of each change (NaN: nothing).
+    ones are possible, and `measure` what is published of the size of each change (NaN: nothing). `kept` cells are published as
+    they are by the rules of the method: everybody knows them, and only where they are unsafe that exposes them.
     """
 
     hidden: Mask
@@ -38,3 +39,4 @@ class Outcome:
     noise: bool = False
     origins: Origins | None = None
     measure: Floats | None = None
+    kept: Mask | None = None

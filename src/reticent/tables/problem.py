@@ -54,6 +54,25 @@ class Known(TypedDict, total=False):
 
 
 @dataclass(frozen=True, eq=False)
+class Before:
+    """What earlier releases show of each cell after noise: values (NaN: nothing), which release (−1: none), and what is
+    published there of the size of the change (NaN: nothing).
+    """
+
+    values: Floats
+    release: NDArray[np.int64]
+    measure: Floats
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def known(self) -> Mask:
+        """Cells that are out already."""
+        return np.asarray(~np.isnan(self.values))
+
+
+@dataclass(frozen=True, eq=False)
 class SuppressionProblem:
     """Cells with true values, what hiding them costs, what each primary needs, and what the attacker knows.
 
@@ -64,7 +83,7 @@ class SuppressionProblem:
     `sums` of others, which are no cells of a table; the `judge` says which sums are unsafe (None: nobody can tell). No
     `coalition` of up to so many respondents alone in a cell may find another primary exactly, nor with `insider_levels` more
     closely than its levels. `partners` are the respondents of cells that have a few: if these join, they know the cell.
-    `published` has what an earlier release shows of each cell after noise (NaN: nothing).
+    `published` has what earlier releases show of each cell after noise.
     """
 
     values: Floats
@@ -85,7 +104,7 @@ class SuppressionProblem:
     insider_levels: bool = False
     coalition: int = 1
     partners: Mapping[int, frozenset[int]] = field(default_factory=dict, repr=False)
-    published: Floats | None = field(default=None, repr=False)
+    published: Before | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         n = self.relations.n_cells

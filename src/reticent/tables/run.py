@@ -10,6 +10,7 @@ from reticent.base.arrays import Mask
 from reticent.base.errors import InfeasibleError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
+from reticent.data.published_table import PublishedTable
 from reticent.tables.attack import Audit
 from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.attack.insiders import Insider
@@ -17,7 +18,7 @@ from reticent.tables.attack.insiders import insiders as find_insiders
 from reticent.tables.attack.noise import noise_note
 from reticent.tables.attack.sums import published_sums
 from reticent.tables.cell_draws import CellDraws
-from reticent.tables.earlier import check_earlier, noise_before, with_earlier
+from reticent.tables.earlier import check_earlier, noise_before, split_earlier, with_earlier
 from reticent.tables.inputs import build_problem, room_notes
 from reticent.tables.joint import (
     Joint,
@@ -156,13 +157,17 @@ def judged_tables(request: TableRequest, one: ResponseTables) -> Judged:
     The method says whether empty cells can be told apart: those that exchange values publish every 0 alike.
     """
     system = one.system
-    noisy = noise_before(system, one.earlier) if keeps_noise(request.method) and system.table.is_count else None
-    known = one.knowledge if noisy is not None else with_earlier(system, one.knowledge, one.earlier)
+    noisy: Mapping[int, PublishedTable] = {}
+    exact = one.earlier
+    if keeps_noise(request.method) and system.table.is_count:
+        exact, noisy = split_earlier(system, one.earlier)
+    known = with_earlier(system, one.knowledge, exact)
     problem = build_problem(
         system.table, system.relations, known, bounds=one.bounds, cost=request.cost, hide_empty=request.hide_empty,
         exchanged=not hides(request.method),
     )  # fmt: skip
-    return Judged(system, known, replace(problem, judge=judged_sums(system, known.verdict.rules), published=noisy))
+    judge = judged_sums(system, known.verdict.rules)
+    return Judged(system, known, replace(problem, judge=judge, published=noise_before(system, noisy)))
 
 
 def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progress) -> ProtectedTable:

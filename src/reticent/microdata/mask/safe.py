@@ -27,9 +27,10 @@ from reticent.microdata.risk.shown_combinations import attack_shown
 MOST_TABLES = 1_000
 FEWEST_RECORDS = 3
 GUARANTEE = (
-    "Against the arithmetic attacker, who knows the method, the controlled tables and the largest deviations: every table "
-    "of this file, however crossed, filtered or merged, has counts of 0 or at least 3, and no true count of 1 or 2 can be "
-    "proved, because the published counts themselves fit everything he knows. Not covered: presence (a combination that is "
+    "Against the arithmetic attacker, who knows the method, the controlled tables and bounds of the deviations, not how large "
+    "the largest is: every table of this file, however crossed, filtered or merged, has counts of 0 or at least 3, and no true "
+    "count of 1 or 2 can be proved, because the published counts themselves fit everything he knows. Whoever is told that a "
+    "deviation is reached can prove more: keep the report confidential. Not covered: presence (a combination that is "
     "shown exists), a value that all who fit share (it is true of somebody), and likely guesses (a published 3 often stands "
     "for one or two records). Not for the transparent attacker. A second release of these records, with another secret or "
     "other options, tells more."

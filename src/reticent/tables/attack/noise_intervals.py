@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from reticent.base.arrays import Floats
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.kernels.intervals import OPEN, propagate
@@ -34,7 +34,8 @@ def narrowed(relations: Relations, origins: Origins, low: Floats, high: Floats) 
     indptr, rows, _ = relations.by_cell
     done = propagate(
         relations.indptr, relations.cells, relations.coefs, np.rint(relations.rhs).astype(np.int64),
-        indptr, rows, bottom, top, origins.base, origins.pattern, origins.patterns, SWEEPS,
+        indptr, rows, bottom, top, origins.base, origins.pattern, origins.patterns,
+        np.zeros(0, dtype=np.int64) if origins.alike is None else origins.alike, SWEEPS,
     )  # fmt: skip
     if done < 0:
         raise DataError(
@@ -89,13 +90,15 @@ def program_of(relations: Relations, origins: Origins, start: Narrowed) -> Linea
             upper.append(ends[1])
     own = sparse.csr_array((entries, (rows, columns)), shape=(2 * len(gaps), width))
     matrix = sparse.hstack([relations.matrix(), sparse.csr_array((relations.n_rows, len(gaps)))])
+    apart = different(relations, origins)
+    between = apart_rows(apart, width)
     return LinearModel(
         np.zeros(width),
         np.concatenate([start.low, np.zeros(len(gaps))]),
         np.concatenate([start.high, np.ones(len(gaps))]),
-        sparse.csr_array(sparse.vstack([matrix, own])),
-        np.concatenate([relations.rhs, np.array(lower)]),
-        np.concatenate([relations.rhs, np.array(upper)]),
+        sparse.csr_array(sparse.vstack([matrix, own, between])),
+        np.concatenate([relations.rhs, np.array(lower), np.ones(len(apart))]),
+        np.concatenate([relations.rhs, np.array(upper), np.full(len(apart), np.inf)]),
         integer=np.ones(width, dtype=bool),
     )
 
@@ -110,3 +113,31 @@ def _gaps(origins: Origins, start: Narrowed) -> list[tuple[int, float, float]]:
         jumps = np.flatnonzero(np.diff(values) > 1)
         found += [(cell, float(values[at]), float(values[at + 1])) for at in jumps.tolist()]
     return found
+
+
+def different(relations: Relations, origins: Origins, rows: Ints | None = None) -> Ints:
+    """Pairs of a total and one of its parts that are published unlike although the same records would be published alike.
+
+    So at least one record is in the total and not in that part. `rows` limits the relations that are looked at.
+    """
+    if origins.alike is None:
+        return np.zeros((0, 2), dtype=np.int64)
+    row_of = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))
+    minus = np.bincount(row_of[relations.coefs == -1], minlength=relations.n_rows)
+    plus = np.bincount(row_of[relations.coefs == 1], minlength=relations.n_rows)
+    sums = (minus == 1) & (minus + plus == np.diff(relations.indptr)) & (relations.rhs == 0)
+    if rows is not None:
+        sums &= np.isin(np.arange(relations.n_rows), rows)
+    totals = np.full(relations.n_rows, -1, dtype=np.int64)
+    totals[row_of[relations.coefs == -1]] = relations.cells[relations.coefs == -1]
+    parts = (relations.coefs == 1) & sums[row_of]
+    pairs = np.column_stack([totals[row_of[parts]], relations.cells[parts].astype(np.int64)])
+    shown = origins.alike[pairs]
+    return np.asarray(pairs[(shown >= 0).all(axis=1) & (shown[:, 0] != shown[:, 1])])
+
+
+def apart_rows(pairs: Ints, width: int) -> sparse.csr_array:
+    """A row per pair: the total less the part."""
+    n = len(pairs)
+    entries = np.concatenate([np.ones(n), -np.ones(n)])
+    return sparse.csr_array((entries, (np.tile(np.arange(n), 2), pairs.T.ravel())), shape=(n, width))

@@ -102,6 +102,7 @@ def attack_differences(
         np.concatenate([origins.base, np.zeros(extra, dtype=np.int64)]),
         np.concatenate([origins.pattern, np.full(extra, -1)]).astype(np.int32),
         origins.patterns,
+        alike=None if origins.alike is None else np.concatenate([origins.alike, np.full(extra, -1)]),
     )
     low = np.concatenate([origins.low, np.zeros(extra)])
     high = np.concatenate([origins.high, np.full(extra, np.inf)])

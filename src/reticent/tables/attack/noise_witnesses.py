@@ -15,9 +15,9 @@ from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.solve.highs import HighsSession
 from reticent.solve.model import LinearModel, Status
-from reticent.tables.attack.noise_intervals import Narrowed, program_of
+from reticent.tables.attack.noise_intervals import Narrowed, apart_rows, different, program_of
 from reticent.tables.perturb.origins import Origins
-from reticent.tables.perturb.summing import summing
+from reticent.tables.perturb.summing import Summing, summing
 from reticent.tables.problem import SuppressionProblem
 
 MODERATE = 3_000
@@ -39,16 +39,25 @@ def found_witnesses(problem: SuppressionProblem, origins: Origins, found: Narrow
     for step in (1, -1):
         blocked = ~_may_be(problem.values + step, origins, found)
         fits = (np.asarray(columns.T @ blocked.astype(np.float64)) == 0) & ~linked
+        if step < 0:
+            fits &= ~_last_ones(problem, origins, sums)
         proved |= np.asarray(sums.matrix @ fits.astype(np.float64)) > 0
     return proved
 
 
+def _last_ones(problem: SuppressionProblem, origins: Origins, sums: Summing) -> Mask:
+    """Inner cells with the one person by whom a total differs from a part that is published unlike it."""
+    pairs = different(problem.relations, origins)
+    true = problem.values
+    pairs = pairs[true[pairs[:, 0]] - true[pairs[:, 1]] == 1]
+    ones = true[sums.inner] == 1
+    between = sparse.csr_array(sums.matrix[pairs[:, 0]] - sums.matrix[pairs[:, 1]])
+    return np.asarray((np.diff(sparse.csc_array(between).indptr) > 0) & ones)
+
+
 def _may_be(values: Floats, origins: Origins, found: Narrowed) -> Mask:
     """Whether each cell may have this true count behind what is published."""
-    at = np.rint(values).astype(np.int64) - origins.base
-    inside = (at >= 0) & (at < origins.patterns.shape[1]) & (values >= found.low) & (values <= found.high)
-    allowed = origins.patterns[origins.pattern, np.clip(at, 0, origins.patterns.shape[1] - 1)]
-    return np.asarray(inside & allowed)
+    return np.asarray(origins.allows(values) & (values >= found.low) & (values <= found.high))
 
 
 def confirmed(problem: SuppressionProblem, origins: Origins, found: Narrowed, proved: Mask) -> tuple[Narrowed, Mask]:
@@ -120,7 +129,11 @@ def _around(
     allowed = _single_run(origins, found, cells, true)
     low = np.where(elsewhere, true, allowed[0])
     high = np.where(elsewhere, true, allowed[1])
-    inner = _ends(LinearModel(np.zeros(len(cells)), low, high, part, rhs, rhs, np.ones(len(cells), bool)), cells, cell)
+    pairs = np.searchsorted(cells, different(problem.relations, origins, rows))
+    n, more = len(cells), len(pairs)
+    wide = sparse.csr_array(sparse.vstack([part, apart_rows(pairs, n)]))
+    least, most = np.concatenate([rhs, np.ones(more)]), np.concatenate([rhs, np.full(more, np.inf)])
+    inner = _ends(LinearModel(np.zeros(n), low, high, wide, least, most, np.ones(n, bool)), cells, cell)
     value = float(problem.values[cell])
     moves = inner is not None and (inner[0] < value or inner[1] > value)
     return whole if outer is None else outer, moves

@@ -31,6 +31,7 @@ from reticent.tables.perturb.record_keys import RecordKeys, contributing_keys
 from reticent.tables.problem import SuppressionProblem
 
 OWNER = "invariant"
+NOBODY = PerturbationTable((Row.of(0.0, np.zeros(1), np.ones(1)),), "no counts")
 OWN_TABLE = (
     "The transition matrix and the quotas follow the frequencies of this table, so a cell may get other noise in another table: "
     'publish tables that share cells together as linked tables, or give frequencies and selection = "keys".'
@@ -129,12 +130,12 @@ class InvariantOnTable:
             raise ParameterError(f"{OWNER}: counts must not be negative.")
         keys = self._keys(secret)
         values = counts.astype(np.float64)
-        made = []
+        made: list[tuple[Ints, PerturbationTable]] = []
         for number, cells in enumerate(self._strata()):
             found = self._matrix(counts[cells])
+            made.append((cells, NOBODY if found is None else found.table))
             if found is None:
                 continue
-            made.append(found.table)
             if method.selection == "keys":
                 change = np.where(counts[cells] == 0, 0.0, found.table.changes(counts[cells], keys[cells]))
             else:
@@ -147,9 +148,15 @@ class InvariantOnTable:
                 )
             values[cells] += change
         noise = CountNoise(
-            _possible(made), values, keys, method.skip, method.add_up, method.measure, "perturbed, frequencies kept", OWNER
+            made[0][1], values, keys, method.skip, method.add_up, method.measure, "perturbed, frequencies kept", OWNER,
+            strata=made, alike=self._alike,
         )  # fmt: skip
         return noisy_outcome(problem, noise, secret=secret, time_limit=time_limit)
+
+    @property
+    def _alike(self) -> bool:
+        """Whether cells with the same records get the same noise: by their keys alone, and by one matrix."""
+        return self.method.selection == "keys" and not self.method.strata and self.table.cell_keys is not None
 
     def _keys(self, secret: Secret) -> Floats:
         if self.table.cell_keys is not None:
@@ -179,20 +186,3 @@ class InvariantOnTable:
         codes = self.table.codes[:, [names.index(name) for name in self.method.strata]]
         number = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
         return [np.flatnonzero(number == at) for at in range(int(number.max(initial=-1)) + 1)]
-
-
-def _possible(tables: list[PerturbationTable]) -> PerturbationTable:
-    """What several matrices leave possible together: every change that one of them has, with the mean probability."""
-    if len(tables) == 1:
-        return tables[0]
-    size = max((len(table.rows) for table in tables), default=1)
-    rows = []
-    for at in range(size):
-        mixed: dict[float, float] = {}
-        for table in tables:
-            row = table.rows[min(at, len(table.rows) - 1)]
-            for change, chance in zip(row.changes.tolist(), row.chances.tolist(), strict=True):
-                mixed[change] = mixed.get(change, 0.0) + chance / len(tables)
-        changes = np.array(sorted(mixed) or [0.0])
-        rows.append(Row.of(float(at), changes, np.array([mixed.get(change, 1.0) for change in changes.tolist()])))
-    return PerturbationTable(tuple(rows), "invariant p-tables")

@@ -197,7 +197,7 @@ class KeyedTable:
         values = perturb_counts(counts, self._keys, table).values
         skip = method.skip if not method.ptable else table.skipped
         return CountNoise(
-            table, values, self._keys, skip, method.add_up, method.measure, "perturbed by cell keys", OWNER
+            table, values, self._keys, skip, method.add_up, method.measure, "perturbed by cell keys", OWNER, alike=True
         )  # fmt: skip
 
     def _weighted(self) -> KeyedValues:

@@ -9,12 +9,12 @@ from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
 from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.accuracy import BAND, moved_changes
+from reticent.tables.perturb.accuracy import Moved, moved_changes
 from reticent.tables.perturb.additivity import Restored, Way, restore_additivity
+from reticent.tables.perturb.noise_origins import Strata, told_of, what_is_possible
 from reticent.tables.perturb.noise_report import noise_utility
-from reticent.tables.perturb.origins import origins_of
 from reticent.tables.perturb.ptable import PerturbationTable
-from reticent.tables.problem import SuppressionProblem
+from reticent.tables.problem import Before, SuppressionProblem
 
 ADJUSTED = (
     "The published values add up. A cell has the same noise in every table of this secret and design, but each table that is "
@@ -25,7 +25,11 @@ ADJUSTED = (
 
 @dataclass(frozen=True)
 class CountNoise:
-    """Noise for counts that has been drawn: by which table, and what becomes of it."""
+    """Noise for counts that has been drawn: by which table, and what becomes of it.
+
+    `strata` are groups of cells with tables of their own (none: all by `table`). `alike` says that cells with the same records
+    got the same noise.
+    """
 
     table: PerturbationTable
     values: Floats = field(repr=False)
@@ -35,6 +39,8 @@ class CountNoise:
     measure: bool
     status: str
     owner: str
+    strata: Strata = ()
+    alike: bool = False
 
 
 def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Secret, time_limit: float) -> Outcome:
@@ -43,18 +49,15 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
     if bool((true < 0).any()) or bool((true != np.rint(true)).any()):
         raise DataError(f"{noise.owner}: counts must be whole and not negative.")
     noisy = np.where(problem.frozen, true, noise.values)
-    before = np.full(len(true), np.nan) if problem.published is None else problem.published
-    restored = _restored(problem, noise, noisy, before, time_limit)
-    values = _agreeing(noise, noisy, before) if restored is None else restored.values
-    slack = int(np.abs(values - noisy)[~problem.frozen].max(initial=0.0)) if restored is not None else 0
-    moved = None
-    if noise.measure:
-        shown = (values > 0) & ~problem.frozen
-        moved = moved_changes(values - true, noise.keys, shown=shown, secret=secret)
-    measure = None if moved is None else np.abs(moved)
-    mean = 0.0 if restored is None else restored.mean
-    found = origins_of(noise.table, values, slack=slack, mean_slack=mean, measure=measure, band=BAND)
-    found = found.fixed(problem.frozen, true)
+    before = _before(problem)
+    restored = _restored(problem, noise, noisy, before.values, time_limit)
+    values = _agreeing(noise, noisy, before.values) if restored is None else restored.values
+    moved = _measured(problem, noise, values, before, secret)
+    found = what_is_possible(
+        noise.strata or ((np.arange(len(true)), noise.table),), true, values, noisy, before,
+        told=told_of(moved, before), free=~problem.frozen, mean_slack=0.0 if restored is None else restored.mean,
+        alike=noise.alike and restored is None,
+    ).fixed(problem.frozen, true)  # fmt: skip
     change = np.abs(values - true)
     return Outcome(
         np.zeros(problem.n_cells, dtype=bool),
@@ -66,14 +69,34 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
         np.minimum(found.high, problem.upper_bound),
         {
             **_facts(problem, values, change, restored),
-            "utility": noise_utility(true, values, noisy=None if restored is None else noisy, moved=moved).summary(),
+            "utility": noise_utility(
+                true, values, noisy=None if restored is None else noisy, moved=None if moved is None else moved.changes
+            ).summary(),
         },
         additive=restored is not None,
         levels=False,  # a count above 0 shows that somebody is there, whatever the noise
         noise=True,
         origins=found,
-        measure=measure,
+        measure=None if moved is None else moved.sizes,
     )
+
+
+def _before(problem: SuppressionProblem) -> Before:
+    """What is out already; nothing where no release is named."""
+    if problem.published is not None:
+        return problem.published
+    nothing = np.full(problem.n_cells, np.nan)
+    return Before(nothing, np.full(problem.n_cells, -1, dtype=np.int64), nothing)
+
+
+def _measured(
+    problem: SuppressionProblem, noise: CountNoise, values: Floats, before: Before, secret: Secret
+) -> Moved | None:
+    """The measure of each change, for cells that are new and published above 0; None if it is not asked for."""
+    if not noise.measure:
+        return None
+    shown = (values > 0) & ~problem.frozen & ~before.known
+    return moved_changes(values - problem.values, noise.keys, shown=shown, secret=secret)
 
 
 def _restored(

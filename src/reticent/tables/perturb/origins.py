@@ -1,6 +1,7 @@
 """Which true counts can be behind published ones, for who knows the p-table, the largest adjustment and a measure of accuracy."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,15 @@ class Origins:
     """For each cell a set of whole numbers: `patterns[pattern[cell]]` marks which of base, base + 1, … are possible.
 
     `weights` has, in the same places, how likely each true count leads to the published one (None: not calculated).
+    `alike` has what each cell is published as, where cells with the same records are published alike (−1: no such rule):
+    then two of them that are published differently have different records.
     """
 
     base: Ints = field(repr=False)
     pattern: NDArray[np.int32] = field(repr=False)
     patterns: Mask = field(repr=False)
     weights: Floats | None = field(default=None, repr=False)
+    alike: Ints | None = field(default=None, repr=False)
 
     @property
     def low(self) -> Floats:
@@ -31,6 +35,12 @@ class Origins:
         """The largest possible true count of each cell."""
         last = self.patterns.shape[1] - 1 - np.argmax(self.patterns[:, ::-1], axis=1)
         return np.asarray(self.base + last[self.pattern], dtype=np.float64)
+
+    def allows(self, values: Floats) -> Mask:
+        """Whether each cell may have this true count."""
+        at = np.rint(values).astype(np.int64) - self.base
+        inside = (at >= 0) & (at < self.patterns.shape[1])
+        return np.asarray(inside & self.patterns[self.pattern, np.clip(at, 0, self.patterns.shape[1] - 1)])
 
     def fixed(self, cells: Mask, values: Floats) -> "Origins":
         """The same where some cells are known exactly."""
@@ -44,48 +54,96 @@ class Origins:
             np.where(cells, len(self.patterns), self.pattern).astype(np.int32),
             np.vstack([self.patterns, only]),
             weights,
+            None if self.alike is None else np.where(cells, -1, self.alike),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What is published of the size of each change: `sizes` (NaN: nothing), and by which of the `chances` each was drawn.
+
+    A matrix of chances has a row per absolute change and a column per published size: 0 says that it cannot be.
+    """
+
+    sizes: Floats
+    by: Ints
+    chances: tuple[Floats, ...]
+
+    def of(self, cells: Ints) -> "Told":
+        """The same for some of the cells."""
+        return replace(self, sizes=self.sizes[cells], by=self.by[cells])
+
+    def chance(self, change: int, size: int, by: int) -> float:
+        """How likely a change of this size is published so; 1 where nothing is said."""
+        if size < 0:
+            return 1.0
+        matrix = self.chances[by]
+        return float(matrix[abs(change), size]) if abs(change) < len(matrix) else 0.0
 
 
 def origins_of(
     table: PerturbationTable,
     published: Floats,
     *,
-    slack: int = 0,
+    slack: int | Ints = 0,
     mean_slack: float = 0.0,
-    measure: Floats | None = None,
-    band: int = 0,
+    told: Told | None = None,
+    alike: bool = False,
 ) -> Origins:
     """The possible true counts behind each published one.
 
-    Additivity moved noisy counts by at most `slack`, and by `mean_slack` on the average. The published `measure` (NaN: none)
-    is within `band` of the absolute change. 0 stays 0: what is published above 0 has somebody in it.
+    Additivity moved noisy counts by at most `slack` (of each cell), and by `mean_slack` on the average. `told` is what is
+    published of each change. 0 stays 0: what is published above 0 has somebody in it.
     """
     shown = np.rint(published).astype(np.int64)
-    last, reach = len(table.rows) - 1, int(table.largest)
-    span = reach + slack
+    moved = np.broadcast_to(np.asarray(slack, dtype=np.int64), shown.shape)
+    last, span = len(table.rows) - 1, int(table.largest) + int(moved.max(initial=0))
     level = last + 2 * span + 1  # from here on only the last row plays a part
-    told = (
-        np.full(len(shown), -1, dtype=np.int64) if measure is None else np.nan_to_num(measure, nan=-1).astype(np.int64)
+    none = np.full(len(shown), -1, dtype=np.int64)
+    said = none if told is None else np.nan_to_num(told.sizes, nan=-1).astype(np.int64)
+    by = none if told is None else np.asarray(told.by, dtype=np.int64)
+    kinds, pattern = np.unique(
+        np.column_stack([np.minimum(shown, level), moved, said, by]), axis=0, return_inverse=True
     )
-    kinds, pattern = np.unique(np.column_stack([np.minimum(shown, level), told]), axis=0, return_inverse=True)
     chances = [dict(zip(row.changes.astype(int).tolist(), row.chances.tolist(), strict=True)) for row in table.rows]
     weights = np.zeros((len(kinds), 2 * span + 1))
-    ratio = mean_slack / (1.0 + mean_slack) if slack else 0.0  # small movements are likelier than large ones
-    moves = {moved: max(ratio, 1e-3) ** abs(moved) for moved in range(-slack, slack + 1)}
-    for place, (value, said) in enumerate(kinds.tolist()):
+    for place, (value, most, size, source) in enumerate(kinds.tolist()):
+        moves = _moves(most, mean_slack)
         for at in range(2 * span + 1):
-            weights[place, at] = _weight(value - span + at, value, said, band, chances, moves)
-    return Origins(shown - span, pattern.ravel().astype(np.int32), weights > 0, weights)
+            true = value - span + at
+            fits = 1.0 if told is None else told.chance(value - true, size, source)
+            weights[place, at] = fits * _weight(true, value, chances, moves) if fits else 0.0
+    return Origins(shown - span, pattern.ravel().astype(np.int32), weights > 0, weights, shown if alike else None)
 
 
-def _weight(
-    true: int, value: int, said: int, band: int, chances: list[dict[int, float]], moves: dict[int, float]
-) -> float:
+def _moves(slack: int, mean_slack: float) -> dict[int, float]:
+    """How likely additivity moved by so much: small movements are likelier than large ones."""
+    ratio = mean_slack / (1.0 + mean_slack) if slack else 0.0
+    return {moved: max(ratio, 1e-3) ** abs(moved) for moved in range(-slack, slack + 1)}
+
+
+def _weight(true: int, value: int, chances: list[dict[int, float]], moves: dict[int, float]) -> float:
     """How likely the true count leads to the value, up to a factor that is the same for all: 0 if it cannot."""
     if true < 0 or (true == 0 and value > 0):
         return 0.0
-    if said >= 0 and abs(abs(value - true) - said) > band:
-        return 0.0
     row = chances[min(true, len(chances) - 1)]
     return sum(row.get(value + moved - true, 0.0) * share for moved, share in moves.items() if value + moved >= 0)
+
+
+def stacked(parts: Sequence[tuple[Ints, Origins]], n_cells: int) -> Origins:
+    """The origins of groups of cells, each by a p-table of its own, as those of the table."""
+    if len(parts) == 1 and len(parts[0][0]) == n_cells:
+        return parts[0][1]
+    width = max(found.patterns.shape[1] for _, found in parts)
+    base, pattern = np.zeros(n_cells, dtype=np.int64), np.zeros(n_cells, dtype=np.int32)
+    alike = np.full(n_cells, -1, dtype=np.int64)
+    sets, weights, start = [], [], 0
+    for cells, found in parts:
+        assert found.weights is not None
+        more = ((0, 0), (0, width - found.patterns.shape[1]))
+        sets.append(np.pad(found.patterns, more))
+        weights.append(np.pad(found.weights, more))
+        base[cells], pattern[cells] = found.base, found.pattern + start
+        alike[cells] = -1 if found.alike is None else found.alike
+        start += len(found.patterns)
+    return Origins(base, pattern, np.vstack(sets), np.vstack(weights), alike if (alike >= 0).any() else None)

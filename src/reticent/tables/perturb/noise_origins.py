@@ -1,0 +1,83 @@
+"""Which true counts an attacker finds possible when all that is out is put together: strata, additivity, releases."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reticent.base.arrays import Floats, Ints, Mask
+from reticent.tables.perturb.accuracy import Moved, possible_sizes
+from reticent.tables.perturb.origins import Origins, Told, origins_of, stacked
+from reticent.tables.perturb.ptable import PerturbationTable
+from reticent.tables.problem import Before
+
+Strata = Sequence[tuple[Ints, PerturbationTable]]
+"""Groups of cells, each with the p-table that its noise was drawn by."""
+
+
+def what_is_possible(
+    strata: Strata,
+    true: Floats,
+    values: Floats,
+    noisy: Floats,
+    before: Before,
+    *,
+    told: Told | None,
+    free: Mask,
+    mean_slack: float,
+    alike: bool,
+) -> Origins:
+    """The possible true counts of each cell, for who knows each p-table and how far additivity moved each release."""
+    slack = _slack(strata, true, values, noisy, before, free)
+    parts = [
+        (
+            cells,
+            origins_of(
+                table, values[cells], slack=slack[cells], mean_slack=mean_slack,
+                told=None if told is None else told.of(cells), alike=alike,
+            ),
+        )
+        for cells, table in strata
+        if len(cells)
+    ]  # fmt: skip
+    return stacked(parts, len(values))
+
+
+def _slack(strata: Strata, true: Floats, values: Floats, noisy: Floats, before: Before, free: Mask) -> Ints:
+    """How far noisy counts were moved at most: in this run, and in each earlier release.
+
+    Whether an earlier release was made to add up is not known here. It gets the least movement that explains it, so that
+    nobody who has it knows more than the attack does.
+    """
+    new = free & ~before.known
+    slack = np.where(new, np.abs(values - noisy)[new].max(initial=0.0), 0.0).astype(np.int64)
+    for release in np.unique(before.release[before.known]).tolist():
+        mine = (before.release == release) & free
+        most = int(np.abs(before.values - noisy)[mine].max(initial=0.0))
+        slack[mine] = next(
+            size for size in range(most + 1) if size == most or _explained(strata, true, values, mine, size)
+        )
+    return np.asarray(slack)
+
+
+def _explained(strata: Strata, true: Floats, values: Floats, mine: Mask, slack: int) -> bool:
+    """Whether noise and movements of this size lead from the true counts to what is published."""
+    for cells, table in strata:
+        own = cells[mine[cells]]
+        if len(own) and not origins_of(table, values[own], slack=slack).allows(true[own]).all():
+            return False
+    return True
+
+
+def told_of(moved: Moved | None, before: Before) -> Told | None:
+    """What measures say: that of this run, and those of earlier releases, of which only the sizes are known."""
+    sizes = before.measure.copy()
+    by = np.maximum(before.release, -1) + 1
+    chances = [np.zeros((1, 1)) if moved is None else moved.chances]
+    for release in range(int(before.release.max(initial=-1)) + 1):
+        seen = before.measure[before.release == release]
+        occurring = np.unique(seen[~np.isnan(seen)]).astype(np.int64)
+        chances.append(possible_sizes(occurring, int(occurring.max(initial=0)) + 1).astype(np.float64))
+    if moved is not None:
+        own = ~np.isnan(moved.changes)
+        sizes[own], by[own] = moved.sizes[own], 0
+    return None if bool(np.isnan(sizes).all()) else Told(sizes, by, tuple(chances))

@@ -1,0 +1,230 @@
+"""Attacks on noisy counts that put together what is published beside them: equal cells, a measure, releases, kept totals.
+
+Each attacker enumerates all true tables that fit, with the rules of the method and nothing else. What he determines the run must
+call exposed (so that it is refused unless that is accepted). Each family also has cases that the plain attack, by the p-table
+and the sums alone, does not find: these were missed before.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from reticent.base.errors import InfeasibleError
+from reticent.data.microdata import Microdata
+from reticent.data.published_table import PublishedTable
+from reticent.data.schema import Role, Schema, Variable
+from reticent.data.table import DimensionSpec, TableSpec
+from reticent.jobs.protect_table import protect_table
+from reticent.tables.methods import CellKey, InvariantNoise, Resample
+from reticent.tables.result import ProtectedTable
+from reticent.tables.rules import Threshold
+
+LARGEST, REACH = 7, 2
+INNER = np.array(list(itertools.product(range(LARGEST + 1), repeat=4)))
+CELLS = [(a, b) for a in ("0", "1", "Total") for b in ("0", "1", "Total")]
+SCHEMA = Schema((
+    Variable("id", role=Role.IDENTIFIER), Variable("a", role=Role.KEY, codes=("0", "1")),
+    Variable("b", role=Role.KEY, codes=("0", "1")),
+))  # fmt: skip
+
+
+def summed(inner: np.ndarray) -> np.ndarray:
+    """All nine cells of tables of two by two, in the order of CELLS."""
+    rows = [inner[:, 0] + inner[:, 1], inner[:, 2] + inner[:, 3]]
+    columns = [inner[:, 0] + inner[:, 2], inner[:, 1] + inner[:, 3]]
+    return np.column_stack([
+        inner[:, 0], inner[:, 1], rows[0], inner[:, 2], inner[:, 3], rows[1], *columns, rows[0] + rows[1],
+    ])  # fmt: skip
+
+
+WORLDS = summed(INNER)
+CONTAINED = [
+    (total, part)
+    for total, part in itertools.permutations(range(9), 2)
+    if all(t in (p, "Total") for t, p in zip(CELLS[total], CELLS[part], strict=True))
+]
+"""Pairs of a cell and one that is part of it."""
+
+
+def ptable(folder: Path, stay: float) -> str:
+    """A p-table with changes of at most 2, written to a file."""
+    lines = ["i;j;p;v;p_ij_ub", "0;0;1;0;1"]
+    for count in range(1, LARGEST):
+        results = list(range(max(0, count - REACH), count + REACH + 1))
+        chances = [stay if j == count else (1 - stay) / (len(results) - 1) for j in results]
+        bounds = np.cumsum(chances)
+        bounds[-1] = 1.0
+        lines += [
+            f"{count};{j};{p!r};{j - count};{float(b)!r}" for j, p, b in zip(results, chances, bounds, strict=True)
+        ]
+    path = folder / "ptable.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def people(seed: int, mean: float) -> Microdata:
+    rng = np.random.default_rng(seed)
+    counts = np.minimum(rng.poisson(mean, 4), LARGEST)
+    if not counts.any():
+        counts[0] = 1
+    places = [divmod(cell, 2) for cell in range(4) for _ in range(counts[cell])]
+    columns = {name: [str(place[at]) for place in places] for at, name in enumerate("ab")}
+    return Microdata.of(pl.DataFrame({"id": [f"p{n}" for n in range(len(places))], **columns}), SCHEMA)
+
+
+def protected(data: Microdata, method: object, seed: int, *names: tuple[str, ...], **options: object) -> ProtectedTable:
+    specs = tuple(TableSpec(tuple(DimensionSpec(name) for name in table)) for table in names or (("a", "b"),))
+    return protect_table(
+        data, specs[0] if len(specs) == 1 else specs, rules=[Threshold(minimum=3)], method=method, secret=seed,
+        test_secret=True, accept_exposed=True, **options,
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+def shown(table: PublishedTable) -> np.ndarray:
+    found = dict(zip(table.codes, table.values.tolist(), strict=True))
+    return np.array([found.get(cell, 0.0) for cell in CELLS]).astype(int)
+
+
+def by_noise(published: np.ndarray, reach: int | np.ndarray = REACH) -> np.ndarray:
+    """True tables with changes within reach; 0 stays 0, so what is above 0 has somebody in it."""
+    near = (np.abs(WORLDS - published) <= reach).all(axis=1)
+    return near & ~((WORLDS == 0) & (published > 0)).any(axis=1)
+
+
+def determined(fits: np.ndarray) -> set[int]:
+    """Cells that are the same, and not 0, in all true tables that fit."""
+    left = WORLDS[fits]
+    return {cell for cell in range(9) if left[0, cell] > 0 and (left[:, cell] == left[0, cell]).all()}
+
+
+def exposed(result: ProtectedTable) -> set[int]:
+    """The cells that the run calls exposed, in the order of CELLS."""
+    names = {result.table.name_of(cell) for cell in result.exposed}
+    return {at for at, codes in enumerate(CELLS) if " × ".join(codes) in names}
+
+
+def runs(method: object, mean: float, n: int, **options: object) -> Iterator[tuple[ProtectedTable, np.ndarray]]:
+    for seed in range(n):
+        result = protected(people(seed, mean), method, seed, **options)  # type: ignore[arg-type]
+        yield result, shown(result.published[-1])
+
+
+def different(published: np.ndarray) -> np.ndarray:
+    """The same records are published alike; so cells that are published differently have different records."""
+    fits = np.ones(len(WORLDS), dtype=bool)
+    for total, part in CONTAINED:
+        if published[total] != published[part]:
+            fits &= WORLDS[:, total] != WORLDS[:, part]
+    return fits
+
+
+@pytest.mark.parametrize("kind", ["cell-key", "invariant"])
+def test_cells_with_the_same_records_are_published_alike(kind: str, tmp_path: Path) -> None:
+    """A total that is published unlike its only part has somebody else in it."""
+    method: object = CellKey(ptable=ptable(tmp_path, 0.4))
+    if kind == "invariant":
+        method = InvariantNoise(selection="keys", frequencies=(9, 8, 7, 6, 5, 4, 3), spread=0.3, mix=1.0)
+    plain = together = hidden = 0
+    for result, published in runs(method, 0.5, 60):
+        alone = by_noise(published, REACH if kind == "cell-key" else 3)
+        both = alone & different(published)
+        assert determined(both) <= exposed(result)
+        plain += len(determined(alone))
+        together += len(determined(both))
+        under = (WORLDS[both].min(axis=0) > 0) & (published == 0)
+        hidden += int((under & ~(WORLDS[alone].min(axis=0) > 0)).sum())
+        said = re.search(r"(\d+) cells published as 0 are shown", " ".join(result.notes))
+        assert said is not None
+        assert int(said[1]) >= under.sum()
+        assert kind == "invariant" or int(said[1]) == under.sum()
+    assert together > plain
+    assert hidden > 0
+
+
+def test_a_measure_says_which_sizes_of_changes_there_are(tmp_path: Path) -> None:
+    """Each size occurs as often as before: where all measures are 0, nothing was changed."""
+    method = CellKey(ptable=ptable(tmp_path, 0.8), measure=True)
+    plain = together = 0
+    for result, published in runs(method, 2.0, 40):
+        table = result.published[0]
+        assert table.measure is not None
+        told = dict(zip(table.codes, table.measure.tolist(), strict=True))
+        sizes = np.array([told.get(cell, np.nan) for cell in CELLS])
+        seen = ~np.isnan(sizes)
+        changes = np.abs(WORLDS - published)[:, seen]
+        fits = (np.isin(changes, sizes[seen]) & (np.abs(changes - sizes[seen]) <= 2)).all(axis=1)
+        alone = by_noise(published) & different(published)
+        assert determined(alone & fits) <= exposed(result)
+        plain += len(determined(alone))
+        together += len(determined(alone & fits))
+    assert together > plain
+
+
+def test_what_was_published_without_adding_up_stays_as_near_to_the_truth_as_it_was(tmp_path: Path) -> None:
+    """A later table adds up and moves its cells; those of the earlier one were never moved, and everybody knows."""
+    file = ptable(tmp_path, 0.2)
+    looked_at = plain = together = 0
+    for seed in range(60):
+        data = people(seed, 1.5)
+        first = protected(data, CellKey(ptable=file), seed, ("a",)).published[0]
+        try:
+            result = protected(data, CellKey(ptable=file, add_up="exact"), seed, ("a",), ("a", "b"), earlier={0: first})
+        except InfeasibleError:  # the counts of the earlier table do not add up
+            continue
+        published = shown(result.published[0])
+        out = np.array([codes[1] == "Total" for codes in CELLS])
+        largest = int(result.outcome.facts["largest change by additivity"])
+        near = determined(by_noise(published, np.where(out, REACH, REACH + largest)))
+        assert near <= exposed(result)
+        looked_at += 1
+        plain += len(determined(by_noise(published, REACH + largest)))
+        together += len(near)
+    assert looked_at >= 5
+    assert together >= plain
+
+
+def test_a_measure_is_published_once(tmp_path: Path) -> None:
+    """A second measure of a cell, drawn among other cells, would narrow its change once more."""
+    method = CellKey(ptable=ptable(tmp_path, 0.4), measure=True)
+    data = people(3, 3.0)
+    first = protected(data, method, 3, ("a",)).published[0]
+    later = protected(data, method, 3, ("a",), ("a", "b"), earlier={0: first}).published[0]
+    assert later.measure is not None
+    for codes, size in zip(later.codes, later.measure.tolist(), strict=True):
+        assert np.isnan(size) == (codes[1] == "Total" or shown(later)[CELLS.index(codes)] == 0)
+
+
+def test_resampling_keeps_the_number_of_respondents() -> None:
+    """Two respondents and two counts above 0: each is 1. The total is known, so the run must be refused."""
+    found = 0
+    for result, published in runs(Resample(), 0.6, 40):
+        fits = (WORLDS[:, 8] == published[8]) & ~((WORLDS == 0) & (published > 0)).any(axis=1)
+        certain = determined(fits) - {8}
+        if published[8] < 3:
+            certain |= {8}
+        assert certain <= exposed(result)
+        found += len(certain - {8})
+    assert found > 0
+    assert any(not exposed(result) for result, _ in runs(Resample(), 3.0, 5)), "not every run is refused"
+
+
+def test_strata_are_attacked_by_their_own_matrices() -> None:
+    """Where a stratum has no small counts, nobody takes a 4 for a 3 that went up."""
+    counts = {("0", "0"): 4, ("0", "1"): 5, ("1", "0"): 1, ("1", "1"): 3}
+    places = [cell for cell, n in counts.items() for _ in range(n)]
+    columns = {name: [place[at] for place in places] for at, name in enumerate("ab")}
+    data = Microdata.of(pl.DataFrame({"id": [f"p{n}" for n in range(len(places))], **columns}), SCHEMA)
+    result = protected(data, InvariantNoise(strata=("a",)), 1)
+    origins, values = result.outcome.origins, result.outcome.values
+    assert origins is not None
+    assert values is not None
+    stratum = [cell for cell in range(result.table.n_cells) if result.table.name_of(cell).startswith("0 ×")]
+    for cell in stratum:
+        low = origins.low[cell]
+        assert low <= result.table.values[cell] <= origins.high[cell]
+        assert low >= 4 or values[cell] < 4
