@@ -40,7 +40,7 @@ class Resample(CellDraws):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows that respondents were drawn from the cells: no unsafe count is determined "
         "exactly. Levels are not promised.",
-        Rate(45, 1369, 24),
+        Rate(33, 1342, 24),
         "a count of 0 stays 0 and the total is kept, so that few tables lead to some outputs",
     )
     times: int = field(default=1, metadata={"min": 1, "max": 100, "help": "how often respondents are drawn"})
