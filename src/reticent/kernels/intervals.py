@@ -7,6 +7,7 @@ from reticent.base.arrays import Ints, Mask, Narrow
 
 OPEN = np.int64(1) << np.int64(50)
 """Ends beyond this are open."""
+SWEEPS = 1000
 
 
 @njit(cache=True)
@@ -152,18 +153,17 @@ def propagate(
     pattern: Narrow,
     patterns: Mask,
     alike: Ints,
-    sweeps: int,
 ) -> int:
     """Narrow [low, high] in place by all relations Σ coef·x = target until nothing moves; O(entries) for each sweep.
 
     `patterns` are sets of values a cell may have, from `base` on. Cells with the same records have the same value in `alike`
     (−1: no such rule; an empty array: for no cell). Returns the sweeps that were needed, −1 if a cell has no
-    value left, `sweeps` + 1 if it was stopped.
+    value left, `SWEEPS` + 1 if it was stopped.
     """
     n_rows = indptr.shape[0] - 1
     waiting = np.ones(n_rows, dtype=np.bool_)
     touched = np.zeros(low.shape[0], dtype=np.bool_)
-    for sweep in range(sweeps):
+    for sweep in range(SWEEPS):
         moved = False
         for row in range(n_rows):
             if not waiting[row]:
@@ -187,4 +187,4 @@ def propagate(
                         waiting[cell_rows[place]] = True
         if not moved:
             return sweep + 1
-    return sweeps + 1
+    return SWEEPS + 1

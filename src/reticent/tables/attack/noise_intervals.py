@@ -14,7 +14,6 @@ from reticent.solve.model import LinearModel, Status
 from reticent.tables.perturb.origins import Origins
 
 OWNER = "attack on noise"
-SWEEPS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +34,7 @@ def narrowed(relations: Relations, origins: Origins, low: Floats, high: Floats) 
     done = propagate(
         relations.indptr, relations.cells, relations.coefs, np.rint(relations.rhs).astype(np.int64),
         indptr, rows, bottom, top, origins.base, origins.pattern, origins.patterns,
-        np.zeros(0, dtype=np.int64) if origins.alike is None else origins.alike, SWEEPS,
+        np.zeros(0, dtype=np.int64) if origins.alike is None else origins.alike,
     )  # fmt: skip
     if done < 0:
         raise DataError(

@@ -1,6 +1,7 @@
 """Which true counts an attacker finds possible when all that is out is put together: strata, additivity, releases."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,20 +15,22 @@ Strata = Sequence[tuple[Ints, PerturbationTable]]
 """Groups of cells, each with the p-table that its noise was drawn by."""
 
 
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """The counts of a table: true, noisy, and as published; those that are not `free` carry no noise."""
+
+    true: Floats
+    noisy: Floats
+    values: Floats
+    free: Mask
+
+
 def what_is_possible(
-    strata: Strata,
-    true: Floats,
-    values: Floats,
-    noisy: Floats,
-    before: Before,
-    *,
-    told: Told | None,
-    free: Mask,
-    mean_slack: float,
-    alike: bool,
+    strata: Strata, counts: Counts, before: Before, *, told: Told | None, mean_slack: float, alike: bool
 ) -> Origins:
     """The possible true counts of each cell, for who knows each p-table and how far additivity moved each release."""
-    slack = _slack(strata, true, values, noisy, before, free)
+    slack = _slack(strata, counts, before)
+    values = counts.values
     parts = [
         (
             cells,
@@ -42,12 +45,13 @@ def what_is_possible(
     return stacked(parts, len(values))
 
 
-def _slack(strata: Strata, true: Floats, values: Floats, noisy: Floats, before: Before, free: Mask) -> Ints:
+def _slack(strata: Strata, counts: Counts, before: Before) -> Ints:
     """How far noisy counts were moved at most: in this run, and in each earlier release.
 
     Whether an earlier release was made to add up is not known here. It gets the least movement that explains it, so that
     nobody who has it knows more than the attack does.
     """
+    true, noisy, values, free = counts.true, counts.noisy, counts.values, counts.free
     new = free & ~before.known
     slack = np.where(new, np.abs(values - noisy)[new].max(initial=0.0), 0.0).astype(np.int64)
     for release in np.unique(before.release[before.known]).tolist():

@@ -11,7 +11,7 @@ from reticent.base.randomness import Secret
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.accuracy import Moved, moved_changes
 from reticent.tables.perturb.additivity import Restored, Way, restore_additivity
-from reticent.tables.perturb.noise_origins import Strata, told_of, what_is_possible
+from reticent.tables.perturb.noise_origins import Counts, Strata, told_of, what_is_possible
 from reticent.tables.perturb.noise_report import noise_utility
 from reticent.tables.perturb.ptable import PerturbationTable
 from reticent.tables.problem import Before, SuppressionProblem
@@ -54,10 +54,13 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
     values = _agreeing(noise, noisy, before.values) if restored is None else restored.values
     moved = _measured(problem, noise, values, before, secret)
     found = what_is_possible(
-        noise.strata or ((np.arange(len(true)), noise.table),), true, values, noisy, before,
-        told=told_of(moved, before), free=~problem.frozen, mean_slack=0.0 if restored is None else restored.mean,
+        noise.strata or ((np.arange(len(true)), noise.table),),
+        Counts(true, noisy, values, ~problem.frozen),
+        before,
+        told=told_of(moved, before),
+        mean_slack=0.0 if restored is None else restored.mean,
         alike=noise.alike and restored is None,
-    ).fixed(problem.frozen, true)  # fmt: skip
+    ).fixed(problem.frozen, true)
     change = np.abs(values - true)
     return Outcome(
         np.zeros(problem.n_cells, dtype=bool),
