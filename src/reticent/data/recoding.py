@@ -83,11 +83,6 @@ class Recoding:
         image = self.image(codes, missing=missing)
         return tuple(code for code in codes if code not in image and code not in missing)
 
-    def overlapping(self, codes: Sequence[str]) -> tuple[str, ...]:
-        """Codes that more than one rule takes, with different results."""
-        width = self.width(codes)
-        return tuple(code for code in codes if len({rule.new for rule in self.rules if rule.takes(code, width)}) > 1)
-
     def lines(self) -> tuple[str, ...]:
         """The recoding as lines that `parse_rules` reads."""
         rows = [f"{rule.new}: {', '.join(_spelled(rule))}" for rule in self.rules]

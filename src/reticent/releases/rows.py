@@ -133,8 +133,3 @@ class Proposal:
         out = np.zeros(self.partition.n_classes, dtype=np.int64)
         out[i], out[j] = share.numerator, share.denominator
         return out
-
-    def set_candidate(self, members: Mask) -> bool:
-        """Whether the joint total of some classes may be implied."""
-        target = members.astype(np.uint64)
-        return all(int(echelon.dot(target, vector)) == 0 for vector in self.null)

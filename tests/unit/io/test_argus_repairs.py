@@ -102,7 +102,6 @@ def test_recoding_semantics() -> None:
         (RecodingRule("1", ranges=((None, "9"),)), RecodingRule("2", ("7",), (("10", None),))), missing=("8", "9")
     )
     assert recoding.image(["5", "7", "10", "99"], missing=("99",)) == {"5": "1", "7": "2", "10": "2"}
-    assert recoding.overlapping(["5", "7"]) == ("7",)
     assert Recoding((RecodingRule("1", ("a",)),)).untouched(["a", "b"]) == ("b",)
     with pytest.raises(DataError, match="missing code '99' would become the valid code '1'"):
         Recoding((RecodingRule("1", ("99",)),)).image(["1"], missing=("99",))

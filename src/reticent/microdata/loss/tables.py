@@ -29,11 +29,6 @@ def hellinger(a: Floats, b: Floats) -> float:
     return float(np.sqrt(0.5 * np.sum((np.sqrt(_shares(a)) - np.sqrt(_shares(b))) ** 2)))
 
 
-def bhattacharyya(a: Floats, b: Floats) -> float:
-    """√(1 − Σ √(pq)) (synthpop dBhatt); equal to `hellinger` up to rounding."""
-    return float(np.sqrt(max(1.0 - np.sum(np.sqrt(_shares(a) * _shares(b))), 0.0)))
-
-
 def jensen_shannon(a: Floats, b: Floats) -> float:
     """Jensen–Shannon divergence in bits (synthpop JSD); between 0 and 1."""
     p, q = _shares(a).ravel(), _shares(b).ravel()
@@ -81,11 +76,6 @@ def table_pmse(a: Floats, b: Floats) -> float:
     return float(voas_williamson(a, b) * c * (1 - c) ** 2 / total)
 
 
-def freeman_tukey(a: Floats, b: Floats) -> float:
-    """4 Σ (√b − √(a·n_b/n_a))² (synthpop FT)."""
-    return float(4 * np.sum((np.sqrt(b) - np.sqrt(a * (b.sum() / a.sum()))) ** 2))
-
-
 def cramers_v(table: Floats) -> float:
     """Cramér's V of a two-way table (rows and columns without counts left out)."""
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
@@ -114,9 +104,3 @@ def entropy_loss(before: Codes, after: Codes, levels: tuple[int, int]) -> tuple[
     bits = max(entropy(joint) - entropy(joint.sum(axis=0)), 0.0)
     whole = entropy(joint.sum(axis=1))
     return bits, bits / whole if whole > 0 else 0.0
-
-
-def pram_entropy_loss(counts: Floats, matrix: Floats) -> float:
-    """Bits per record lost by PRAM with a Markov matrix (rows: true code): H(true | masked) of the expected joint."""
-    joint = _shares(counts)[:, None] * matrix
-    return max(entropy(joint) - entropy(joint.sum(axis=0)), 0.0)

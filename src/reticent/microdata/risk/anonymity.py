@@ -210,10 +210,6 @@ class KMap:
     source: str
     population_counts: NDArray[np.float64] = field(repr=False, compare=False)
 
-    def records_below(self, k: float) -> int:
-        """Records whose combination has fewer than k people."""
-        return int((self.population_counts < k).sum())
-
     def summary(self) -> str:
         """The short form."""
         return f"k-map {self.k:g} on {len(self.keys)} keys (population counts from {self.source})"

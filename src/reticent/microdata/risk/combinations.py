@@ -112,11 +112,6 @@ def _by_level(schema: Schema, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
             yield tuple(name for name in leveled if name in chosen)
 
 
-def identification_level(*, rare: bool, visible: bool, traceable: bool) -> int:
-    """Level from the three criteria of SESRIC 516–519 and 686: two or more make it 1 (most), one 2 (more), none 3."""
-    return {0: 3, 1: 2}.get(rare + visible + traceable, 1)
-
-
 @dataclass(frozen=True)
 class CombinationCount:
     """One row of the table of unsafe combinations."""

@@ -182,12 +182,6 @@ def beta_enhanced(table: ValueTable) -> Floats:
     return np.maximum(table.largest(np.where(gain > -np.log(p) + 1e-12, np.inf, gain)), 0.0)
 
 
-def pycanon_enhanced_beta(table: ValueTable) -> float:
-    """What pyCANON calls enhanced β: max_s min(largest basic β of the file, −ln p_s). For comparison only."""
-    p = table.p[table.p > 0]
-    return float(np.minimum(beta_basic(table).max(), -np.log(p)).max())
-
-
 def delta_disclosure(table: ValueTable, *, base: float) -> Floats:
     """max |log_base(q/p)| over the values that occur in the group."""
     p = table.p[table.value]

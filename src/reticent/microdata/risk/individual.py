@@ -177,14 +177,6 @@ def individual_risk(
     return IndividualRisk(model, per_group[groups], counts[groups], totals[groups])
 
 
-def individual_risk_from_counts(
-    sample_counts: npt.ArrayLike, population_counts: npt.ArrayLike, *, model: str = "negative-binomial"
-) -> IndividualRisk:
-    """The same from per-record counts, for counts under any semantics of missing values."""
-    risk = record_risk(sample_counts, population_counts, model=model)
-    return IndividualRisk(model, risk, np.asarray(sample_counts, np.int64), np.asarray(population_counts, np.float64))
-
-
 def rate_threshold(risk: Floats, *, rate: float) -> float:
     """The largest t with Σ min(r_i, t) ≤ rate·n: bring the records above t down to t and the file meets the rate.
 
