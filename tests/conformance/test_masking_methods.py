@@ -4,47 +4,23 @@ A method that is added is tried here without another line: promises, same bytes 
 is, a schema that describes what comes out, and files with gaps, with one record and with none.
 """
 
-from functools import cache
-from importlib.resources import files
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from conformance.registry_cases import EACH, method_of, run, survey
 from reticent.base.errors import ReticentError
-from reticent.base.progress import silent
-from reticent.base.randomness import as_secret
-from reticent.data.method import Applied, Method
+from reticent.data.method import Method
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import build, to_plain
+from reticent.data.parameters import to_plain
 from reticent.data.plan import plan_from_table
 from reticent.data.schema import Kind, Role, Schema
-from reticent.io.read import read_microdata
 from reticent.microdata.mask import METHODS
 
-HOUSEHOLDS = 60
-CASES = [(name, number) for name, method in METHODS.items() for number in range(len(method.examples))]
-EACH = pytest.mark.parametrize(("name", "number"), CASES, ids=[f"{name}-{number}" for name, number in CASES])
 CAN_BE_MISSING = ("sex", "marital", "education", "age", "income")
-
-
-@cache
-def survey() -> Microdata:
-    """The first households of the survey that the demonstration protects."""
-    folder = files("reticent") / "demo_data"
-    data = read_microdata(str(folder / "people.csv"), str(folder / "people.schema.toml"))
-    first = data.frame.table["household"].unique(maintain_order=True).head(HOUSEHOLDS).to_list()
-    return Microdata.of(data.frame.table.filter(pl.col("household").is_in(first)), data.schema)
-
-
-def method_of(name: str, number: int) -> Method:
-    made: Method = build(METHODS[name], METHODS[name].examples[number], owner=name)
-    return made
-
-
-def run(method: Method, data: Microdata, secret: int = 1) -> Applied:
-    return method.apply(data, secret=as_secret(secret).child(f"{method.name}:0"), progress=silent)
 
 
 def seen(schema: Schema) -> list[tuple[str, Role, Kind]]:
@@ -78,6 +54,30 @@ def test_the_same_secret_gives_the_same_bytes(name: str, number: int) -> None:
     first, again = (run(method, data).data.frame.table for _ in range(2))
     assert first.equals(again)
     assert first.write_csv() == again.write_csv()
+
+
+@EACH
+def test_only_what_a_method_names_is_changed(name: str, number: int) -> None:
+    """Variables that are not counted as changed are, record by record, what they were; weights may be made anew."""
+    method, data = method_of(name, number), survey()
+    applied = run(method, data)
+    touched = {variable for variable, count in applied.changed.items() if count}
+    touched |= {variable for variable in data.schema.names if data.schema[variable].role is Role.WEIGHT}
+    after, before = applied.data.frame.table, data.frame.table
+    if "person" not in after.columns or "person" in touched:  # nothing says which record is which
+        assert after.height <= before.height or method.name == "safe"
+        return
+    kept = before.select("person").join(after, on="person", how="inner")
+    same = after.select("person").join(before, on="person", how="inner")
+    for variable in set(before.columns) & set(after.columns) - touched:
+        left, right = kept.sort("person")[variable], same.sort("person")[variable]
+        assert left.cast(pl.String).equals(right.cast(pl.String)), variable
+
+
+@EACH
+def test_every_option_says_what_it_is_for(name: str, number: int) -> None:
+    for field in dataclasses.fields(method_of(name, number)):
+        assert field.metadata.get("help"), f"{name}.{field.name} has no help"
 
 
 @EACH
