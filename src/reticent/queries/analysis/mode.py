@@ -1,5 +1,6 @@
 """The mode `analysis`: statistics of subsampled universes, after the rules of the U.S. Census Bureau's analysis server."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -236,7 +237,10 @@ class AnalysisMode:
         fit = fit_regression(design, labels, response, rules)
         if isinstance(fit, str):
             return fit
-        secret = self.setting.secret.child(f"residuals:{statistic.variables[0]}")
+        # every model and every sample draws anew: two plots with one noise, on different scales, would give the values
+        secret = self.setting.secret.child(
+            f"residuals:{statistic.variables[0]}:{_fingerprint(design, labels, response)}"
+        )
         return {
             "coefficients": dict(zip(fit.labels, map(float, fit.coefficients))),
             "standard_errors": dict(zip(fit.labels, map(float, fit.errors))),
@@ -245,6 +249,14 @@ class AnalysisMode:
             "n": fit.n,
             "synthetic_residuals": synthetic_residuals(fit, secret, noise=self.options.noise),
         }
+
+
+def _fingerprint(design: Floats, labels: tuple[str, ...], response: Floats) -> str:
+    """A hash of everything that a regression is worked out from."""
+    digest = hashlib.blake2b(repr((labels, design.shape)).encode(), digest_size=16)
+    for part in (design, response):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
 
 
 def _logistic(design: Floats, labels: tuple[str, ...], response: Floats, rules: RegressionRules) -> Any:

@@ -54,6 +54,7 @@ class CamouflageMode:
         "counts of records (membership in groups is taken as known)",
         "which values are missing",
         "the cell that each value lies in",
+        "that no responses are tied by a linear equation (else the database does not open)",
     )
     statistics: ClassVar[frozenset[str]] = frozenset(
         {"count", "sum", "avg", "variance", "stddev", "min", "max", "median", "quantile", "ratio", "linreg"}
