@@ -24,6 +24,7 @@ from reticent.microdata.grouping.aggregate import (
 from reticent.microdata.mask import METHODS
 from reticent.microdata.mask.microaggregation import AGGREGATIONS, Microaggregate
 from reticent.microdata.mask.microaggregation_checks import dominated_groups
+from samples import examples
 
 NUMERIC = (
     "first-component",
@@ -91,6 +92,7 @@ def test_promises_hold(partition: str, aggregation: str) -> None:
         )
 
 
+@examples(10)
 @given(st.integers(8, 40), st.integers(2, 4), st.sampled_from(AGGREGATIONS), st.integers(0, 1000))
 def test_mixed_records_become_k_anonymous(n: int, k: int, aggregation: str, seed: int) -> None:
     data = people(n, seed)

@@ -65,7 +65,7 @@ def test_one_variable(name: str) -> None:
 
 @pytest.mark.slow
 def test_threads_do_not_matter_and_the_secret_decides() -> None:
-    x = points(300, 4, 2)
+    x = points(120, 4, 2)
     results = [
         partition(x, Partitioning(k=3, name="best", proposals=QUICK, threads=threads), secret=9).labels.tobytes()
         for threads in (1, 2)
@@ -76,7 +76,7 @@ def test_threads_do_not_matter_and_the_secret_decides() -> None:
 
 @pytest.mark.slow
 def test_best_is_at_least_as_good_as_its_start_and_above_its_bound() -> None:
-    x = points(200, 3, 4)
+    x = points(90, 3, 4)
     for start in ("mdav", "v-mdav", "cbfs", "ward", "first-component", "z-scores"):
         plain = partition(x, Partitioning(k=3, name=start))
         best = partition(x, Partitioning(k=3, name="best", start=start, proposals=QUICK), secret=1)

@@ -151,11 +151,11 @@ def test_the_covariance_attack_on_a_dominant_firm_fails() -> None:
     assert values[0] ** 2 / (values**2).sum() > 0.25  # the rule of the scenario
     plain = {"analysis": {"strata": ["region"], "blur": 0.0}}
     free = replace(scenario, policy=replace(scenario.policy, dominance=(), options=plain))
-    assert sum(run_attack("covariance", free, secret=k).succeeded for k in range(8)) >= 4
+    assert sum(run_attack("covariance", free, secret=k).succeeded for k in range(5)) >= 3
     ruled = replace(scenario, policy=replace(scenario.policy, options=plain))
     factors = replace(scenario, policy=replace(scenario.policy, dominance=()))
     for guarded in (scenario, ruled, factors):
-        for secret in range(5):
+        for secret in range(3):
             finding = run_attack("covariance", guarded, secret=secret)
             assert finding.recovered_error is not None
             assert finding.recovered_error > 0.03

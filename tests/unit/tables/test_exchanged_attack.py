@@ -21,6 +21,7 @@ from reticent.tables.perturb.adjustment import adjust
 from reticent.tables.perturb.movements import adjustment_candidates
 from reticent.tables.perturb.rounding import round_controlled, round_rapidly, rounding_bounds
 from reticent.tables.problem import SuppressionProblem
+from samples import examples
 from table_makers import with_totals
 
 
@@ -68,6 +69,7 @@ def test_whole_numbers_equal_enumeration(seed: int, base: int) -> None:
 
 
 @pytest.mark.slow
+@examples(8)
 @given(seed=st.integers(0, 10**6), level=st.sampled_from([0.0, 1.5, 4.0]))
 def test_both_ways_agree_with_the_whole_system(seed: int, level: float) -> None:
     """Exact ends equal scipy's on all cells; beyond the size limit the same cells are exposed."""
@@ -95,6 +97,7 @@ def test_both_ways_agree_with_the_whole_system(seed: int, level: float) -> None:
 
 
 @pytest.mark.slow
+@examples(8)
 @given(seed=st.integers(0, 10**6), some=st.booleans())
 def test_every_cell_of_a_noisy_table_is_attacked(seed: int, some: bool) -> None:
     """Ends of all cells equal scipy's; only unsafe cells are exposed, and in large tables only these are attacked."""

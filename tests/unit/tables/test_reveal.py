@@ -10,6 +10,7 @@ from reticent.data.relations import Relations
 from reticent.tables.attack import audit
 from reticent.tables.attack.reveal import relation_words
 from reticent.tables.problem import SuppressionProblem
+from samples import examples
 
 
 def test_relations_in_words() -> None:
@@ -23,6 +24,7 @@ def test_relations_in_words() -> None:
 
 
 @pytest.mark.slow
+@examples(8)
 @given(seed=st.integers(0, 10**6), share=st.floats(0.2, 0.7))
 def test_the_relations_named_are_enough(seed: int, share: float) -> None:
     """With the named relations only, the attacker finds the same interval."""
