@@ -8,7 +8,7 @@ import reticent
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "api.md"
 GROUPS = {
     "Load and describe": ("load", "describe", "Data", "Risk"),
-    "Files": ("FileRun", "MaskedFile", "RiskSection", "Exploration", "ExploreSettings", "combine"),
+    "Files": ("FileRun", "LargeData", "MaskedFile", "RiskSection", "Exploration", "ExploreSettings", "combine"),
     "Tables": ("Tabulation", "TableRun", "PublishedTable", "audit", "PublishedAudit", "DimensionSpec", "BoundsOptions", "Entry"),
     "Queries": (
         "open_database", "attack_database", "ProtectedDatabase", "Policy", "Bounds", "ask_for", "Term", "Answer", "Refusal",

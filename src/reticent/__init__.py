@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reticent.api.describing import describe
     from reticent.api.exploration import Exploration
     from reticent.api.file_run import FileRun, MaskedFile
+    from reticent.api.large import LargeData
     from reticent.api.loading import load
     from reticent.api.risk import Risk
     from reticent.api.table_run import PublishedTable, TableRun, Tabulation
@@ -53,6 +54,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "reticent.api.describing": ("describe",),
     "reticent.api.exploration": ("Exploration",),
     "reticent.api.file_run": ("FileRun", "MaskedFile"),
+    "reticent.api.large": ("LargeData",),
     "reticent.api.loading": ("load",),
     "reticent.api.risk": ("Risk",),
     "reticent.api.table_run": ("PublishedTable", "TableRun", "Tabulation"),
@@ -91,6 +93,7 @@ __all__ = [
     "Hierarchy",
     "InfeasibleError",
     "Kind",
+    "LargeData",
     "MaskedFile",
     "NotProtectedError",
     "ParameterError",

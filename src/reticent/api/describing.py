@@ -3,14 +3,21 @@
 from pathlib import Path
 from typing import Any
 
+from reticent.base.errors import ParameterError
 from reticent.io.frames import read_frame
 from reticent.jobs.describe import describe_file
+from reticent.jobs.measure import engine_of
 from reticent.microdata.describe import Description, describe_records
 
 
-def describe(source: Any, *, schema: Path | str | None = None) -> Description:
-    """What each variable of a file or frame seems to be; where a schema is given, only what it leaves open is guessed."""
+def describe(source: Any, *, schema: Path | str | None = None, engine: str | None = None) -> Description:
+    """What each variable of a file or frame seems to be; where a schema is given, only what it leaves open is guessed.
+
+    With an `engine` the source is a path or a pattern (`part-*.parquet`), and guesses are made from one block of records.
+    """
     if isinstance(source, str | Path):
-        return describe_file(Path(source), schema=None if schema is None else Path(schema))
+        return describe_file(Path(source), schema=None if schema is None else Path(schema), engine=engine_of(engine))
+    if engine is not None:
+        raise ParameterError("describe: an engine reads files; give a path or a pattern such as part-*.parquet.")
     data, notes = read_frame(source, schema)
     return describe_records(data.frame, data.schema, declared=schema is not None, notes=notes)

@@ -7,19 +7,31 @@ from typing import Any, TypedDict, Unpack
 
 from reticent.api.arguments import name_of, names_of, refuse_type
 from reticent.api.data import Data
+from reticent.api.large import LargeData
 from reticent.base.checks import check_options
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, member
+from reticent.frames.engines.seam import EngineSettings
 from reticent.io.frames import read_frame, rows_of_frame
 from reticent.io.hierarchies import read_hierarchy
+from reticent.io.large import EngineChoice, open_large
 from reticent.io.read import load_microdata
 
 Tree = Hierarchy | Path | str | Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | Any
 
 
-class Described(TypedDict, total=False):
+class EngineOptions(TypedDict, total=False):
+    """What an engine may take: memory ("2GB"), threads, a folder to spill to, and how much of it."""
+
+    memory: str | None
+    threads: int | None
+    spill: Path | str | None
+    spill_limit: str | None
+
+
+class Described(EngineOptions, total=False):
     """What a call says of the variables: their roles, hierarchies of codes, kinds, and codes that mean "not known"."""
 
     keys: Sequence[str]
@@ -38,8 +50,9 @@ def load(
     *,
     schema: Schema | Path | str | None = None,
     query: str | None = None,
+    engine: str | None = None,
     **described: Unpack[Described],
-) -> Data:
+) -> Data | LargeData:
     """Load confidential records.
 
     `source` is a pandas, polars or arrow frame, a DuckDB relation, the path of a file, or the URL of a database together
@@ -47,6 +60,10 @@ def load(
     precedence: `keys`, `sensitive` variables, direct `identifiers`, the sampling `weight`, the id of the `household`, the
     id of the `respondent` a record belongs to, `hierarchies` of codes, `kinds`, and the codes that mean "not known"
     (`missing`).
+
+    With an `engine` ("duckdb", "spark") the records stay where they are and `source` may be a pattern such as
+    `part-*.parquet`; the result is a `LargeData`. `memory`, `threads`, `spill` (a folder) and `spill_limit` are what the
+    engine may take.
 
     A hierarchy is a `Hierarchy`, a file (ARGUS `.hrc`, ARX `.csv`, our `.toml`), rows or a frame as ARX writes them (leaf
     first), or a mapping from each code to the codes below it.
@@ -59,6 +76,10 @@ def load(
     if isinstance(source, Data | Microdata):
         raise ParameterError(f"load: the source is a {type(source).__name__} already; use it as it is.")
     refuse_type(schema, (Schema, Path, str, type(None)), "schema", "load", "a Schema or the path of a schema file")
+    if engine is not None:
+        return _large(source, schema, engine, query, described)
+    if any(described.get(option) is not None for option in EngineOptions.__annotations__):
+        raise ParameterError("load: memory, threads, spill and spill_limit are for an engine; say engine='duckdb'.")
     if isinstance(source, str | Path):
         loaded = load_microdata(source, schema, query=query)
         data, notes = loaded.data, loaded.notes
@@ -70,6 +91,23 @@ def load(
     if changed != data.schema:
         data = Microdata.of(data.frame, changed)
     return Data(data, tuple(notes))
+
+
+def _large(
+    source: Any, schema: Schema | Path | str | None, engine: str, query: str | None, described: Described
+) -> LargeData:
+    """Records that stay in an engine, read by the schema with all that was said here."""
+    refuse_type(source, (str, Path), "source", "load with an engine", "a path or a pattern such as part-*.parquet")
+    roles, spill = _roles(described), described.get("spill")
+    settings = EngineSettings(
+        described.get("memory"), described.get("threads"), None if spill is None else Path(spill),
+        described.get("spill_limit"),
+    )  # fmt: skip
+    loaded = open_large(
+        source, schema, EngineChoice(engine, settings), query=query,
+        described=lambda found: _with_options(_with_roles(found, roles), described),
+    )  # fmt: skip
+    return LargeData(loaded.data, loaded.notes)
 
 
 def _roles(described: Described) -> dict[str, Role]:

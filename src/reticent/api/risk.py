@@ -25,6 +25,7 @@ class Risk:
 
     found: FileRisk = field(repr=False)
     _data: Microdata = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return facts_text(f"Risk of {self.found.n_records} records", self._facts())

@@ -31,17 +31,20 @@ def describe(
     show_values: bool = typer.Option(False, "--show-values", help="Show frequent values on this terminal."),
     separator: str | None = typer.Option(None, "--separator", help="Separator of a text file."),
     encoding: str = typer.Option("utf-8", "--encoding", help="Encoding of a text file."),
+    engine: str | None = typer.Option(None, "--engine", help="Leave the records in an engine (duckdb, spark)."),
     json_out: Path | None = JSON,
 ) -> None:
     """Guess role, kind, missing codes and hierarchy of each variable; every guess is marked as one."""
     from reticent.jobs.describe import check_schema_place, describe_file, write_description
+    from reticent.jobs.measure import engine_of
 
-    target = output or data.with_name(f"{data.stem}.schema.toml")
+    target = output or data.with_name(f"{data.stem.replace('*', '')}.schema.toml")
     check_answer(json_out, (data, rda))
     check_schema_place(target, data, rda, force=force)
     described = describe_file(
-        data, schema=rda, separator=separator, encoding=encoding, n_samples=N_SAMPLES if show_values else 0
-    )
+        data, schema=rda, separator=separator, encoding=encoding, n_samples=N_SAMPLES if show_values else 0,
+        engine=engine_of(engine),
+    )  # fmt: skip
     write_description(described, target)
     give_answer(described.summary(), json_out)
     show(described, title=data.name)

@@ -27,17 +27,25 @@ def risk(
     ),
     dimension: int = typer.Option(3, "--dimension", "-d", min=1, help="Largest size of a key combination."),
     threshold: int = typer.Option(1, "--threshold", "-t", min=1, help="Unsafe at or below this count."),
+    engine: str | None = typer.Option(
+        None,
+        "--engine",
+        help="Leave the records in an engine (duckdb, spark); DATA may be a pattern: 'part-*.parquet'.",
+    ),
+    memory: str | None = typer.Option(None, "--memory", help="Memory that the engine may take, such as 2GB."),
+    spill: Path | None = typer.Option(None, "--spill", help="Folder for what does not fit the engine's memory."),
     json_out: Path | None = JSON,
 ) -> None:
     """Measure the disclosure risk of a file: combinations of keys, readings of missing values, record risk."""
-    from reticent.jobs.measure import measure_file
+    from reticent.jobs.measure import engine_of, measure_file
 
     check_answer(json_out, (data, schema))
     names = tuple(name.strip() for name in keys.split(",")) if keys else ()
     with progress_bar("risk") as progress:
         measured, notes = measure_file(
-            data, schema, keys=names, dimension=dimension, threshold=threshold, progress=progress
-        )
+            data, schema, keys=names, dimension=dimension, threshold=threshold,
+            engine=engine_of(engine, memory, spill), progress=progress,
+        )  # fmt: skip
     console = open_console()
     for note in notes:
         console.print(tagged("note:", "yellow", f"{note}"))

@@ -57,6 +57,8 @@ class Microdata:
     schema: Schema
     ids: NDArray[np.uint64] = field(repr=False, compare=False)
     _encoded: dict[str, Encoded] = field(default_factory=dict, repr=False, compare=False)
+    copies: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
+    """How many records each row stands for (none: one). A weight is then the sum of their weights."""
 
     @classmethod
     def of(cls, native: Any, schema: Schema) -> "Microdata":
@@ -75,19 +77,29 @@ class Microdata:
     @property
     def n_records(self) -> int:
         """Number of records."""
+        return self.frame.n_records if self.copies is None else int(self.copies.sum())
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows: that of the records, unless a row stands for several."""
         return self.frame.n_records
+
+    @property
+    def multiplicity(self) -> NDArray[np.int64]:
+        """How many records each row stands for."""
+        return np.ones(self.n_rows, dtype=np.int64) if self.copies is None else self.copies
 
     def encoded(self, name: str) -> Encoded:
         """The dictionary-encoded column, made once and kept (small dtype)."""
         if name not in self._encoded:
             variable = self.schema[name]
             order = variable.codes or (variable.hierarchy.leaves if variable.hierarchy else ())
-            self._encoded[name] = self.frame.encode(name, missing=variable.missing, order=order)
+            self._encoded[name] = self.frame.encode(name, missing=variable.missing, order=order, length=self.n_records)
         return self._encoded[name]
 
     def codes(self, names: Sequence[str]) -> NDArray[np.int32]:
         """Dictionary codes, shape (n_records, len(names)); −1 is missing."""
-        out = np.empty((self.n_records, len(names)), dtype=np.int32)
+        out = np.empty((self.n_rows, len(names)), dtype=np.int32)
         for position, name in enumerate(names):
             out[:, position] = self.encoded(name).codes
         return out
@@ -102,7 +114,7 @@ class Microdata:
 
     def numbers(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Values as numbers, shape (n_records, len(names)); NaN is missing."""
-        out = np.empty((self.n_records, len(names)), dtype=np.float64)
+        out = np.empty((self.n_rows, len(names)), dtype=np.float64)
         for position, name in enumerate(names):
             out[:, position] = self.frame.numbers(name, missing=self.schema[name].missing)
         return out
@@ -151,18 +163,28 @@ class Microdata:
         if columns:
             group, n_groups = group_columns(columns, cards)
         else:
-            group, n_groups = np.zeros(self.n_records, dtype=np.int64), min(self.n_records, 1)
+            group, n_groups = np.zeros(self.n_rows, dtype=np.int64), min(self.n_rows, 1)
         first = np.empty(n_groups, dtype=np.int64)
-        first[group[::-1]] = np.arange(self.n_records - 1, -1, -1)  # of equal positions the last assignment stays
+        first[group[::-1]] = np.arange(self.n_rows - 1, -1, -1)  # of equal positions the last assignment stays
         codes = np.empty((n_groups, len(keys)), dtype=np.int32)
         for position, column in enumerate(columns):
             codes[:, position] = column[first]
         weights = self.weights()
         sums = None if weights is None else np.bincount(group, weights, n_groups).astype(np.float64)
-        return Patterns(keys, codes, np.bincount(group, minlength=n_groups), sums, group)
+        return Patterns(keys, codes, self._records_in(group, n_groups), sums, group)
+
+    def _records_in(self, group: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+        """How many records each group has."""
+        if self.copies is None:
+            return np.bincount(group, minlength=n_groups)
+        total = np.zeros(n_groups, dtype=np.int64)
+        np.add.at(total, group, self.copies)
+        return total
 
     def sample_counts(self, keys: Sequence[str]) -> NDArray[np.int64]:
         """How many records share each record's combination of keys (faster than `patterns` when only this is wanted)."""
+        if self.copies is not None:
+            return self.patterns(keys).sample_counts
         return frequencies_of_columns(
             [self.encoded(name).codes for name in keys], [len(self.categories(n)) for n in keys]
         )
@@ -209,7 +231,8 @@ class Microdata:
         """Some records, by truth value or by position (in that order)."""
         positions = np.flatnonzero(which) if which.dtype == np.bool_ else np.asarray(which, dtype=np.int64)
         kept = {name: Encoded(e.codes[positions], e.categories) for name, e in self._encoded.items()}
-        return replace(self, frame=self.frame.take(positions), ids=self.ids[positions], _encoded=kept)
+        copies = None if self.copies is None else self.copies[positions]
+        return replace(self, frame=self.frame.take(positions), ids=self.ids[positions], _encoded=kept, copies=copies)
 
     def _changed(self, frame: Frame, schema: Schema, name: str) -> "Microdata":
         kept = {other: encoded for other, encoded in self._encoded.items() if other != name}

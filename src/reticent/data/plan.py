@@ -12,7 +12,7 @@ from reticent.base.checks import check_reason, did_you_mean
 from reticent.base.errors import ParameterError, PlanError
 from reticent.base.randomness import check_streams
 from reticent.data.method import MaskingMethod, Registry
-from reticent.data.parameters import Parameters, build, to_plain
+from reticent.data.parameters import Examples, Parameters, build, to_plain
 from reticent.data.verdict import ATTACKS, DEFAULT_MOST
 
 
@@ -20,11 +20,14 @@ from reticent.data.verdict import ATTACKS, DEFAULT_MOST
 class DataSection(Parameters):
     """`[data]`: which file, described by which schema (TOML, or an ARGUS `.rda`), with which secret.
 
-    `test_secret` allows a secret that can be guessed, for results that are never released. `streams` names the version of
-    the random streams that releases were drawn with; a program that draws others refuses to go on.
+    With an `engine` the records stay where they are: `path` may be a pattern (`part-*.parquet`), and only combinations of
+    keys, cells of tables and blocks of records come into memory. `test_secret` allows a secret that can be guessed, for
+    results that are never released. `streams` names the version of the random streams that releases were drawn with; a
+    program that draws others refuses to go on.
     """
 
     called: ClassVar[str] = "[data]"
+    examples: ClassVar[Examples] = ({"path": "people.csv"}, {"path": "part-*.parquet", "engine": "duckdb"})
     path: str
     schema: str | None = None
     secret: str | int | None = None
@@ -33,6 +36,15 @@ class DataSection(Parameters):
     separator: str | None = None
     encoding: str = "utf-8"
     test_secret: bool = False
+    engine: str | None = field(
+        default=None, metadata={"help": "where the records stay: duckdb or spark (none: in memory)"}
+    )
+    memory: str | None = field(default=None, metadata={"help": "memory that the engine may take, such as '2GB'"})
+    threads: int | None = field(default=None, metadata={"min": 1, "help": "threads that the engine may take"})
+    spill: str | None = field(default=None, metadata={"help": "folder for what does not fit the engine's memory"})
+    spill_limit: str | None = field(
+        default=None, metadata={"help": "disk space that spilling may take, such as '50GB'"}
+    )
     streams: int | None = field(
         default=None,
         metadata={"help": "version of the random streams that releases of these data are drawn with"},
@@ -40,6 +52,9 @@ class DataSection(Parameters):
 
     def __post_init__(self) -> None:
         check_streams(self.streams, owner=self.called)
+        for name in ("memory", "threads", "spill", "spill_limit"):
+            if self.engine is None and getattr(self, name) is not None:
+                raise ParameterError(f"{self.called}: {name} is for an engine; say which one, as in engine = 'duckdb'.")
 
 
 @dataclass(frozen=True)

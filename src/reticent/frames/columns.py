@@ -1,16 +1,18 @@
 """Small column helpers that need the dataframe library: truth columns, repeated text, stable record ids."""
 
 import hashlib
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from reticent.frames.frame import as_text
+from reticent.frames.frame import Frame, as_text
 
 
-def series(values: NDArray[np.bool_]) -> pl.Series:
-    """A truth column."""
+def series(values: NDArray[Any]) -> pl.Series:
+    """A column of truth values or numbers."""
     return pl.Series(values)
 
 
@@ -27,3 +29,16 @@ def unique_ids(column: pl.Series) -> NDArray[np.uint64] | None:
         return column.cast(pl.Int64).to_numpy().astype(np.int64).view(np.uint64)
     digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in as_text(column).to_list())
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def decoded(name: str, codes: NDArray[Any], categories: Sequence[str], like: pl.Series) -> pl.Series:
+    """A column of coded values, of the kind that another column has; −1 is null. Texts are kept once each."""
+    place = pl.Series(np.where(codes < 0, len(categories), codes).astype(np.uint32))
+    if like.dtype.is_numeric():
+        return pl.Series([*categories, None], dtype=pl.String).cast(like.dtype).gather(place).alias(name)
+    return pl.Series([*categories, None], dtype=pl.Enum(list(categories))).gather(place).alias(name)
+
+
+def frame_of(columns: Sequence[pl.Series]) -> Frame:
+    """A frame of columns."""
+    return Frame(pl.DataFrame(list(columns)))

@@ -1,7 +1,7 @@
 """Counting where the data are: key combinations are grouped by the engine that holds them, only the counts come back.
 
 One narwhals group-by serves every engine: a DuckDB relation becomes SQL inside DuckDB, a polars LazyFrame one streaming
-query, pandas and arrow are grouped in memory. What comes back has one row a combination, so it fits one machine even
+query, pandas and arrow are grouped in memory. What comes back has one row per combination, so it fits one machine even
 where the records do not; it is dictionary-encoded here as `Microdata.patterns` is, and everything after that (risk,
 unsafe combinations, tables) works on combinations and does not know where they were counted.
 
@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
-from reticent.frames.frame import Frame
+from reticent.frames.engines.seam import Word, packing, unpacked
+from reticent.frames.frame import MISSING, Encoded, Frame
 
 _COUNT, _WEIGHT = "__count", "__weight"
 
@@ -63,13 +64,49 @@ def count(
     """
     keys = tuple(keys)
     table = _grouped(native, keys, weight)
-    frame = Frame(table)
-    columns = [frame.encode(name, missing=(missing or {}).get(name, ())) for name in keys]
-    codes = np.column_stack([column.codes.astype(np.int32) for column in columns])
-    counts = table[_COUNT].cast(pl.Int64).to_numpy()
-    weights = None if weight is None else table[_WEIGHT].cast(pl.Float64).to_numpy()
-    codes, counts, weights = _merged(codes, counts, weights)
-    return KeyCounts(keys, codes, tuple(column.categories for column in columns), counts, weights)
+    columns = [_encoded(table[name], (missing or {}).get(name, ())) for name in keys]
+    packed, words = _packed([column.codes for column in columns], [len(column.categories) + 1 for column in columns])
+    sums = [pl.col(_COUNT).cast(pl.Int64).sum()]
+    if weight is not None:
+        sums.append(pl.col(_WEIGHT).cast(pl.Float64).sum())
+    names = [f"w{at}" for at in range(len(packed))]
+    coded = table.select([pl.col(one.meta.output_name()) for one in sums]).with_columns(
+        pl.Series(name, values) for name, values in zip(names, packed, strict=True)
+    )
+    joined = coded.group_by(names).agg(sums).sort(names) if any((missing or {}).values()) else coded.sort(names)
+    codes = unpacked([joined[name].to_numpy() for name in names], words, len(keys))
+    weights = None if weight is None else joined[_WEIGHT].cast(pl.Float64).to_numpy()
+    categories = tuple(column.categories for column in columns)
+    return KeyCounts(keys, codes, categories, joined[_COUNT].cast(pl.Int64).to_numpy(), weights)
+
+
+def _encoded(column: pl.Series, missing: Sequence[str]) -> Encoded:
+    """Encode the different values, then look each record up: texts are handled once each."""
+    name = column.name
+    if column.dtype == pl.String:
+        different = column.drop_nulls().unique()
+        each = Frame(different.to_frame()).encode(name, missing=missing)
+        place = column.cast(pl.Enum(different)).to_physical().cast(pl.Int64).fill_null(len(different))
+        return Encoded(np.append(each.codes, MISSING)[place.to_numpy()].astype(np.int32), each.categories)
+    if column.dtype.is_integer() and not column.null_count() and not missing:
+        return Frame(column.to_frame()).encode(name)
+    different = column.unique()
+    each = Frame(different.to_frame()).encode(name, missing=missing, length=len(column))
+    codes = pl.DataFrame({name: different, "code": np.asarray(each.codes, dtype=np.int32)})
+    found = column.to_frame().join(codes, on=name, how="left", nulls_equal=True, maintain_order="left")["code"]
+    return Encoded(found.to_numpy(), each.categories)
+
+
+def _packed(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[list[NDArray[np.int64]], list[Word]]:
+    """The codes of each row as few whole numbers that sort as the codes do."""
+    words = packing(sizes)
+    packed = []
+    for word in words:
+        total = np.zeros(len(columns[0]), dtype=np.int64)
+        for at, factor, _ in word:
+            total += (columns[at].astype(np.int64) + 1) * factor
+        packed.append(total)
+    return packed, words
 
 
 def _grouped(native: Any, keys: tuple[str, ...], weight: str | None) -> pl.DataFrame:
@@ -97,14 +134,3 @@ def _grouped(native: Any, keys: tuple[str, ...], weight: str | None) -> pl.DataF
 
 def _to_polars(collected: Any) -> pl.DataFrame:
     return Frame.of(nw.to_native(collected)).table
-
-
-def _merged(
-    codes: NDArray[np.int32], counts: NDArray[np.int64], weights: NDArray[np.float64] | None
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64] | None]:
-    """Sort the combinations, and join those that missing codes made equal."""
-    rows, place = np.unique(codes, axis=0, return_inverse=True)
-    place = place.ravel()
-    total = np.zeros(len(rows), dtype=np.int64)
-    np.add.at(total, place, counts)
-    return rows, total, None if weights is None else np.bincount(place, weights, len(rows)).astype(np.float64)

@@ -104,11 +104,16 @@ class Frame:
             absent = absent | as_text(column).is_in(list(_spellings(missing, column.dtype))).fill_null(True)
         return np.asarray(absent.to_numpy(), dtype=np.bool_)
 
-    def encode(self, name: str, *, missing: Sequence[str] = (), order: Sequence[str] = ()) -> Encoded:
-        """Dictionary-encode a column; categories stand in `order`, then in natural order (numbers by size)."""
+    def encode(
+        self, name: str, *, missing: Sequence[str] = (), order: Sequence[str] = (), length: int | None = None
+    ) -> Encoded:
+        """Dictionary-encode a column; categories stand in `order`, then in natural order (numbers by size).
+
+        `length` is the number of records where each row stands for several: the codes are then those of all records.
+        """
         column = self.table[name]
         if column.dtype.is_integer() and not missing and not order:
-            dense = _encode_small_integers(column)
+            dense = _encode_small_integers(column, len(column) if length is None else length)
             if dense is not None:
                 return dense
         text = as_text(column)
@@ -234,13 +239,13 @@ def _spellings(missing: Sequence[str], dtype: pl.DataType) -> set[str]:
     return spellings
 
 
-def _encode_small_integers(column: pl.Series) -> Encoded | None:
+def _encode_small_integers(column: pl.Series, length: int) -> Encoded | None:
     """Integers of a small range need no dictionary: code = value − smallest value."""
     if column.null_count() or len(column) == 0:
         return None
     low, high = int(column.min()), int(column.max())  # type: ignore[arg-type]
     span = high - low + 1
-    if span > 2 * len(column) + 1000 or span > 2**20:
+    if span > 2 * length + 1000 or span > 2**20:
         return None
     dtype = np.int8 if span <= 127 else np.int16 if span <= 32767 else np.int32
     codes = column.to_numpy()

@@ -10,6 +10,7 @@ from reticent.data.schema import Variable
 from reticent.frames.frame import Frame
 from reticent.frames.profile import distinct_rows, frequent_values
 from reticent.io.hierarchies import hierarchy_beside, read_hierarchy
+from reticent.io.large import EngineChoice, open_large
 from reticent.io.places import check_places
 from reticent.io.read import load_microdata, read_table, records_of
 from reticent.io.schema import write_schema
@@ -25,11 +26,15 @@ def describe_file(
     separator: str | None = None,
     encoding: str = "utf-8",
     n_samples: int = 0,
+    engine: EngineChoice | None = None,
 ) -> Description:
     """Describe a data file, or records; where a schema is given, only what it leaves open is guessed.
 
     `n_samples` frequent values of each variable come along; they are confidential, so the default is none.
+    With an `engine` the records stay where they are, and guesses are made from one block of them.
     """
+    if engine is not None and isinstance(source, Path):
+        return _describe_large(source, schema, engine, n_samples, separator)
     if isinstance(source, Microdata):
         loaded = records_of(source, schema)
         frame, own, notes = loaded.data.frame, loaded.data.schema, loaded.notes
@@ -65,6 +70,24 @@ def _readable(file: Path) -> Hierarchy | None:
         return read_hierarchy(file)
     except DataError:  # some other file of this name
         return None
+
+
+def _describe_large(
+    path: Path, schema: Path | None, engine: EngineChoice, n_samples: int, separator: str | None
+) -> Description:
+    loaded = open_large(path, schema, engine, separator=separator)
+    try:
+        block = next(loaded.data.blocks())
+    finally:
+        loaded.data.view.connection.close()
+    notes = loaded.notes
+    if block.n_records < loaded.data.n_records:
+        notes += (
+            f"Guesses and counts are those of a block of {block.n_records:,} of {loaded.data.n_records:,} records.",
+        )
+    described = describe_records(block.frame, block.schema, declared=schema is not None, notes=notes)
+    names = block.schema.names if n_samples else ()
+    return replace(described, samples={name: frequent_values(block.frame, name, n_samples) for name in names})
 
 
 def check_schema_place(target: Path, data: Path, schema: Path | None, *, force: bool) -> None:

@@ -23,6 +23,8 @@ from reticent.microdata.trace import Trace, positions
 LISTED = 50
 SEMANTICS_K = 3
 MOST_KEYS = 10
+MOST_COMBINATIONS = 1_000_000
+"""Rows that stand for several records up to which all sets of keys are looked at."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,9 @@ def measure_risk(data: Microdata, settings: RiskSection, *, masked: Masked | Non
     if not keys:
         return FileRisk(keys, shown.n_records, individual=individual, households=homes)
     chosen = KeyCombinations(dimension=min(settings.dimension, len(keys)), threshold=settings.threshold, keys=keys)
-    few = len(keys) <= MOST_KEYS  # both look at all sets of keys
+    few = len(keys) <= MOST_KEYS and (
+        shown.copies is None or shown.n_rows <= MOST_COMBINATIONS
+    )  # both look at all sets
     truth = None if masked is None else trace.truth(shown)
     table = unsafe_combinations(data, chosen) if truth is None else attacked_combinations(shown, truth, chosen)
     return FileRisk(

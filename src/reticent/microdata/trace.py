@@ -132,7 +132,7 @@ class Trace:
             return self
         covers = {name: cover for name, cover in self.covers.items() if name in after.schema}
         own = positions(before, after)
-        same = bool((own == np.arange(before.n_records)).all()) if own.size == before.n_records else False
+        same = bool((own == np.arange(before.n_rows)).all()) if own.size == before.n_rows else False
         rows = before if same else before.rows(np.maximum(own, 0))
         moved = [name for name in covers if not _alike(rows, after, name)]
         truth = None

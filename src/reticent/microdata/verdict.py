@@ -41,7 +41,7 @@ def _recount(attacks: FileAttacks, limit: float) -> Found:
     if found is None:
         return None, None, attacks.not_tried["recount"]
     individual = found.individual()
-    worst, above = float(individual.risk.max(initial=0.0)), int((individual.risk > limit).sum())
+    worst, above = float(individual.risk.max(initial=0.0)), individual.records_above(limit)
     by = "by the weights" if found.population_counts is not None else "in the sample"
     return (
         worst,

@@ -82,9 +82,12 @@ def k_anonymity(
         counts = _respondents(patterns.group, len(patterns), entity, chosen, np.asarray((published < 0).any(axis=1)))
     else:
         true = published if truth is None else aligned_codes(truth, data, names)
-        counts = count_codes(published, true, np.ones(data.n_records, np.int64), chosen).astype(np.int64)
+        counts = count_codes(published, true, data.multiplicity, chosen).astype(np.int64)
+        if chosen is Semantics.NEVER_MATCH:
+            counts[(published < 0).any(axis=1)] = 1
     violations = tuple(
-        Violation(k, len(np.unique(patterns.group[counts < k])), int((counts < k).sum())) for k in sorted(set(ks))
+        Violation(k, len(np.unique(patterns.group[counts < k])), int(data.multiplicity[counts < k].sum()))
+        for k in sorted(set(ks))
     )
     unit = "records" if entity is None else "respondents"
     return KAnonymity(names, chosen, unit, int(counts.min()), data.n_records, len(patterns), violations, counts)

@@ -26,18 +26,20 @@ def attacked_combinations(
     shown, true = published.codes(names), aligned_codes(truth, published, names)
     sizes = [int(max(shown[:, v].max(initial=-1), true[:, v].max(initial=-1))) + 1 for v in range(len(names))]
     tally = np.zeros(len(shown), dtype=np.int64)
+    copies = truth.multiplicity
     rows = []
     for one in listed:
         at = [names.index(name) for name in one.variables]
         columns = [np.concatenate([true[:, v], shown[:, v]]) for v in at]
         group, n_groups = group_columns(columns, [sizes[v] for v in at])
-        fits = np.bincount(group[: len(true)], minlength=n_groups)
+        fits = np.zeros(n_groups, dtype=np.int64)
+        np.add.at(fits, group[: len(true)], copies)
         mine = group[len(true) :]
         whole = (shown[:, at] >= 0).all(axis=1)
         # a combination that chance has made fits nobody, and tells of nobody
         unsafe = whole & (fits[mine] > 0) & (fits[mine] <= one.threshold)
         tally += unsafe
         cells, bad = np.unique(mine[whole]), np.unique(mine[unsafe])
-        rows.append(CombinationCount(one.variables, one.threshold, len(cells), len(bad), int(unsafe.sum())))
+        rows.append(CombinationCount(one.variables, one.threshold, len(cells), len(bad), int(copies[unsafe].sum())))
     rows.sort(key=lambda row: -row.unsafe_cells)
-    return CombinationTable(tuple(rows), published.n_records, "records", "(k,1)", tally)
+    return CombinationTable(tuple(rows), published.n_records, "records", "(k,1)", tally, published.copies)

@@ -132,7 +132,9 @@ class CombinationTable:
     unit: str
     missing: str
     unsafe_combinations: NDArray[np.int64] = field(repr=False, compare=False)
-    """For each record, in how many combinations its cell is unsafe."""
+    """For each row, in how many combinations its cell is unsafe."""
+    copies: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
+    """How many records each row stands for (none: one)."""
 
     @property
     def unsafe_cells(self) -> int:
@@ -142,7 +144,8 @@ class CombinationTable:
     @property
     def unsafe_records(self) -> int:
         """Records with at least one unsafe cell."""
-        return int((self.unsafe_combinations > 0).sum())
+        unsafe = self.unsafe_combinations > 0
+        return int(unsafe.sum() if self.copies is None else self.copies[unsafe].sum())
 
     def by_variable(self) -> dict[str, int]:
         """Unsafe cells of the combinations that contain each variable: which keys drive the risk."""
@@ -259,7 +262,7 @@ def unsafe_combinations(
         CombinationCount(one.variables, one.threshold, *numbers) for one, numbers in zip(listed, found, strict=True)
     ]
     rows.sort(key=lambda row: -row.unsafe_cells)
-    return CombinationTable(tuple(rows), data.n_records, unit, missing, tally[patterns.group])
+    return CombinationTable(tuple(rows), data.n_records, unit, missing, tally[patterns.group], data.copies)
 
 
 def _several_records_each(entity: NDArray[np.int64] | None) -> bool:

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
-from reticent.data.microdata import Microdata
+from reticent.data.microdata import Microdata, Patterns
 from reticent.kernels.grouping import group_rows
 from reticent.microdata.risk.household import HouseholdRisk, household_risk
-from reticent.microdata.risk.individual import IndividualRisk, individual_risk
+from reticent.microdata.risk.individual import IndividualRisk, individual_risk, record_risk
 from reticent.microdata.risk.linkage_probabilistic import shared_codes
 from reticent.microdata.risk.loglinear import CellTable, LogLinearRisk, log_linear_risk
 from reticent.microdata.risk.population import PopulationUniques, population_uniques
@@ -25,6 +26,8 @@ from reticent.microdata.risk.uniqueness import (
 )
 
 OWNER = "risk models"
+MOST_CELLS = 1_000_000
+"""Combinations up to which the log-linear model is fitted where rows stand for several records."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,8 @@ def risk_models(
     patterns = data.patterns(names)
     weights = data.weights()
     if weights is None and fraction is not None:
-        weights = np.full(data.n_records, 1.0 / fraction)
-    individual = individual_risk(patterns.group, weights)
+        weights = data.multiplicity / fraction
+    individual = _individual(data, patterns, weights, "negative-binomial")
     household = data.household()
     whole = None if weights is None else float(weights.sum())
     theta, uniques, fitted = None, None, None
@@ -96,21 +99,43 @@ def risk_models(
         theta = (
             skinner_elliot(patterns.counts, fraction=data.n_records / whole)
             if equal
-            else skinner_carter(patterns.group, weights)
+            else _skinner_carter(data, patterns, weights)
         )
         uniques = population_uniques(patterns.counts, population=whole, secret=secret)
         sums = np.bincount(patterns.group, weights=weights, minlength=len(patterns))
         table = CellTable.of(names, patterns.codes, patterns.counts, weights=sums)
-        fitted = log_linear_risk(table, steps=steps, progress=part(progress, 0.4, 1.0))
+        if data.copies is None or len(patterns) <= MOST_CELLS:
+            fitted = log_linear_risk(table, steps=steps, progress=part(progress, 0.4, 1.0))
     return RiskModels(
         keys=names,
         individual=individual,
-        poisson=individual_risk(patterns.group, weights, model="poisson"),
+        poisson=_individual(data, patterns, weights, "poisson"),
         households=None if household is None else household_risk(individual.risk, household),
         correct_given_unique_match=theta,
         population=uniques,
         log_linear=fitted,
     )
+
+
+def _individual(data: Microdata, patterns: Patterns, weights: Floats | None, model: str) -> IndividualRisk:
+    """The risk of each record; where rows stand for several records, of each combination with its number of records."""
+    if data.copies is None:
+        return individual_risk(patterns.group, weights, model=model)
+    counts = patterns.counts
+    sums = counts.astype(np.float64) if weights is None else _sums(patterns, weights)
+    return IndividualRisk(model, record_risk(counts, sums, model=model), counts, sums, counts)
+
+
+def _skinner_carter(data: Microdata, patterns: Patterns, weights: Floats) -> float | None:
+    if data.copies is None:
+        return skinner_carter(patterns.group, weights)
+    singles = int((patterns.counts == 1).sum())
+    others = float((_sums(patterns, weights)[patterns.counts == 2] - 2.0).sum())
+    return singles / (singles + others) if singles + others > 0 else None
+
+
+def _sums(patterns: Patterns, weights: Floats) -> Floats:
+    return np.asarray(np.bincount(patterns.group, weights=weights, minlength=len(patterns)), dtype=np.float64)
 
 
 def uniqueness_of_files(sample: Microdata, population: Microdata, keys: Sequence[str] = ()) -> PopulationUniqueness:

@@ -110,16 +110,28 @@ class IndividualRisk:
     risk: Floats = field(repr=False)
     sample_counts: Integers = field(repr=False)
     population_counts: Floats = field(repr=False)
+    copies: Integers | None = field(default=None, repr=False, compare=False)
+    """How many records each entry stands for (none: one)."""
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return int(self.risk.size if self.copies is None else self.copies.sum())
 
     @property
     def expected_reidentifications(self) -> float:
         """Σ r over records: how many correct matches an attacker who tries them all expects."""
-        return float(self.risk.sum())
+        return float(self.risk.sum() if self.copies is None else self.risk @ self.copies)
 
     @property
     def file_risk(self) -> float:
         """Σ r / n: the expected rate of correct matches."""
-        return self.expected_reidentifications / self.risk.size if self.risk.size else 0.0
+        return self.expected_reidentifications / self.n_records if self.risk.size else 0.0
+
+    def records_above(self, limit: float) -> int:
+        """How many records have a risk above the limit."""
+        above = self.risk > limit
+        return int(above.sum() if self.copies is None else self.copies[above].sum())
 
     def at_risk(self, threshold: float) -> npt.NDArray[np.bool_]:
         """The records whose risk is above the threshold."""
@@ -128,29 +140,35 @@ class IndividualRisk:
 
     def threshold_for(self, rate: float) -> float:
         """The highest cap on the risk of a record that brings the file to `rate` (see `rate_threshold`)."""
-        return rate_threshold(self.risk, rate=rate)
+        return rate_threshold(self.by_record(), rate=rate)
 
     def histogram(self, *, bins: int = 40) -> tuple[dict[str, float], ...]:
         """Counts by classes of log10 risk, with how many records and expected matches lie above each class's start."""
-        return risk_histogram(self.risk, bins=bins)
+        return risk_histogram(self.risk, bins=bins, copies=self.copies)
+
+    def by_record(self) -> Floats:
+        """The risk of each record."""
+        return self.risk if self.copies is None else np.repeat(self.risk, self.copies)
 
     def outstanding(self) -> npt.NDArray[np.bool_]:
         """Records far above the rest: risk above median + 3·1.4826·MAD and above 0.1 (sdcMicro's screen)."""
         if not self.risk.size:
             return np.zeros(0, dtype=bool)
-        middle = float(np.median(self.risk))
-        spread = 1.4826 * float(np.median(np.abs(self.risk - middle)))
+        middle = _median(self.risk, self.copies)
+        spread = 1.4826 * _median(np.abs(self.risk - middle), self.copies)
         return (self.risk > middle + 3.0 * spread) & (self.risk > 0.1)
 
     def summary(self) -> dict[str, Any]:
         """The file in a few numbers."""
         return {
             "model": self.model,
-            "records": int(self.risk.size),
+            "records": self.n_records,
             "expected_reidentifications": self.expected_reidentifications,
             "file_risk": self.file_risk,
             "highest_risk": float(self.risk.max(initial=0.0)),
-            "outstanding_records": int(self.outstanding().sum()),
+            "outstanding_records": int(
+                self.outstanding().sum() if self.copies is None else self.copies[self.outstanding()].sum()
+            ),
         }
 
 
@@ -193,13 +211,24 @@ def rate_threshold(risk: Floats, *, rate: float) -> float:
     return float((target - below[first]) / (ordered.size - first))
 
 
-def risk_histogram(risk: Floats, *, bins: int = 40) -> tuple[dict[str, float], ...]:
+def _median(values: Floats, copies: Integers | None) -> float:
+    """The median of the records, each value standing for its copies."""
+    if copies is None:
+        return float(np.median(values))
+    order = np.argsort(values, kind="stable")
+    upto = np.cumsum(copies[order])
+    middle = [(int(upto[-1]) - 1) // 2, int(upto[-1]) // 2]
+    return float(values[order][np.searchsorted(upto, middle, side="right")].mean())
+
+
+def risk_histogram(risk: Floats, *, bins: int = 40, copies: Integers | None = None) -> tuple[dict[str, float], ...]:
     """Rows for a histogram with a threshold slider: equal classes of log10 risk from 10⁻⁶ (and below) to 1."""
     check_integer(bins, minimum=2, name="bins", owner=OWNER)
     edges = np.linspace(-6.0, 0.0, bins + 1)
     place = np.clip(np.searchsorted(edges, np.log10(np.maximum(risk, 1e-300)), side="right") - 1, 0, bins - 1)
-    counts = np.bincount(place, minlength=bins)
-    sums = np.bincount(place, weights=risk, minlength=bins)
+    many = np.ones(risk.size, dtype=np.int64) if copies is None else copies
+    counts = np.bincount(place, weights=many, minlength=bins).astype(np.int64)
+    sums = np.bincount(place, weights=risk * many, minlength=bins)
     above = np.cumsum(counts[::-1])[::-1]
     expected = np.cumsum(sums[::-1])[::-1]
     return tuple(

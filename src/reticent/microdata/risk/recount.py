@@ -34,6 +34,7 @@ class Recount:
     keys: tuple[str, ...]
     sample_counts: Ints = field(repr=False)
     population_counts: Floats | None = field(repr=False)
+    copies: Ints | None = field(default=None, repr=False)
 
     @property
     def sample_risk(self) -> Floats:
@@ -43,9 +44,10 @@ class Recount:
     def individual(self) -> IndividualRisk:
         """The risk of each original record: the expected 1/F with weights, else 1/f."""
         if self.population_counts is None:
-            return IndividualRisk("sample-only", self.sample_risk, self.sample_counts, self.sample_counts.astype(float))
+            population = self.sample_counts.astype(float)
+            return IndividualRisk("sample-only", self.sample_risk, self.sample_counts, population, self.copies)
         risk = weighted_risk(self.sample_counts, self.population_counts)
-        return IndividualRisk("negative-binomial", risk, self.sample_counts, self.population_counts)
+        return IndividualRisk("negative-binomial", risk, self.sample_counts, self.population_counts, self.copies)
 
 
 def inverse(counts: Ints) -> Floats:
@@ -85,7 +87,7 @@ class Fit:
         own = positions(trace.original, masked)
         near = [name for name in keys if is_near(trace.covers[name], masked, name)]
         exact = [name for name in keys if name not in near]
-        m = masked.n_records
+        m = masked.n_rows
         true, shown, detail = (np.zeros((m, len(exact)), dtype=np.int32) for _ in range(3))
         maps = []
         for at, name in enumerate(exact):
@@ -169,16 +171,19 @@ def recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
     true_who = respondents_of(trace.original)
     who = None if true_who is None else respondents_shown(true_who, fit.own)
     exclusive = not fit.true_numbers.shape[1] and all(len(layers) == 1 for layers in fit.maps)
-    shares = np.ones(masked.n_records) if who is None else shares_of(who, fit.shown, exclusive=exclusive)
-    counts, sums = _fitting(fit, shares, shares if weights is None else shares * weights)
+    if who is None:
+        shares, sizes = masked.multiplicity.astype(np.float64), np.ones(masked.n_rows)
+    else:
+        shares = sizes = shares_of(who, fit.shown, exclusive=exclusive)
+    counts, sums = _fitting(fit, shares, shares if weights is None else sizes * weights)
     mine = fit.own_fits()
     if who is not None:
         mine = (np.bincount(who, weights=mine) > 0)[who] & (fit.own >= 0) & (counts > 0)
-    n = trace.original.n_records
+    n = trace.original.n_rows
     found, population = np.zeros(n, dtype=np.int64), np.zeros(n)
     at = np.flatnonzero(mine)
     found[fit.own[at]], population[fit.own[at]] = counts[at], sums[at]
-    return Recount(fit.keys, found, None if weights is None else population)
+    return Recount(fit.keys, found, None if weights is None else population, trace.original.copies)
 
 
 def population_weights(trace: Trace, masked: Microdata) -> Floats | None:

@@ -150,7 +150,7 @@ def counts(
     keys = _keys(data, keys, owner="counts")
     published = data.codes(keys)
     true = published if truth is None else aligned_codes(truth, data, keys)
-    sample = count_codes(published, true, np.ones(data.n_records, np.int64), chosen).astype(np.int64)
+    sample = count_codes(published, true, data.multiplicity, chosen).astype(np.int64)
     weights = data.weights()
     population = None if weights is None else count_codes(published, true, weights, chosen).astype(np.float64)
     return Counts(chosen, keys, sample, population)
@@ -158,7 +158,7 @@ def counts(
 
 def aligned_codes(truth: Microdata, data: Microdata, keys: Sequence[str]) -> NDArray[np.int32]:
     """Codes of `truth` in the numbering of `data`: equal code = equal category text."""
-    if truth.n_records != data.n_records:
+    if truth.n_rows != data.n_rows:
         raise DataError(
             f"counts: the true file has {truth.n_records} records and the published one {data.n_records}; "
             "they must be the same records in the same order."
@@ -187,16 +187,25 @@ def compare_semantics(
     keys = _keys(data, keys, owner="compare_semantics")
     published = data.codes(keys)
     true = published if truth is None else aligned_codes(truth, data, keys)
-    ones = np.ones(data.n_records, np.int64)
+    copies = data.multiplicity
     found: dict[Semantics, NDArray[np.int64]] = {}
     for semantics in Semantics:
-        if semantics is not Semantics.KK:
-            found[semantics] = count_codes(published, true, ones, semantics)
+        if semantics is Semantics.NEVER_MATCH:
+            found[semantics] = _never_match(published, copies)
+        elif semantics is not Semantics.KK:
+            found[semantics] = count_codes(published, true, copies, semantics)
     found[Semantics.KK] = np.minimum(found[Semantics.K1], found[Semantics.ONE_K])
     rows = tuple(
-        SemanticsRow(s, int(found[s].min()), int((found[s] < k).sum()), int((found[s] <= 1).sum())) for s in Semantics
+        SemanticsRow(s, int(found[s].min()), int(copies[found[s] < k].sum()), int(copies[found[s] <= 1].sum()))
+        for s in Semantics
     )
     return SemanticsTable(keys, k, data.n_records, rows)
+
+
+def _never_match(published: NDArray[np.int32], copies: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where a missing value matches nothing, a record that has one is alone, however many look like it."""
+    alike = count_codes(published, published, copies, Semantics.OWN_CATEGORY)
+    return np.where((published < 0).any(axis=1), 1, alike)
 
 
 def _keys(data: Microdata, keys: Sequence[str], *, owner: str) -> tuple[str, ...]:

@@ -167,11 +167,11 @@ def suda(
     n_keys = len(uniques.keys)
     per_size = msu_scores(n_keys, n_keys if max_size is None else max_size, score)
     parts = per_size[uniques.sizes]
-    scores = np.bincount(uniques.record, weights=parts, minlength=data.n_records).astype(np.float64)
-    contributions = np.zeros((data.n_records, n_keys))
+    scores = np.bincount(uniques.record, weights=parts, minlength=data.n_rows).astype(np.float64)
+    contributions = np.zeros((data.n_rows, n_keys))
     for v in range(n_keys):
         inside = (uniques.mask >> v & 1).astype(np.float64)
-        contributions[:, v] = np.bincount(uniques.record, weights=parts * inside, minlength=data.n_records)
+        contributions[:, v] = np.bincount(uniques.record, weights=parts * inside, minlength=data.n_rows)
     np.divide(contributions, scores[:, None], out=contributions, where=scores[:, None] > 0)
     sizes = data.patterns(uniques.keys).counts
     singles, pairs = int((sizes == 1).sum()), 2 * int((sizes == 2).sum())

@@ -1,0 +1,55 @@
+"""`LargeData`: confidential records that stay in an engine, and what can be done with them there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from reticent.api.arguments import names_of
+from reticent.api.risk import Risk
+from reticent.base.progress import Progress, silent
+from reticent.data.large import LargeFile
+from reticent.data.plan import RiskSection
+from reticent.data.schema import Schema
+from reticent.microdata.large_risk import household_note, measure_large
+from reticent.report.notebook import facts_html
+
+
+@dataclass(frozen=True, eq=False)
+class LargeData:
+    """Confidential records in an engine, as `load(…, engine=…)` makes them. Only combinations and cells come to memory."""
+
+    file: LargeFile = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        keys = ", ".join(self.schema.keys) or "none"
+        engine = self.file.view.connection.name
+        return f"<LargeData {len(self)} records × {len(self.schema.variables)} variables in {engine}, keys: {keys}>"
+
+    def _repr_html_(self) -> str:
+        return facts_html(repr(self), {v.name: f"{v.role}, {v.kind}" for v in self.schema.variables})
+
+    def __len__(self) -> int:
+        return self.file.n_records
+
+    def __enter__(self) -> "LargeData":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the engine; what it spilled goes."""
+        self.file.view.connection.close()
+
+    @property
+    def schema(self) -> Schema:
+        """What each variable is for and how it is measured."""
+        return self.file.schema
+
+    def risk(
+        self, *, keys: Sequence[str] = (), dimension: int = 3, threshold: int = 1, progress: Progress = silent
+    ) -> Risk:
+        """How identifiable the records are, as `Data.risk` says it: combinations of keys are counted in the engine."""
+        settings = RiskSection(keys=names_of(keys, "keys", "risk"), dimension=dimension, threshold=threshold)
+        found, combinations = measure_large(self.file, settings, progress=progress)
+        return Risk(found, combinations, household_note(self.file))

@@ -1,0 +1,195 @@
+"""`LargeFile`: records that stay in an engine, with their schema. What leaves it are combinations, cells and blocks.
+
+A combination of keys comes back once, with the number of its records: as rows of a `Microdata` that stand for several
+records each. Everything that judges combinations then works on it as on a file in memory, and gives the same.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.checks import did_you_mean
+from reticent.base.errors import DataError
+from reticent.base.progress import Progress, part, silent
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Role, Schema
+from reticent.frames.columns import decoded, frame_of, series, unique_ids
+from reticent.frames.engines.seam import CodeMap, Grouped, View, whole
+from reticent.frames.frame import Encoded
+
+MOST_VALUES = 20_000_000
+"""Different values of one variable up to which it can be a key."""
+BLOCK = 1_000_000
+"""Records of a block."""
+
+
+@dataclass(frozen=True, eq=False)
+class LargeFile:
+    """Confidential records in an engine, and their schema. `columns` has each variable's values once, as they are shown."""
+
+    view: View = field(repr=False)
+    schema: Schema
+    n_records: int
+    _columns: dict[str, Microdata] = field(default_factory=dict, repr=False)
+    _exact: dict[str, bool] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, view: View, schema: Schema) -> "LargeFile":
+        """Bind a source to its schema; what the schema asks of records is checked in the engine."""
+        check_names(tuple(view.expressions), schema)
+        n_records = view.n_records()
+        if n_records == 0:
+            raise DataError("the data have no records.")
+        kept = View(view.connection, {name: view.expressions[name] for name in schema.names})
+        file = cls(kept, schema, n_records)._with_digit_trees()
+        file._check_weight()
+        return file
+
+    def __repr__(self) -> str:
+        engine = self.view.connection.name
+        return f"<LargeFile {self.n_records} records × {len(self.schema.variables)} variables in {engine}>"
+
+    def column(self, name: str, *, progress: Progress = silent) -> Microdata:
+        """One variable as a file of its different values; each row stands for the records that have it."""
+        if name not in self._columns:
+            found = self.view.distinct(name, progress=progress)
+            if len(found.counts) > MOST_VALUES:
+                raise DataError(
+                    f"Variable {name!r} has more than {MOST_VALUES:,} different values, too many for a key; recode it, or "
+                    "leave it out of the keys.",
+                    variables=(name,),
+                )
+            only = Schema((self.schema[name],))
+            ids = np.arange(len(found.counts), dtype=np.uint64)
+            self._columns[name] = Microdata(found.frame, only, ids, copies=found.counts)
+        return self._columns[name]
+
+    def categories(self, name: str) -> tuple[str, ...]:
+        """The text of each code of a variable."""
+        return self.column(name).categories(name)
+
+    def code_map(self, name: str) -> CodeMap:
+        """Which code each value of a variable has."""
+        data = self.column(name)
+        encoded = data.encoded(name)
+        return CodeMap(data.frame, encoded.codes, len(encoded.categories))
+
+    def grouped(self, names: Sequence[str], sums: dict[str, str], *, progress: Progress = silent) -> Grouped:
+        """The combinations of some variables, counted in the engine."""
+        maps = []
+        for at, name in enumerate(names):
+            self.column(name, progress=part(progress, 0.3 * at / len(names), 0.3 * (at + 1) / len(names)))
+            maps.append(self.code_map(name))
+        return self.view.grouped(maps, sums, progress=part(progress, 0.3, 1.0))
+
+    def patterns(self, names: Sequence[str], *, progress: Progress = silent) -> Microdata:
+        """The combinations of some variables that occur, in the order of their codes, with the sum of weights of each."""
+        names = tuple(names)
+        self.schema.require(names, owner="counting")
+        weight = self.schema.weight
+        sums = {} if weight is None or weight in names else {weight: self.sum_text(weight)}
+        found = self.grouped(names, sums, progress=progress)
+        return self.pattern_file(names, found, weight if sums else None)
+
+    def pattern_file(self, names: tuple[str, ...], found: Grouped, weight: str | None) -> Microdata:
+        """Combinations as rows of a file; each stands for its records."""
+        encoded = {
+            name: Encoded(np.ascontiguousarray(found.codes[:, at]), self.categories(name))
+            for at, name in enumerate(names)
+        }
+        columns = [
+            decoded(name, one.codes, one.categories, self.column(name).frame.table[name])
+            for name, one in encoded.items()
+        ]
+        if weight is not None:
+            columns.append(series(self.scaled_back(weight, found.sums[weight])).alias(weight))
+        kept = tuple(self.schema[name] for name in (*names, *(() if weight is None else (weight,))))
+        ids = np.arange(len(found.counts), dtype=np.uint64)
+        return Microdata(frame_of(columns), Schema(kept), ids, encoded, found.counts)
+
+    def sum_text(self, name: str) -> str:
+        """What is added up of a number: a whole number where its decimals are known, else the number (to a tolerance)."""
+        text = self.view.connection.quote(name)
+        return whole(text, self.schema[name].decimals) if self.is_exact(name) else text
+
+    def scaled_back(self, name: str, sums: NDArray[Any]) -> NDArray[np.float64]:
+        """Sums in the unit of the data again; each is rounded once."""
+        scale = 10 ** self.schema[name].decimals if self.is_exact(name) else 1
+        return np.asarray(sums, dtype=np.float64) / scale
+
+    def is_exact(self, name: str) -> bool:
+        """Whether all values of a number have the decimals that the schema declares, so that sums are exact."""
+        if name not in self._exact:
+            text = self.view.connection.quote(name)
+            scale = 10 ** self.schema[name].decimals
+            off = f"ROUND({text} * {scale}) / {scale} <> {text} OR ABS({text} * {scale}) >= 9007199254740992"
+            self._exact[name] = not self.view.facts(n=f"SUM(CASE WHEN {off} THEN 1 ELSE 0 END)")["n"]
+        return self._exact[name]
+
+    def blocks(self, *, rows: int = BLOCK, ids: str | None = None) -> Iterator[Microdata]:
+        """The records in blocks, keyed by the identifier `ids` (none: by nothing that draws may use)."""
+        for frame in self.view.blocks(self.schema.names, rows=rows):
+            found = None if ids is None else unique_ids(frame.table[ids])
+            own = np.arange(frame.n_records, dtype=np.uint64) if found is None else found
+            yield Microdata(frame, self.schema, own)
+
+    def with_schema(self, schema: Schema) -> "LargeFile":
+        """The same records under another schema of the same variables."""
+        return LargeFile.of(View(self.view.connection, dict(self.view.expressions)), schema)
+
+    def _with_digit_trees(self) -> "LargeFile":
+        schema = self.schema
+        for variable in schema.variables:
+            if variable.digits and variable.hierarchy is None:
+                codes = dict.fromkeys([*variable.codes, *self.categories(variable.name)])
+                listed = [code for code in codes if code not in variable.missing]
+                schema = schema.change(variable.name, hierarchy=Hierarchy.from_digits(listed, variable.digits))
+        return self if schema is self.schema else replace(self, schema=schema, _columns={})
+
+    def _check_weight(self) -> None:
+        weight = self.schema.weight
+        if weight is None:
+            return
+        text = self.view.connection.quote(weight)
+        bad = self.view.facts(n=f"SUM(CASE WHEN {text} > 0 THEN 0 ELSE 1 END)")["n"]
+        if bad:
+            raise DataError(
+                f"Weight {weight!r}: {int(bad)} records have a missing or non-positive weight; every weight must be "
+                "above 0.",
+                variables=(weight,),
+            )
+
+    def unique_identifier(self) -> str | None:
+        """The first identifier without a missing or repeated value; None if there is none."""
+        for name in self.schema.with_role(Role.IDENTIFIER):
+            text = self.view.connection.quote(name)
+            facts = self.view.facts(present=f"COUNT({text})", different=f"COUNT(DISTINCT {text})")
+            if facts["present"] == facts["different"] == self.n_records:
+                return name
+        return None
+
+
+def check_names(names: Sequence[str], schema: Schema) -> None:
+    """Refuse variables without a column, and columns that nobody has described."""
+    absent = [name for name in schema.names if name not in names]
+    if absent:
+        kind = "identifier column" if schema[absent[0]].role is Role.IDENTIFIER else "column"
+        raise DataError(
+            f"the data have no {kind} {absent[0]!r} that the schema describes."
+            + (did_you_mean(absent[0], names) or f" Columns: {', '.join(names)}."),
+            variables=tuple(absent),
+        )
+    extra = [name for name in names if name not in schema.names]
+    if extra:
+        raise DataError(
+            f"the schema does not describe the column {extra[0]!r}"
+            f"{f' and {len(extra) - 1} more' if len(extra) > 1 else ''}; add it to the schema or drop it from the data.",
+            variables=tuple(extra),
+        )
+
+
+__all__ = ["BLOCK", "LargeFile", "check_names"]

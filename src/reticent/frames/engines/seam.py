@@ -1,0 +1,237 @@
+"""What an engine is to the rest: a connection that runs SQL over one lazy source and gives polars tables back.
+
+Both engines speak SQL, so one text serves them; what they spell differently is a method of the connection. Only
+combinations, cells and blocks of records leave an engine, never all records at once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from reticent.base.errors import DataError
+from reticent.base.progress import Progress, silent
+from reticent.frames.frame import Frame
+
+SOURCE = "reticent_source"
+"""The name of the source's view in each engine."""
+WORD = 2**62
+"""Codes are packed into whole numbers below this."""
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """What an engine may take: memory ("2GB"), threads, a folder to spill to and how much of it; none: its own choice."""
+
+    memory: str | None = None
+    threads: int | None = None
+    spill: Path | None = None
+    spill_limit: str | None = None
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a source, all of one format (`parquet` or `csv`); a `database` is one file with a query."""
+
+    paths: tuple[Path, ...]
+    format: str
+    separator: str = ","
+    query: str | None = None
+
+
+class Connection(Protocol):
+    """One engine at work on one source."""
+
+    name: str
+
+    def open(self, files: Files) -> dict[str, pl.DataType]:
+        """Make the view `reticent_source` of the files, and say its columns; texts of CSV files stay texts."""
+        ...
+
+    def fetch(
+        self, sql: str, *, small: Mapping[str, pl.DataFrame] | None = None, progress: Progress = silent
+    ) -> pl.DataFrame:
+        """Run a query; `small` are tables that it may join by name."""
+        ...
+
+    def stream(self, sql: str, *, rows: int) -> Iterator[pl.DataFrame]:
+        """Run a query and give its rows in blocks, in any order."""
+        ...
+
+    def quote(self, name: str) -> str:
+        """A column name as the engine writes it."""
+        ...
+
+    def matches(self, expression: str, pattern: str) -> str:
+        """Whether a text holds a regular expression."""
+        ...
+
+    def close(self) -> None:
+        """End the work; what was spilled goes."""
+        ...
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Each value of a column once (a frame of that one column), and how often it occurs."""
+
+    frame: Frame
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CodeMap:
+    """Which code each value of a column has (−1: missing), and how many codes there are."""
+
+    values: Frame
+    codes: NDArray[Any]
+    size: int
+
+    @property
+    def column(self) -> str:
+        """The name of the column."""
+        return self.values.names[0]
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Combinations of codes in rising order, and one column of sums for each that was asked for."""
+
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    sums: Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The source with each column as an expression: what codes and numbers are read as."""
+
+    connection: Connection
+    expressions: Mapping[str, str]
+
+    def select(self, names: Sequence[str]) -> str:
+        """The SQL text of some columns."""
+        quote = self.connection.quote
+        listed = ", ".join(f"{self.expressions[name]} AS {quote(name)}" for name in names)
+        return f"SELECT {listed or '1 AS one'} FROM {SOURCE}"
+
+    def n_records(self) -> int:
+        """Number of records."""
+        return int(self.connection.fetch(f"SELECT COUNT(*) AS n FROM {SOURCE}")["n"][0])
+
+    def facts(self, **expressions: str) -> dict[str, Any]:
+        """Some aggregates over all records, by name."""
+        if not expressions:
+            return {}
+        listed = ", ".join(f"{text} AS {name}" for name, text in expressions.items())
+        row = self.connection.fetch(f"SELECT {listed} FROM ({self.select(tuple(self.expressions))}) s")
+        return dict(row.row(0, named=True))
+
+    def distinct(self, name: str, *, progress: Progress = silent) -> Distinct:
+        """Each value of a column and how often it occurs, in the order of the values."""
+        quote = self.connection.quote
+        found = self.connection.fetch(
+            f"SELECT {quote(name)} AS value, CAST(COUNT(*) AS BIGINT) AS n FROM ({self.select((name,))}) s "
+            f"GROUP BY {quote(name)}",
+            progress=progress,
+        ).sort("value", nulls_last=True)
+        return Distinct(Frame(found.select(pl.col("value").alias(name))), found["n"].to_numpy())
+
+    def grouped(self, maps: Sequence[CodeMap], sums: Mapping[str, str], *, progress: Progress = silent) -> Grouped:
+        """Count the combinations of codes, and add up the expressions of `sums` over the columns of the view.
+
+        Codes are looked up by joins with small tables and packed into few whole numbers, so that the engine groups by
+        numbers and no text comes back.
+        """
+        words = packing([one.size + 1 for one in maps])
+        small, joins = lookup_joins(self.connection, maps)
+        packed = ", ".join(f"{packed_word(word)} AS w{at}" for at, word in enumerate(words))
+        names = ", ".join(f"w{at}" for at in range(len(words)))
+        inner = "".join(f", {text} AS s{at}" for at, text in enumerate(sums.values()))
+        outer = "".join(f", {_total(text, at)} AS s{at}" for at, text in enumerate(sums.values()))
+        table = self.connection.fetch(
+            f"SELECT {names}, CAST(COUNT(*) AS BIGINT) AS n{outer} FROM (SELECT {packed}{inner} "
+            f"FROM ({self.select(tuple(self.expressions))}) s {joins}) p GROUP BY {names}",
+            small=small,
+            progress=progress,
+        ).sort([f"w{at}" for at in range(len(words))])
+        codes = unpacked([table[f"w{at}"].to_numpy() for at in range(len(words))], words, len(maps))
+        found = {name: table[f"s{at}"].to_numpy() for at, name in enumerate(sums)}
+        return Grouped(codes, table["n"].to_numpy(), found)
+
+    def blocks(self, names: Sequence[str], *, rows: int) -> Iterator[Frame]:
+        """The records in blocks, in any order."""
+        for table in self.connection.stream(self.select(names), rows=rows):
+            yield Frame(table)
+
+
+WHOLE = "CAST(ROUND("
+"""How expressions begin whose sums are whole numbers."""
+
+
+def whole(expression: str, decimals: int) -> str:
+    """A number with so many decimals as a whole number."""
+    scaled = f"({expression}) * {10**decimals}" if decimals else expression
+    return f"{WHOLE}{scaled}) AS BIGINT)"
+
+
+def _total(expression: str, at: int) -> str:
+    """The sum of a column of `grouped`; whole numbers stay whole, and too large ones are an error of the engine."""
+    return f"CAST(SUM(s{at}) AS BIGINT)" if expression.startswith(WHOLE) else f"SUM(s{at})"
+
+
+Word = tuple[tuple[int, int, int], ...]
+"""What one packed number holds: (position of the key, its factor, its number of codes with "missing")."""
+
+
+def packing(sizes: Sequence[int]) -> list[Word]:
+    """Which keys go into which number, the last key of each number counting ones, so that numbers sort as codes do."""
+    words: list[list[int]] = [[]]
+    product = 1
+    for at, size in enumerate(sizes):
+        if product * size >= WORD:
+            words.append([])
+            product = 1
+        words[-1].append(at)
+        product *= size
+    return [_word(word, sizes) for word in words if word]
+
+
+def _word(keys: Sequence[int], sizes: Sequence[int]) -> Word:
+    factor = 1
+    placed = []
+    for at in reversed(keys):
+        placed.append((at, factor, sizes[at]))
+        factor *= sizes[at]
+    return tuple(reversed(placed))
+
+
+def packed_word(word: Word) -> str:
+    """The SQL text of one packed number; a value without a code is missing (0)."""
+    return " + ".join(f"COALESCE(m{at}.code, CAST(0 AS BIGINT)) * {factor}" for at, factor, _ in word)
+
+
+def unpacked(columns: Sequence[NDArray[np.int64]], words: Sequence[Word], n_keys: int) -> NDArray[np.int32]:
+    """The codes of each key (−1: missing) from the packed numbers."""
+    codes = np.empty((len(columns[0]), n_keys), dtype=np.int32)
+    for column, word in zip(columns, words, strict=True):
+        for at, factor, size in word:
+            codes[:, at] = column // factor % size - 1
+    return codes
+
+
+def lookup_joins(connection: Connection, maps: Sequence[CodeMap]) -> tuple[dict[str, pl.DataFrame], str]:
+    """Small tables from value to code (from 1 on; 0 is missing), and the joins that look them up."""
+    small, joins = {}, []
+    for at, one in enumerate(maps):
+        values = one.values.table[one.column]
+        if values.dtype == pl.Null:
+            raise DataError(f"Column {one.column!r} has no value in any record.", variables=(one.column,))
+        table = pl.DataFrame({"value": values, "code": np.asarray(one.codes, dtype=np.int64) + 1})
+        small[f"m{at}"] = table.filter(pl.col("value").is_not_null())
+        joins.append(f"LEFT JOIN m{at} ON s.{connection.quote(one.column)} = m{at}.value")
+    return small, " ".join(joins)

@@ -1,0 +1,286 @@
+"""Open a source that stays in an engine: find its parts, compare their columns, and read each as its schema says."""
+
+import csv
+import glob
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from reticent.base.errors import DataError, ParameterError
+from reticent.data.large import LargeFile, check_names
+from reticent.data.plan import DataSection
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.data.schema_files import schema_from_text
+from reticent.frames.engines import connect
+from reticent.frames.engines.seam import Connection, EngineSettings, Files, View
+from reticent.io.parquet import SCHEMA_KEY
+from reticent.io.schema import load_schema
+
+PARQUET, CSV, DATABASE = (".parquet", ".pq"), (".csv", ".txt", ".tsv", ".tab"), (".duckdb", ".db", ".ddb")
+NUMBER = r"^\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*$"
+CODE = r"^\s*[+-]?0[0-9]"
+
+
+@dataclass(frozen=True)
+class LargeLoaded:
+    """Records in an engine, and what was assumed on the way."""
+
+    data: LargeFile
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """Which engine, and what it may take."""
+
+    name: str
+    settings: EngineSettings
+
+
+def open_large(
+    path: Path | str,
+    schema: Schema | Path | str | None,
+    engine: EngineChoice,
+    *,
+    folder: Path | None = None,
+    query: str | None = None,
+    separator: str | None = None,
+    described: Callable[[Schema], Schema] = lambda schema: schema,
+) -> LargeLoaded:
+    """Open Parquet or CSV files (a path, or a pattern such as `part-*.parquet`), or a query in a DuckDB database.
+
+    `described` adds to the schema what is said elsewhere.
+    """
+    notes: tuple[str, ...] = ()
+    if isinstance(schema, str | Path):
+        file = load_schema(_in_folder(Path(schema), folder))
+        schema, notes = file.schema, tuple(file.notes)
+    files = find_files(_in_folder(Path(path), folder), query=query, separator=separator)
+    check_parts(files)
+    connection = connect(engine.name, engine.settings)
+    try:
+        types = connection.open(files)
+        own = described(schema if schema is not None else _own_schema(files, connection, types))
+        check_names(tuple(types), own)
+        view = fitted_view(connection, types, own)
+        data = LargeFile.of(view, own)
+    except DataError as err:
+        connection.close()
+        raise err.elsewhere(Path(path).name) from None
+    except BaseException:
+        connection.close()
+        raise
+    return LargeLoaded(data, notes)
+
+
+def open_source(source: DataSection, folder: Path) -> LargeLoaded:
+    """Open the records that the `[data]` section of a plan names, in the engine that it names."""
+    if source.format is not None or source.encoding != "utf-8":
+        raise ParameterError(
+            "[data]: with an engine, files are Parquet, UTF-8 CSV or a DuckDB database; drop format/encoding."
+        )
+    return open_large(
+        source.path, source.schema, engine_choice(source, folder), folder=folder, query=source.query,
+        separator=source.separator,
+    )  # fmt: skip
+
+
+def engine_choice(source: DataSection, folder: Path) -> EngineChoice:
+    """The engine of a `[data]` section and what it may take."""
+    spill = None if source.spill is None else _in_folder(Path(source.spill), folder)
+    settings = EngineSettings(source.memory, source.threads, spill, source.spill_limit)
+    return EngineChoice(str(source.engine), settings)
+
+
+def _in_folder(path: Path, folder: Path | None) -> Path:
+    return path if folder is None or path.is_absolute() else folder / path
+
+
+def find_files(path: Path, *, query: str | None = None, separator: str | None = None) -> Files:
+    """The files that a path or pattern names, in the order of their names."""
+    kind = path.suffix.lower()
+    if path.is_dir():
+        raise DataError(
+            f"{path.name}: this is a folder; name its files by a pattern such as {path.name}/part-*.parquet."
+        )
+    found = tuple(sorted(Path(name) for name in glob.glob(str(path)))) if _is_pattern(path) else (path,)
+    if not found or not all(one.is_file() for one in found):
+        raise DataError(f"{path.name}: there is no such file; give a file or a pattern such as part-*.parquet.")
+    if kind in DATABASE:
+        if query is None:
+            raise DataError(
+                f"{path.name}: a database needs a query that selects the records, such as SELECT * FROM people."
+            )
+        return Files(found, "database", query=query)
+    if query is not None:
+        raise DataError(f"{path.name}: a query belongs to a database, not to a file.")
+    if kind in PARQUET:
+        return Files(found, "parquet")
+    if kind in CSV:
+        return Files(found, "csv", separator=separator or ("\t" if kind == ".tsv" else _separator(found[0])))
+    raise DataError(
+        f"{path.name}: an engine reads {', '.join((*PARQUET, *CSV, *DATABASE))}; convert the file to Parquet."
+    )
+
+
+def _is_pattern(path: Path) -> bool:
+    return any(mark in str(path) for mark in "*?[") and not path.exists()
+
+
+def _separator(path: Path) -> str:
+    line = "".join(_header_line(path))
+    return max(",;\t|", key=lambda mark: (line.count(mark), -",;\t|".index(mark)))
+
+
+def _header_line(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return file.readline()
+    except (UnicodeDecodeError, OSError):
+        raise DataError(
+            f"{path.name}: the file is not UTF-8 text; save it as UTF-8, or convert it to Parquet."
+        ) from None
+
+
+def check_parts(files: Files) -> None:
+    """Refuse parts with other columns, or with a column of another type, than the first."""
+    if files.format == "database":
+        return
+    first, wanted = files.paths[0], _columns(files.paths[0], files)
+    for path in files.paths[1:]:
+        found = _columns(path, files)
+        for name in (*wanted, *found):
+            if (name in wanted) != (name in found):
+                has, lacks = (first, path) if name in wanted else (path, first)
+                raise DataError(
+                    f"{path.name}: its columns are not those of {first.name}: {lacks.name} has no column {name!r}, "
+                    f"{has.name} has one; all parts must have the same columns.",
+                    variables=(name,),
+                )
+            if wanted[name] != found[name]:
+                raise DataError(
+                    f"{path.name}: column {name!r} holds {found[name]} here and {wanted[name]} in {first.name}; "
+                    "a column must have one type in all parts.",
+                    variables=(name,),
+                )
+
+
+def _columns(path: Path, files: Files) -> dict[str, str]:
+    """The columns of a part, and what each holds in words."""
+    if files.format == "csv":
+        names = next(csv.reader([_header_line(path)], delimiter=files.separator), [])
+        if not names or any(not name.strip() for name in names) or len(set(names)) < len(names):
+            raise DataError(f"{path.name}: the first line must name every column, each by a name of its own.")
+        return dict.fromkeys(names, "texts")
+    try:
+        return {name: _holds(dtype) for name, dtype in pl.read_parquet_schema(path).items()}
+    except (pl.exceptions.PolarsError, OSError):
+        raise DataError(f"{path.name}: the file cannot be read as Parquet.") from None
+
+
+def _holds(dtype: pl.DataType) -> str:
+    for words, fits in (
+        ("whole numbers", dtype.is_integer()), ("decimal numbers", dtype.is_decimal()), ("numbers", dtype.is_float()),
+        ("texts", dtype in (pl.String, pl.Categorical, pl.Enum)), ("truth values", dtype == pl.Boolean),
+        ("dates or times", dtype.is_temporal()),
+    ):  # fmt: skip
+        if fits:
+            return words
+    return "lists, binary values or the like"
+
+
+def _own_schema(files: Files, connection: Connection, types: Mapping[str, pl.DataType]) -> Schema:
+    """What the first file says itself, or which columns are numbers (codes with leading zeros are text)."""
+    if files.format == "parquet":
+        text = pl.read_parquet_metadata(files.paths[0]).get(SCHEMA_KEY)
+        if text is not None:
+            return schema_from_text(text, owner=files.paths[0].name)
+    texts = [name for name, dtype in types.items() if dtype == pl.String and files.format == "csv"]
+    numeric = set(_numbers_among(connection, texts)) | {name for name, dtype in types.items() if dtype.is_numeric()}
+    return Schema(tuple(Variable(name, kind=Kind.NUMERIC if name in numeric else Kind.NOMINAL) for name in types))
+
+
+def _numbers_among(connection: Connection, names: Sequence[str]) -> list[str]:
+    """Text columns whose values are all numbers, none written like a code."""
+    view = View(connection, {name: _stripped(connection, name) for name in names})
+    wanted = {}
+    for at, name in enumerate(names):
+        text = connection.quote(name)
+        number, code = connection.matches(text, NUMBER), connection.matches(text, CODE)
+        wanted[f"there{at}"] = f"COUNT({text})"
+        wanted[f"off{at}"] = f"SUM(CASE WHEN NOT {number} OR {code} THEN 1 ELSE 0 END)"
+    facts = view.facts(**wanted)
+    return [name for at, name in enumerate(names) if facts[f"there{at}"] and not facts[f"off{at}"]]
+
+
+def _stripped(connection: Connection, name: str) -> str:
+    return f"NULLIF(TRIM({connection.quote(name)}), '')"
+
+
+def fitted_view(connection: Connection, types: Mapping[str, pl.DataType], schema: Schema) -> View:
+    """Numbers where the schema says numeric, codes as whole numbers or text elsewhere."""
+    plain = {}
+    for variable in schema.variables:
+        dtype, quoted = types[variable.name], connection.quote(variable.name)
+        if _holds(dtype).startswith("lists"):
+            raise DataError(
+                f"column {variable.name!r} holds lists, binary values or the like; give one text, number or date per record.",
+                variables=(variable.name,),
+            )
+        if dtype == pl.String:
+            plain[variable.name] = _stripped(connection, variable.name)
+        elif dtype == pl.Boolean:
+            plain[variable.name] = f"CAST(CAST({quoted} AS INTEGER) AS VARCHAR)"
+        elif dtype.is_numeric():
+            plain[variable.name] = f"CAST({quoted} AS DOUBLE)" if dtype.is_decimal() else quoted
+        else:
+            plain[variable.name] = f"CAST({quoted} AS VARCHAR)"
+    view = View(connection, plain)
+    fitted = dict(plain)
+    for variable in schema.variables:
+        dtype = types[variable.name]
+        if dtype == pl.String and (variable.kind is Kind.NUMERIC or variable.role is Role.IDENTIFIER):
+            fitted[variable.name] = _number_text(view, variable)
+        elif (dtype.is_float() or dtype.is_decimal()) and variable.kind is not Kind.NUMERIC:
+            fitted[variable.name] = _code_text(view, variable)
+    return View(connection, fitted)
+
+
+def _number_text(view: View, variable: Variable) -> str:
+    """A text column as numbers; whole ones as whole numbers. Identifiers that are no whole numbers stay texts."""
+    connection, name = view.connection, variable.name
+    text = connection.quote(name)
+    listed = ", ".join("'" + code.replace("'", "''") + "'" for code in variable.missing)
+    known = f"(CASE WHEN {text} IN ({listed}) THEN NULL ELSE {text} END)" if listed else text
+    whole = connection.matches(known, r"^(0|-?[1-9][0-9]{0,17})$")
+    facts = view.facts(
+        bad=f"SUM(CASE WHEN {known} IS NOT NULL AND NOT {connection.matches(known, NUMBER)} THEN 1 ELSE 0 END)",
+        off=f"SUM(CASE WHEN {known} IS NOT NULL AND NOT {whole} THEN 1 ELSE 0 END)",
+    )
+    inner = view.expressions[name]
+    source = f"(CASE WHEN {inner} IN ({listed}) THEN NULL ELSE {inner} END)" if listed else inner
+    if not facts["off"]:
+        return f"CAST({source} AS BIGINT)"
+    if variable.role is Role.IDENTIFIER and variable.kind is not Kind.NUMERIC:
+        return inner
+    if facts["bad"]:
+        raise DataError(
+            f"variable {name!r} should be numeric, but {int(facts['bad'])} values are not numbers in some of the parts; "
+            "declare it nominal, or give its missing codes.",
+            variables=(name,),
+        )
+    return f"CAST(REPLACE({source}, ',', '.') AS DOUBLE)"
+
+
+def _code_text(view: View, variable: Variable) -> str:
+    """Decimal numbers as codes: only where they are whole."""
+    text = view.connection.quote(variable.name)
+    if view.facts(off=f"SUM(CASE WHEN {text} <> ROUND({text}) THEN 1 ELSE 0 END)")["off"]:
+        raise DataError(
+            f"variable {variable.name!r} is declared {variable.kind} and holds decimal numbers; declare it numeric, or write "
+            "its codes as texts.",
+            variables=(variable.name,),
+        )
+    return f"CAST(CAST({view.expressions[variable.name]} AS BIGINT) AS VARCHAR)"
