@@ -129,9 +129,9 @@ class Generalize(Method):
         codes = data.codes(keys)
         evaluator = Evaluator.of(
             ladders, codes, self.model(), weights=data.weights(),
-            sensitive=data.codes(self.sensitive) if self.sensitive else None,
+            sensitive=data.codes(self.sensitive) if self.sensitive else None, copies=data.copies,
         )  # fmt: skip
-        loss = self._loss(ladders, codes)
+        loss = self._loss(ladders, codes, data.copies)
         if self.local:
             allowed = int(self.suppression * data.n_records + 1e-9)
             coding = local_coding(evaluator, loss, allowed=allowed, time_limit=self.time_limit, progress=progress)
@@ -146,7 +146,7 @@ class Generalize(Method):
         if self._has_household_keys(data.schema) and bool((per_record < 0).any()):
             per_record = self._whole_households(data, ladders, nodes[0], per_record)
             facts["optimal"] = False  # the proof did not count the records that go with their households
-        facts["suppressed"] = int((per_record < 0).sum())
+        facts["suppressed"] = int(data.multiplicity[per_record < 0].sum())
         return self._recoded(data, ladders, nodes, per_record, facts)
 
     def _has_household_keys(self, schema: Schema) -> bool:
@@ -182,10 +182,12 @@ class Generalize(Method):
             )
         return np.where(gone, -1, choice)
 
-    def _loss(self, ladders: list[Ladder], codes: NDArray[np.int32]) -> NodeLoss:
+    def _loss(self, ladders: list[Ladder], codes: NDArray[np.int32], copies: NDArray[np.int64] | None) -> NodeLoss:
         record = []
         for column, ladder in enumerate(ladders):
-            counts = np.bincount(codes[codes[:, column] >= 0, column], minlength=len(ladder.labels[0]))
+            known = codes[:, column] >= 0
+            many = None if copies is None else copies[known]
+            counts = np.bincount(codes[known, column], many, len(ladder.labels[0])).astype(np.int64)
             given = self.valuation.get(ladder.name)
             if given is None:
                 kind = "precision" if self.loss == "discernibility" else self.loss
@@ -223,7 +225,8 @@ class Generalize(Method):
             renumber[used] = np.arange(used.size)
             blank = data.with_schema(data.schema.change(ladder.name, codes=(), labels=(), hierarchy=None))
             written = blank.with_codes(ladder.name, renumber[new], names)
-            changed[ladder.name] = int(((levels > 0) | (choice < 0))[old >= 0].sum())
+            moved = ((levels > 0) | (choice < 0)) & (old >= 0)
+            changed[ladder.name] = int(data.multiplicity[moved].sum())
             variable = replace(after[ladder.name], codes=tuple(names))
             data = written.with_schema(written.schema.replace(variable))
         return Applied(data, changed, facts)

@@ -18,13 +18,14 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import DEFAULT_PRIORITY, Kind, Schema
 from reticent.kernels.draws import uniform_matrix
-from reticent.microdata.perturb.binding import single_records
+from reticent.microdata.perturb.binding import single_records, slices
 from reticent.microdata.risk.combinations import KeyCombinations
 from reticent.microdata.risk.individual import MODELS, record_risk
 from reticent.microdata.risk.register import MOST_EDGES, RegisterAttack, attack_with_register
 from reticent.microdata.risk.semantics import Semantics, aligned_codes, compare_semantics, count_codes
 from reticent.microdata.suppress.engine import Task, solve
 from reticent.microdata.suppress.inference import Judge, inferred_blanks
+from reticent.microdata.suppress.merge import merged_blanks
 from reticent.microdata.suppress.requirement import Prices, Requirement, mask_of, refuse_frozen, variables_of
 from reticent.microdata.suppress.ties import first_with, for_all_members, spread
 
@@ -101,6 +102,10 @@ class LocalSuppression(Method):
     linked: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict, metadata={"help": "variables that are blanked together with a key"}
     )
+    by_combination: bool = field(
+        default=False,
+        metadata={"help": "blank all records of a combination alike (own-category); possible in an engine"},
+    )
 
     def __post_init__(self) -> None:
         given = [n for n in ("k", "combinations", "risk_threshold") if getattr(self, n) is not None]
@@ -116,6 +121,8 @@ class LocalSuppression(Method):
                 f"{self.name}: own-category takes k and keys only, because groups blanked alike for one combination "
                 "can break another. Use (k,k), (k,1), (1,k) or match-anything."
             )
+        if self.by_combination and (self.k is None or self.semantics != Semantics.OWN_CATEGORY):
+            raise ParameterError(f"{self.name}: by_combination goes with k and semantics = 'own-category'; say both.")
         if any(not value > 0 for value in self.importance.values()):
             raise ParameterError(f"{self.name}: every importance must be above 0.")
         if self.risk_threshold is not None and self.semantics not in (Semantics.K1, Semantics.KK):
@@ -179,6 +186,10 @@ class LocalSuppression(Method):
         of a file that changed elsewhere: two different blanks would add up to none. Records are taken in the order of
         their ids, so that the order of the file does not matter.
         """
+        if self.by_combination:
+            return self._alike(data, progress)
+        if data.copies is not None:
+            raise DataError(f"{self.name}: it looks at single records here; say by_combination = true.")
         who = single_records(data)
         applied = self._in_order(data.rows(who.first), draws=draws, progress=progress)
         return replace(applied, data=applied.data.rows(who.of))
@@ -226,6 +237,29 @@ class LocalSuppression(Method):
     def _shared(self, data: Microdata, names: tuple[str, ...]) -> int:
         return mask_of([v for v, name in enumerate(names) if data.schema[name].is_household])
 
+    def _alike(self, data: Microdata, progress: Progress) -> Applied:
+        """Blank whole combinations: nothing is drawn, and the order of the file does not matter."""
+        self.check(data.schema)
+        names = self.names(data.schema)
+        data.require_values(names, owner=self.name)
+        requirement = self.requirement(data.schema)
+        self._check_sizes(data, requirement)
+        patterns = data.patterns((*self.strata, *names))
+        codes = _occurring(patterns.codes[:, len(self.strata) :])
+        prices = self._prices(data, names, codes, patterns.counts)
+        published, stuck = codes.copy(), np.zeros(len(codes), np.bool_)
+        for rows in slices(patterns_of(patterns.codes[:, : len(self.strata)])):
+            progress(0.1, "local suppression")
+            found = merged_blanks(codes[rows], requirement.k, prices, copies=patterns.counts[rows])
+            published[rows], stuck[rows] = found
+        if stuck.any():
+            raise refuse_frozen(int(patterns.counts[stuck].sum()), self.frozen, self.most_per_record)
+        masked, changed = self._write(data, names, codes[patterns.group], published[patterns.group])
+        facts = suppression_facts(codes, published, prices, names, self.semantics, copies=patterns.counts)
+        facts |= {"k": requirement.k, "transparent_attacker": "not for the transparent attacker"}
+        progress(1.0, "local suppression")
+        return Applied(masked, changed, facts)
+
     def _task(
         self,
         data: Microdata,
@@ -255,27 +289,34 @@ class LocalSuppression(Method):
 
     def _check_sizes(self, data: Microdata, requirement: Requirement) -> None:
         entity = data.entity()
-        if entity is not None and len(np.unique(entity)) < data.n_records:
+        if entity is not None and len(np.unique(entity)) < data.n_rows:
             raise DataError(
                 f"{self.name}: it counts records, but respondents have several of them ({data.schema.entity!r}), so the "
                 "result would protect too little. Use generalisation, or keep one record of each respondent.",
                 variables=(str(data.schema.entity),),
             )
-        smallest = min(len(rows) for rows in _strata(data, self.strata))
+        copies = data.multiplicity
+        smallest = min(int(copies[rows].sum()) for rows in _strata(data, self.strata))
         if self.risk_threshold is None and requirement.k > smallest:
             where = "the smallest stratum has" if self.strata else "the file has"
             raise InfeasibleError(
                 f"{self.name}: {requirement.k} records must fit each combination, but {where} only {smallest} records."
             )
 
-    def _prices(self, data: Microdata, names: tuple[str, ...], codes: NDArray[np.int32]) -> Prices:
+    def _prices(
+        self,
+        data: Microdata,
+        names: tuple[str, ...],
+        codes: NDArray[np.int32],
+        copies: NDArray[np.int64] | None = None,
+    ) -> Prices:
         costs = []
         for v, name in enumerate(names):
             extra = 1 + len(self.linked.get(name, ()))
             if name in self.importance:
                 costs.append(float(self.importance[name]) * extra)
             elif self.cost == "entropy":
-                costs.append(max(entropy(codes[:, v]), 1e-3) * extra)
+                costs.append(max(entropy(codes[:, v], copies), 1e-3) * extra)
             else:
                 share = data.schema[name].priority / DEFAULT_PRIORITY if self.cost == "priority" else 1.0
                 costs.append(max(share, 1e-3) * extra)
@@ -286,15 +327,16 @@ class LocalSuppression(Method):
     ) -> tuple[Microdata, dict[str, int]]:
         masked, changed = data, {}
         blanked = (published < 0) & (codes >= 0)
+        copies = data.multiplicity
         for v, name in enumerate(names):
-            changed[name] = int(blanked[:, v].sum())
+            changed[name] = int(copies[blanked[:, v]].sum())
             if changed[name]:
                 masked = _blank(masked, name, blanked[:, v])
             for other in self.linked.get(name, ()):
                 shared = data.household() if data.schema[other].is_household else None
                 where = for_all_members(shared, blanked[:, v])
                 masked, gone = _blank(masked, other, where), where & ~masked.missing(other)
-                changed[other] = changed.get(other, 0) + int(gone.sum())
+                changed[other] = changed.get(other, 0) + int(copies[gone].sum())
         return masked, changed
 
     def _attacks(
@@ -363,9 +405,10 @@ def _occurring(codes: NDArray[np.int32]) -> NDArray[np.int32]:
     return out
 
 
-def entropy(codes: NDArray[np.int32]) -> float:
+def entropy(codes: NDArray[np.int32], copies: NDArray[np.int64] | None = None) -> float:
     """H = log2 N − (1/N) Σ f log2 f over the known codes of a variable: what a blank loses on average (mu-ARGUS)."""
-    counts = np.bincount(codes[codes >= 0])
+    known = codes >= 0
+    counts = np.bincount(codes[known], weights=None if copies is None else copies[known]).astype(np.int64)
     counts = counts[counts > 0]
     total = int(counts.sum())
     return float(np.log2(total) - (counts * np.log2(counts)).sum() / total) if total else 0.0
@@ -377,16 +420,20 @@ def suppression_facts(
     prices: Prices,
     names: tuple[str, ...],
     semantics: str,
+    *,
+    copies: NDArray[np.int64] | None = None,
 ) -> dict[str, Any]:
-    """How many values were blanked, where, and at what cost."""
+    """How many values were blanked, where, and at what cost; rows may stand for several records (`copies`)."""
     blanked = (published < 0) & (codes >= 0)
-    per_record = np.bincount(blanked.sum(axis=1), minlength=1)
+    many = np.ones(len(codes), dtype=np.int64) if copies is None else copies
+    per_record = np.bincount(blanked.sum(axis=1), weights=many, minlength=1)
+    columns = many @ blanked
     return {
-        "suppressed": int(blanked.sum()),
-        "records_touched": int(blanked.any(axis=1).sum()),
+        "suppressed": int(columns.sum()),
+        "records_touched": int(many[blanked.any(axis=1)].sum()),
         "blanks_per_record": {str(blanks): int(count) for blanks, count in enumerate(per_record)},
-        "by_variable": {name: int(blanked[:, v].sum()) for v, name in enumerate(names)},
-        "cost": float(sum(price * int(blanked[:, v].sum()) for v, price in enumerate(prices.costs))),
+        "by_variable": {name: int(columns[v]) for v, name in enumerate(names)},
+        "cost": float(sum(price * int(columns[v]) for v, price in enumerate(prices.costs))),
         "semantics": semantics,
     }
 
@@ -402,9 +449,16 @@ def _register_facts(attack: RegisterAttack | None, k: int) -> dict[str, Any]:
     }
 
 
+def patterns_of(codes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The number of each row's combination of codes (all 0 without columns)."""
+    if not codes.shape[1]:
+        return np.zeros(len(codes), dtype=np.int64)
+    return np.unique(codes, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+
+
 def _strata(data: Microdata, strata: tuple[str, ...]) -> Iterator[NDArray[np.int64]]:
     if not strata:
-        yield np.arange(data.n_records)
+        yield np.arange(data.n_rows)
         return
     group = data.patterns(strata).group
     order = np.argsort(group, kind="stable")
@@ -422,9 +476,10 @@ def _unsafe_records(method: LocalSuppression, before: Microdata, after: Microdat
     """Recount, by code that has no part in the suppression: records that fall short in some combination."""
     names = method.names(before.schema)
     truth, published = aligned_codes(before, after, names), after.codes(names)
-    unsafe = np.zeros(before.n_records, np.bool_)
+    unsafe = np.zeros(before.n_rows, np.bool_)
+    copies = before.multiplicity
     for rows in _strata(before, method.strata):
-        ones = np.ones(len(rows), np.int64)
+        ones = copies[rows]
         if method.risk_threshold is not None:
             weights = before.weights()
             assert weights is not None
@@ -437,7 +492,7 @@ def _unsafe_records(method: LocalSuppression, before: Microdata, after: Microdat
             columns = list(variables_of(mask))
             found = count_codes(published[rows][:, columns], truth[rows][:, columns], ones, Semantics(method.semantics))
             unsafe[rows] |= found < k
-    return int(unsafe.sum())
+    return int(copies[unsafe].sum())
 
 
 def _values_changed(method: LocalSuppression, before: Microdata, after: Microdata) -> int:

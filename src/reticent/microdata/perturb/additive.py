@@ -27,7 +27,12 @@ def correlated(
     values: Floats, draws: Floats, *, k: float, spread: Moments, names: tuple[str, ...], nearest: bool
 ) -> Floats:
     """X + E with E ~ N(0, kΣ): the whole covariance matrix grows by the factor 1 + k, correlations stay."""
-    noisy: Floats = values + np.sqrt(k) * draws @ factor(spread.covariance, names, owner="noise", nearest=nearest).T
+    root = factor(spread.covariance, names, owner="noise", nearest=nearest)
+    # added one by one: a matrix product may round differently where a record stands elsewhere in its block
+    shaped = np.zeros_like(values)
+    for j in range(values.shape[1]):
+        shaped += (np.sqrt(k) * draws[:, j])[:, None] * root[:, j]
+    noisy: Floats = values + shaped
     return noisy
 
 

@@ -38,13 +38,18 @@ class Evaluator:
         *,
         sensitive: NDArray[np.int32] | None = None,
         weights: NDArray[np.float64] | None = None,
+        copies: NDArray[np.int64] | None = None,
     ) -> "Evaluator":
-        """From the codes of records: keys in the order of the ladders, sensitive variables beside them."""
+        """From the codes of records: keys in the order of the ladders, sensitive variables beside them.
+
+        With `copies` each row stands for so many records, and its weight is the sum of theirs.
+        """
+        many = np.ones(codes.shape[0], dtype=np.int64) if copies is None else copies
         both = codes if sensitive is None else np.hstack([codes, sensitive])
         both = np.ascontiguousarray(both, dtype=np.int32)
-        each = np.ones(both.shape[0]) if weights is None else weights
+        each = many if weights is None else weights
         nothing = np.zeros(0, dtype=np.int32), np.full(both.shape[1], -1, dtype=np.int64)
-        start = Rows(both, np.ones(both.shape[0], dtype=np.int64), np.ascontiguousarray(each, dtype=np.float64))
+        start = Rows(both, many, np.ascontiguousarray(each, dtype=np.float64))
         base, row_of_record = roll_up(start, *nothing)
         return cls(tuple(ladders), base, model, row_of_record)
 

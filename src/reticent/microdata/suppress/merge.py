@@ -5,10 +5,12 @@ records that agree outside the mask and are at least k together are blanked alik
 nearest group: with as many of its members as it can spare (those beyond k), or with all of them.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Codes
+from reticent.base.arrays import Codes, Ints
 from reticent.kernels.grouping import group_rows, pattern_table
 from reticent.microdata.suppress.requirement import Prices
 
@@ -16,12 +18,38 @@ SMALL = 2_000
 """Up to so many needy records, groups are also formed by joining nearest neighbours, and the cheaper result is taken."""
 
 
-def merged_blanks(codes: Codes, k: int, prices: Prices) -> tuple[Codes, NDArray[np.bool_]]:
-    """The published codes, in which every combination (missing = a code) has at least k records, and who is stuck."""
-    needy = _sizes(codes) < k
-    results = [_by_masks(codes, needy.copy(), k, prices, levels=levels) for levels in _levels(needy, prices)]
+def merged_blanks(
+    codes: Codes, k: int, prices: Prices, *, copies: Ints | None = None
+) -> tuple[Codes, NDArray[np.bool_]]:
+    """The published codes, in which every combination (missing = a code) has at least k records, and who is stuck.
+
+    With `copies` each row stands for so many records, which stay together: all of them are blanked alike.
+    """
+    each = np.ones(len(codes), dtype=np.int64) if copies is None else copies
+    rows = _Rows(codes, each, k, whole=copies is not None)
+    needy = rows.sizes(codes) < k
+    results = [_by_masks(rows, needy.copy(), prices, levels=levels) for levels in _levels(needy, prices)]
     price = np.array(prices.costs)
-    return min(results, key=lambda r: (int(r[1].sum()), float(((r[0] < 0) & (codes >= 0)).sum(axis=0) @ price)))
+    return min(results, key=lambda r: (int(each[r[1]].sum()), float(each @ ((r[0] < 0) & (codes >= 0)) @ price)))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Codes, how many records each row stands for, how many must look alike, and whether a row stays whole."""
+
+    codes: Codes
+    copies: Ints
+    k: int
+    whole: bool
+
+    def sizes(self, codes: Codes) -> Ints:
+        """How many records look like each row."""
+        group, n_groups = _groups(codes)
+        return _added(group, self.copies, n_groups)[group]
+
+
+def _added(group: Ints, copies: Ints, n_groups: int) -> Ints:
+    return np.bincount(group, weights=copies, minlength=n_groups).astype(np.int64)
 
 
 def _levels(needy: NDArray[np.bool_], prices: Prices) -> list[int]:
@@ -29,26 +57,19 @@ def _levels(needy: NDArray[np.bool_], prices: Prices) -> list[int]:
     return list(range(len(prices.costs) + 1)) if needy.sum() <= SMALL else [len(prices.costs)]
 
 
-def _by_masks(
-    codes: Codes, needy: NDArray[np.bool_], k: int, prices: Prices, *, levels: int
-) -> tuple[Codes, NDArray[np.bool_]]:
+def _by_masks(rows: _Rows, needy: NDArray[np.bool_], prices: Prices, *, levels: int) -> tuple[Codes, NDArray[np.bool_]]:
     """Masks of up to `levels` variables by rising cost, then nearest neighbours for those who are left."""
-    published = codes.copy()
+    published = rows.codes.copy()
     masks = prices.candidates()[1:]
     masks = masks[np.bitwise_count(masks) <= levels]
     costs = np.round(prices.of_masks(masks), 9)
     for cost in np.unique(costs):
-        for mask in _most_useful(codes, needy, masks[costs == cost], k):
+        for mask in _most_useful(rows, needy, masks[costs == cost]):
             if not needy.any():
                 return published, needy
-            _join(codes, published, needy, mask, k)
-    _join_nearest(codes, published, needy, k, prices)
+            _join(rows, published, needy, mask)
+    _join_nearest(rows, published, needy, prices)
     return published, needy
-
-
-def _sizes(codes: Codes) -> NDArray[np.int64]:
-    _, counts, _, group = pattern_table(codes, [int(c) + 1 for c in codes.max(axis=0)])
-    return counts[group]
 
 
 def _blanked(codes: Codes, mask: int) -> Codes:
@@ -61,41 +82,44 @@ def _groups(rows: Codes) -> tuple[NDArray[np.int64], int]:
     return group_rows(rows, [int(c) + 1 for c in rows.max(axis=0)])
 
 
-def _most_useful(codes: Codes, needy: NDArray[np.bool_], masks: NDArray[np.int64], k: int) -> list[int]:
+def _most_useful(rows: _Rows, needy: NDArray[np.bool_], masks: NDArray[np.int64]) -> list[int]:
     """Masks of one cost, those first that can settle most of the needy."""
     if len(masks) == 1 or not needy.any():
         return [int(m) for m in masks]
     settled = []
+    own = rows.copies[needy]
     for mask in masks.tolist():
-        group, n_groups = _groups(_blanked(codes[needy], mask))
-        settled.append(int((np.bincount(group, minlength=n_groups)[group] >= k).sum()))
+        group, n_groups = _groups(_blanked(rows.codes[needy], mask))
+        settled.append(int(own[_added(group, own, n_groups)[group] >= rows.k].sum()))
     return [int(masks[i]) for i in np.argsort(-np.array(settled), kind="stable")]
 
 
-def _join(codes: Codes, published: Codes, needy: NDArray[np.bool_], mask: int, k: int) -> None:
+def _join(rows: _Rows, published: Codes, needy: NDArray[np.bool_], mask: int) -> None:
     """Blank the mask in needy records that together, or with records that already look so, are at least k."""
-    rows = np.flatnonzero(needy)
+    here = np.flatnonzero(needy)
     alike = np.flatnonzero(~needy & (published < 0).any(axis=1))
-    trial = _blanked(codes[rows], mask)
+    trial = _blanked(rows.codes[here], mask)
     group, n_groups = _groups(np.concatenate((trial, published[alike])))
-    enough = np.bincount(group, minlength=n_groups)[group[: len(rows)]] >= k
-    published[rows[enough]] = trial[enough]
-    needy[rows[enough]] = False
+    sizes = _added(group, rows.copies[np.concatenate((here, alike))], n_groups)
+    enough = sizes[group[: len(here)]] >= rows.k
+    published[here[enough]] = trial[enough]
+    needy[here[enough]] = False
 
 
-def _join_nearest(codes: Codes, published: Codes, needy: NDArray[np.bool_], k: int, prices: Prices) -> None:
+def _join_nearest(own: _Rows, published: Codes, needy: NDArray[np.bool_], prices: Prices) -> None:
     """Join each needy group with the group that costs least: with some members where it has more to spare, else with all."""
-    cost = np.array(prices.costs)
+    codes, k, cost = own.codes, own.k, np.array(prices.costs)
     movable = np.array([not prices.frozen >> v & 1 for v in range(codes.shape[1])])
     given_up = np.zeros(len(codes), np.bool_)
     while (needy & ~given_up).any():
-        first, counts, _, group = pattern_table(published, [int(c) + 1 for c in published.max(axis=0)])
+        first, _, _, group = pattern_table(published, [int(c) + 1 for c in published.max(axis=0)])
+        counts = _added(group, own.copies, len(first))
         one = int(group[np.flatnonzero(needy & ~given_up)[0]])
         rows, mine = published[first], published[first[one]]
         common = np.where(rows == mine, rows, -1)
         lost = (common < 0) & (rows >= 0)
         size = int(counts[one])
-        spare = counts - max(k - size, 1) >= k
+        spare = (counts - max(k - size, 1) >= k) & (not own.whole)
         taken = np.where(spare, max(k - size, 1), counts)
         price = taken * (lost @ cost) + size * (((common < 0) & (mine >= 0)) @ cost)
         blocked = ((common < 0) & ((rows >= 0) | (mine >= 0)) & ~movable).any(axis=1)
@@ -108,10 +132,11 @@ def _join_nearest(codes: Codes, published: Codes, needy: NDArray[np.bool_], k: i
         if not np.isfinite(price[best]):
             given_up[group == one] = True
             continue
-        others = np.flatnonzero(group == best)[: int(taken[best])]
+        others = np.flatnonzero(group == best)
+        others = others if own.whole else others[: int(taken[best])]
         together = np.concatenate((np.flatnonzero(group == one), others))
         published[together] = common[best]
         alike = (published == common[best]).all(axis=1)
-        needy[together] = int(alike.sum()) < k
-        if int(alike.sum()) >= k:
+        needy[together] = int(own.copies[alike].sum()) < k
+        if int(own.copies[alike].sum()) >= k:
             needy[alike] = False
