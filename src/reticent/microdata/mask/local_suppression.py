@@ -24,6 +24,7 @@ from reticent.microdata.risk.individual import MODELS, record_risk
 from reticent.microdata.risk.register import MOST_EDGES, RegisterAttack, attack_with_register
 from reticent.microdata.risk.semantics import Semantics, aligned_codes, compare_semantics, count_codes
 from reticent.microdata.suppress.engine import Task, solve
+from reticent.microdata.suppress.facts import entropy, occurring, patterns_of, suppression_facts
 from reticent.microdata.suppress.inference import Judge, inferred_blanks
 from reticent.microdata.suppress.merge import merged_blanks
 from reticent.microdata.suppress.requirement import Prices, Requirement, mask_of, refuse_frozen, variables_of
@@ -199,7 +200,7 @@ class LocalSuppression(Method):
         self.check(data.schema)
         names = self.names(data.schema)
         data.require_values(names, owner=self.name)
-        requirement, codes = self.requirement(data.schema), _occurring(data.codes(names))
+        requirement, codes = self.requirement(data.schema), occurring(data.codes(names))
         self._check_sizes(data, requirement)
         prices = self._prices(data, names, codes)
         published, stuck = codes.copy(), np.zeros(data.n_records, np.bool_)
@@ -245,13 +246,13 @@ class LocalSuppression(Method):
         requirement = self.requirement(data.schema)
         self._check_sizes(data, requirement)
         patterns = data.patterns((*self.strata, *names))
-        codes = _occurring(patterns.codes[:, len(self.strata) :])
+        codes = occurring(patterns.codes[:, len(self.strata) :])
         prices = self._prices(data, names, codes, patterns.counts)
         published, stuck = codes.copy(), np.zeros(len(codes), np.bool_)
         for rows in slices(patterns_of(patterns.codes[:, : len(self.strata)])):
-            progress(0.1, "local suppression")
-            found = merged_blanks(codes[rows], requirement.k, prices, copies=patterns.counts[rows])
-            published[rows], stuck[rows] = found
+            published[rows], stuck[rows] = merged_blanks(
+                codes[rows], requirement.k, prices, copies=patterns.counts[rows]
+            )
         if stuck.any():
             raise refuse_frozen(int(patterns.counts[stuck].sum()), self.frozen, self.most_per_record)
         masked, changed = self._write(data, names, codes[patterns.group], published[patterns.group])
@@ -396,48 +397,6 @@ class LocalSuppression(Method):
         )
 
 
-def _occurring(codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The codes numbered without gaps, in their order: a code that no record has is no value that a blank can have."""
-    out = np.full(codes.shape, -1, np.int32)
-    for v in range(codes.shape[1]):
-        known = codes[:, v] >= 0
-        out[known, v] = np.unique(codes[known, v], return_inverse=True)[1]
-    return out
-
-
-def entropy(codes: NDArray[np.int32], copies: NDArray[np.int64] | None = None) -> float:
-    """H = log2 N − (1/N) Σ f log2 f over the known codes of a variable: what a blank loses on average (mu-ARGUS)."""
-    known = codes >= 0
-    counts = np.bincount(codes[known], weights=None if copies is None else copies[known]).astype(np.int64)
-    counts = counts[counts > 0]
-    total = int(counts.sum())
-    return float(np.log2(total) - (counts * np.log2(counts)).sum() / total) if total else 0.0
-
-
-def suppression_facts(
-    codes: NDArray[np.int32],
-    published: NDArray[np.int32],
-    prices: Prices,
-    names: tuple[str, ...],
-    semantics: str,
-    *,
-    copies: NDArray[np.int64] | None = None,
-) -> dict[str, Any]:
-    """How many values were blanked, where, and at what cost; rows may stand for several records (`copies`)."""
-    blanked = (published < 0) & (codes >= 0)
-    many = np.ones(len(codes), dtype=np.int64) if copies is None else copies
-    per_record = np.bincount(blanked.sum(axis=1), weights=many, minlength=1)
-    columns = many @ blanked
-    return {
-        "suppressed": int(columns.sum()),
-        "records_touched": int(many[blanked.any(axis=1)].sum()),
-        "blanks_per_record": {str(blanks): int(count) for blanks, count in enumerate(per_record)},
-        "by_variable": {name: int(columns[v]) for v, name in enumerate(names)},
-        "cost": float(sum(price * int(columns[v]) for v, price in enumerate(prices.costs))),
-        "semantics": semantics,
-    }
-
-
 def _register_facts(attack: RegisterAttack | None, k: int) -> dict[str, Any]:
     if attack is None:
         return {"computed": False, "why": f"more than {MOST_EDGES:,} pairs of patterns and sets of blanks"}
@@ -447,13 +406,6 @@ def _register_facts(attack: RegisterAttack | None, k: int) -> dict[str, Any]:
         "identified": attack.identified,
         "below_k": attack.below(k),
     }
-
-
-def patterns_of(codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The number of each row's combination of codes (all 0 without columns)."""
-    if not codes.shape[1]:
-        return np.zeros(len(codes), dtype=np.int64)
-    return np.unique(codes, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
 
 
 def _strata(data: Microdata, strata: tuple[str, ...]) -> Iterator[NDArray[np.int64]]:
