@@ -21,10 +21,10 @@ from reticent.kernels.draws import uniform_matrix
 from reticent.microdata.perturb.binding import single_records, slices
 from reticent.microdata.risk.combinations import KeyCombinations
 from reticent.microdata.risk.individual import MODELS, record_risk
-from reticent.microdata.risk.register import MOST_EDGES, RegisterAttack, attack_with_register
+from reticent.microdata.risk.register import attack_with_register
 from reticent.microdata.risk.semantics import Semantics, aligned_codes, compare_semantics, count_codes
 from reticent.microdata.suppress.engine import Task, solve
-from reticent.microdata.suppress.facts import entropy, occurring, patterns_of, suppression_facts
+from reticent.microdata.suppress.facts import entropy, occurring, patterns_of, register_facts, suppression_facts
 from reticent.microdata.suppress.inference import Judge, inferred_blanks
 from reticent.microdata.suppress.merge import merged_blanks
 from reticent.microdata.suppress.requirement import Prices, Requirement, mask_of, refuse_frozen, variables_of
@@ -353,7 +353,7 @@ class LocalSuppression(Method):
         facts: dict[str, Any] = {
             "k": table.k,
             "records_below_k": {str(row.semantics): row.violating_records for row in table.rows},
-            "register": _register_facts(attack_with_register(codes, published), table.k),
+            "register": register_facts(attack_with_register(codes, published), table.k),
         }
         drawn = self.slack > 0 and self.risk_threshold is None and self.semantics in (Semantics.KK, Semantics.K1)
         facts["transparent_attacker"] = "every safe file is possible" if drawn else "not for the transparent attacker"
@@ -395,17 +395,6 @@ class LocalSuppression(Method):
             Promise("values are as before or missing", partial(_values_changed, self)),
             Promise("keys that must not be suppressed are as before", partial(_frozen_touched, self)),
         )
-
-
-def _register_facts(attack: RegisterAttack | None, k: int) -> dict[str, Any]:
-    if attack is None:
-        return {"computed": False, "why": f"more than {MOST_EDGES:,} pairs of patterns and sets of blanks"}
-    return {
-        "computed": True,
-        "smallest": attack.smallest,
-        "identified": attack.identified,
-        "below_k": attack.below(k),
-    }
 
 
 def _strata(data: Microdata, strata: tuple[str, ...]) -> Iterator[NDArray[np.int64]]:

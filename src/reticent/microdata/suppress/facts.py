@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.microdata.risk.register import MOST_EDGES, RegisterAttack
 from reticent.microdata.suppress.requirement import Prices
 
 
@@ -55,3 +56,15 @@ def patterns_of(codes: NDArray[np.int32]) -> NDArray[np.int64]:
     if not codes.shape[1]:
         return np.zeros(len(codes), dtype=np.int64)
     return np.unique(codes, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def register_facts(attack: RegisterAttack | None, k: int) -> dict[str, Any]:
+    """How many candidates are left to who knows the keys of all records at once."""
+    if attack is None:
+        return {"computed": False, "why": f"more than {MOST_EDGES:,} pairs of patterns and sets of blanks"}
+    return {
+        "computed": True,
+        "smallest": attack.smallest,
+        "identified": attack.identified,
+        "below_k": attack.below(k),
+    }
