@@ -11,7 +11,7 @@ from scipy import optimize, sparse
 
 from reticent.base.progress import silent
 from reticent.base.randomness import as_secret
-from reticent.data.facts import COUNT, OWN, Facts
+from reticent.data.facts import COUNT, OWN, Facts, Ground
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.published import MaskedFile, release_file
@@ -151,3 +151,34 @@ def check_values(
             agrees[sums] = satisfied(facts, {"v": world})
     assert agrees == possible
     return sum(possible.values()), len(possible) - sum(possible.values())
+
+
+def optimum(facts: Facts, ground: Ground, response: str, places: np.ndarray) -> tuple[int, int]:
+    """The least and greatest sum of some unknowns over all whole worlds that agree with the facts."""
+    n, own = ground.size(response), len(facts.own)
+    low, high = ground.bounds_of(response)
+    rows, lows, highs = [], [], []
+    for fact in facts.facts:
+        row = np.zeros(n + own)
+        if any(term.response not in (response, OWN) for term in fact.terms):
+            continue
+        for term in fact.terms:
+            row[term.places + (n if term.response == OWN else 0)] += term.weights
+        rows.append(row)
+        lows.append(-np.inf if fact.low is None else fact.low)
+        highs.append(np.inf if fact.high is None else fact.high)
+    bounds = optimize.Bounds(
+        [*([-np.inf if low is None else low] * n), *(one for one, _ in facts.own)],
+        [*([np.inf if high is None else high] * n), *(np.inf if one is None else one for _, one in facts.own)],
+    )
+    cost = np.zeros(n + own)
+    cost[places] = 1.0
+    ends = []
+    for sign in (1.0, -1.0):
+        found = optimize.milp(
+            sign * cost, constraints=optimize.LinearConstraint(sparse.csr_array(np.array(rows)), lows, highs),
+            bounds=bounds, integrality=np.ones(n + own),
+        )  # fmt: skip
+        assert found.status == 0
+        ends.append(round(sign * found.fun))
+    return ends[0], ends[1]

@@ -1,7 +1,9 @@
 """Every masking method says what it tells of the true records, and what it says is true: tried with every example."""
 
+import runpy
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,7 +13,7 @@ from reticent.data.facts import COUNT
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
 from reticent.io.read import read_microdata
-from reticent.microdata.facts.steps import DECLARED
+from reticent.microdata.facts.file import DECLARED
 from reticent.microdata.mask import METHODS
 from reticent.tabulation.ground import GroundedData, ground_of
 
@@ -32,6 +34,12 @@ def test_every_masking_method_has_a_declaration() -> None:
     """A method that is added without one fails here."""
     assert set(DECLARED) == set(METHODS.values())
     assert all(declared.tells for declared in DECLARED.values())
+
+
+def test_the_page_of_the_manual_is_up_to_date() -> None:
+    script = Path(__file__).resolve().parents[2] / "scripts" / "make_facts_page.py"
+    page = runpy.run_path(str(script))
+    assert page["PAGE"].read_text(encoding="utf-8") == page["page"](), "run: python scripts/make_facts_page.py"
 
 
 @pytest.mark.parametrize(("name", "number"), CASES, ids=[f"{name}-{number}" for name, number in CASES])

@@ -298,7 +298,11 @@ def _hull(mode: CamouflageMode, places: Places, response: str) -> list[Fact]:
     return facts
 
 
-@declares("cell-key", tells="the true counts that the noise leads to the answered one; of sums nothing", beyond=NOISY)
+@declares(
+    "cell-key",
+    tells="the true counts that the noise leads to the answered one; of sums nothing",
+    beyond=f"only of sums and means: {NOISY}",
+)
 def _keyed(mode: Mode, asked: Asked) -> Told:
     assert isinstance(mode, CellKeyMode)
     if asked.statistic.name != "count":

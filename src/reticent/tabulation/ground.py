@@ -199,3 +199,20 @@ def facts_of_relations(grounded: GroundedData, relations: Sequence[ResponseRelat
             )
             facts.append(Fact(terms, -ones, None if relation.inequality else -ones))
     return Facts(release, tuple(facts))
+
+
+def classes_of(ground: Ground, known: Sequence[Facts]) -> Ints:
+    """The class of each atom: the coarsest partition that every fact and watch of some releases selects whole classes of.
+
+    Facts of a file may be stated for these classes instead of for single atoms, which takes far fewer unknowns.
+    """
+    words = np.random.default_rng(0)  # marks of sums, which never leave: equal marks are equal selections
+    mark = np.zeros(ground.n_atoms, dtype=np.uint64)
+    for facts in known:
+        terms = [(t.response, t.places, t.weights) for fact in facts.facts for t in fact.terms if t.response != OWN]
+        terms += [(watch.response, watch.places, watch.weights) for watch in facts.watches]
+        for response, places, weights in terms:
+            atoms, first = np.unique(places if response == COUNT else ground.atom_of_unit[places], return_index=True)
+            word = words.integers(1, 2**63, dtype=np.uint64)
+            mark[atoms] += word * weights[first].astype(np.uint64)
+    return np.unique(mark, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -23,12 +23,11 @@ def tell_counts(builder: Builder, matching: Matching, *, sampled: bool) -> None:
 
 def _transport(builder: Builder, matching: Matching, patterns: Ints, signatures: Ints, *, sampled: bool) -> None:
     """Records of a pattern are spread over the signatures that it may be shown for: how, is unknown."""
-    fits = matching.compatible(patterns)[:, signatures]
     flows: list[dict[int, int]] = [{} for _ in signatures]
     constant = [0] * len(signatures)
-    for row, pattern in enumerate(patterns.tolist()):
+    for pattern in patterns.tolist():
         there = int(matching.records[pattern])
-        places = np.flatnonzero(fits[row]).tolist()
+        places = np.searchsorted(signatures, matching.signatures(pattern)).tolist()
         if len(places) == 1:
             constant[places[0]] += there
             continue

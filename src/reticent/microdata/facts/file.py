@@ -21,6 +21,7 @@ from reticent.microdata.facts.counting import tell_counts
 from reticent.microdata.facts.matching import Matching, matching_of
 from reticent.microdata.facts.seen import Drawn, Link, Number, Seen, View
 from reticent.microdata.facts.spans import EVERYTHING, Span, through
+from reticent.microdata.facts.steps import DECLARED as DECLARED
 from reticent.microdata.facts.steps import follow_step, text_of
 from reticent.microdata.facts.values import ShownNumber, Sum, tell_values
 from reticent.tabulation.ground import ABSENT_OR_NOT, GroundedData, missing_of

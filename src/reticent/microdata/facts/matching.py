@@ -42,7 +42,8 @@ class Matching:
         order = joined[np.argsort(part[joined], kind="stable")]
         bounds = np.append(np.flatnonzero(np.diff(part[order], prepend=-1)), len(order))
         found = (order[first:last] for first, last in pairwise(bounds.tolist()))
-        return [(nodes[nodes < self.n_patterns], nodes[nodes >= self.n_patterns] - self.n_patterns) for nodes in found]
+        parts = ((nodes[nodes < self.n_patterns], nodes[nodes >= self.n_patterns]) for nodes in map(np.sort, found))
+        return [(patterns, signatures - self.n_patterns) for patterns, signatures in parts]
 
     @cached_property
     def never_shown(self) -> Ints:
@@ -66,14 +67,13 @@ class Matching:
         order, bounds = self._atoms
         return np.sort(order[bounds[signature] : bounds[signature + 1]])
 
-    def compatible(self, pattern: Ints) -> Mask:
-        """Which signatures each of some patterns may be shown for, a row per pattern."""
-        found = np.zeros((len(pattern), self.n_signatures), dtype=bool)
-        place = np.full(self.n_patterns, -1, dtype=np.int64)
-        place[pattern] = np.arange(len(pattern))
-        own = self.edges[place[self.edges[:, 0]] >= 0]
-        found[place[own[:, 0]], own[:, 1]] = True
-        return found
+    @cached_property
+    def _by_pattern(self) -> Ints:
+        return np.searchsorted(self.edges[:, 0], np.arange(self.n_patterns + 1))
+
+    def signatures(self, pattern: int) -> Ints:
+        """The signatures that a pattern may be shown for."""
+        return self.edges[self._by_pattern[pattern] : self._by_pattern[pattern + 1], 1]
 
 
 def matching_of(ground: Ground, links: Mapping[str, Link], labels: Mapping[str, Ints], n_records: int) -> Matching:

@@ -163,7 +163,11 @@ def _suppress(step: LocalSuppression, seen: Seen, facts: Mapping[str, Any]) -> S
     return seen
 
 
-@declares(RoundValues, tells="an interval for the number of each record (with `vectors`: nothing of its variables)")
+@declares(
+    RoundValues,
+    tells="an interval for the number of each record",
+    beyond="only with `vectors`, of which nothing is said: which vectors are near to which records",
+)
 def _round(step: RoundValues, seen: Seen, facts: Mapping[str, Any]) -> Seen:
     if step.vectors:
         return seen.freed(step.variables, "which vectors are near to which records")

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reticent.base.arrays import Ints, Mask
+from reticent.base.arrays import Ints
 from reticent.data.facts import Interval
 from reticent.microdata.facts.builder import Builder, own_term, total
 from reticent.microdata.facts.matching import Matching
@@ -81,12 +81,20 @@ def tell_values(
         mine = [group for pattern in patterns.tolist() for group in groups.get(pattern, ())]
         own = [cell for signature in signatures.tolist() for cell in cells.get(signature, ())]
         if own:
-            fits = matching.compatible(patterns)
-            row = {pattern: at for at, pattern in enumerate(patterns.tolist())}
-            may = np.array([[fits[row[g.pattern], c.signature] for c in own] for g in mine], dtype=bool)
-            _Part(builder, grounded, numbers, mine, own, may.reshape(len(mine), len(own)), sampled, shares).tell()
+            _Part(builder, grounded, numbers, mine, own, _columns(matching, patterns, own), sampled, shares).tell()
     for (at, name), own_parts in shares.items():
         builder.tell([own_term(dict.fromkeys(own_parts, 1))], *numbers[at].sums[name].total)
+
+
+def _columns(matching: Matching, patterns: Ints, cells: list[_Cell]) -> dict[int, list[int]]:
+    """The cells that each pattern may be shown for, as positions in a list of cells."""
+    of_signature: dict[int, list[int]] = {}
+    for column, cell in enumerate(cells):
+        of_signature.setdefault(cell.signature, []).append(column)
+    return {
+        pattern: [column for s in matching.signatures(pattern).tolist() for column in of_signature.get(s, ())]
+        for pattern in patterns.tolist()
+    }
 
 
 def _groups(matching: Matching, numbers: list[ShownNumber]) -> list[_Group]:
@@ -120,14 +128,14 @@ def _cells(grounded: GroundedData, matching: Matching, responses: list[str], cla
 
 @dataclass(eq=False)
 class _Part:
-    """One part of a file that is matched by itself: groups of records, cells of units, and who may be who."""
+    """One part of a file that is matched by itself: groups of records, cells of units, and the cells of each pattern."""
 
     builder: Builder
     grounded: GroundedData
     numbers: list[ShownNumber]
     groups: list[_Group]
     cells: list[_Cell]
-    may: Mask
+    columns: Mapping[int, list[int]]
     sampled: bool
     shares: dict[tuple[int, int], list[int]]
 
@@ -149,7 +157,7 @@ class _Part:
                 continue
             for column, cell in enumerate(self.cells):
                 if self.numbers[at].response in cell.known:
-                    self._tell_cell(at, column, parts)
+                    self._tell_cell(at, column, parts.get(column, []))
 
     @property
     def _alike(self) -> bool:
@@ -162,47 +170,46 @@ class _Part:
             self.builder.tell([total(response, cell.units)], low, high)
 
     @cached_property
-    def _flow(self) -> dict[tuple[int, int], tuple[int | None, int]]:
-        """How many records of a group are of a cell: the number of an auxiliary unknown, or a known number."""
-        found: dict[tuple[int, int], tuple[int | None, int]] = {}
+    def _flow(self) -> list[dict[int, tuple[int | None, int]]]:
+        """How many records of each group are of a cell: the number of an auxiliary unknown, or a known number; by cell."""
+        found: list[dict[int, tuple[int | None, int]]] = [{} for _ in self.cells]
         for row, group in enumerate(self.groups):
-            columns = np.flatnonzero(self.may[row]).tolist()
+            columns = self.columns[group.pattern]
             for column in columns:
                 if len(columns) == 1:
-                    found[row, column] = (None, group.size)
+                    found[column][row] = (None, group.size)
                 else:
                     most = min(group.size, len(self.cells[column].units))
-                    found[row, column] = (self.builder.unknown(0, most), 0)
+                    found[column][row] = (self.builder.unknown(0, most), 0)
         return found
 
     def _balance(self) -> None:
         """Every record is one unit's, and every unit has one record (of a sample: at most one)."""
+        flow = self._flow
         for row, group in enumerate(self.groups):
-            flows = {number: 1 for column in range(len(self.cells)) if (number := self._own(row, column)) is not None}
-            self.builder.tell([own_term(flows)], group.size, group.size)
+            own = (flow[column][row][0] for column in self.columns[group.pattern])
+            self.builder.tell([own_term({number: 1 for number in own if number is not None})], group.size, group.size)
         for column, cell in enumerate(self.cells):
-            weights, known = self._weighted(dict.fromkeys(range(len(self.groups)), 1), column)
+            weights, known = self._weighted(dict.fromkeys(flow[column], 1), column)
             size = len(cell.units)
             self.builder.tell([own_term(weights)], None if self.sampled else size, size, constant=known)
-
-    def _own(self, row: int, column: int) -> int | None:
-        return self._flow.get((row, column), (None, 0))[0]
 
     def _weighted(self, weights: Mapping[int, int], column: int) -> tuple[dict[int, int], int]:
         """Σ weight · records of a cell over some groups, as weights of auxiliary unknowns and a constant."""
         own: dict[int, int] = {}
         known = 0
-        for row, weight in weights.items():
-            number, size = self._flow.get((row, column), (None, 0))
+        for row, (number, size) in self._flow[column].items():
+            weight = weights.get(row, 0)
             if number is None:
                 known += weight * size
-            else:
+            elif weight:
                 own[number] = own.get(number, 0) + weight
         return own, known
 
-    def _sums(self, at: int) -> dict[tuple[int, int], int] | None:
-        """For each sum and cell the auxiliary unknown of its part there; None where nothing bounds the parts."""
-        number, found = self.numbers[at], {}
+    def _sums(self, at: int) -> dict[int, list[int]] | None:
+        """For each cell the auxiliary unknowns of its parts of sums; None where nothing bounds the parts."""
+        number = self.numbers[at]
+        found: dict[int, list[int]] = {}
         members: dict[int, list[int]] = {}
         for row, group in enumerate(self.groups):
             if group.sums[at] >= 0:
@@ -212,22 +219,21 @@ class _Part:
             low, high = known.each
             if low is None:
                 return None
-            columns = np.flatnonzero(self.may[rows].any(axis=0)).tolist()
             room = known.total[1] - low * known.size
             most = room + low if high is None else min(high, room + low)
-            for column in columns:
+            for column in sorted({c for row in rows for c in self.columns[self.groups[row].pattern]}):
                 cap = min(known.size, len(self.cells[column].units))
                 own = self.builder.unknown(min(0, low * cap), max(0, most * cap))
-                found[name, column] = own
+                found.setdefault(column, []).append(own)
                 self.shares.setdefault((at, name), []).append(own)
                 for each, ends in ((low, (0, None)), (most, (None, 0))):
                     weights, constant = self._weighted(dict.fromkeys(rows, -each), column)
                     self.builder.tell([own_term({own: 1, **weights})], *ends, constant=constant)
         return found
 
-    def _tell_cell(self, at: int, column: int, parts: Mapping[tuple[int, int], int]) -> None:
+    def _tell_cell(self, at: int, column: int, parts: list[int]) -> None:
         number, cell = self.numbers[at], self.cells[column]
-        sums = {own: -1 for (_, where), own in parts.items() if where == column}
+        sums = dict.fromkeys(parts, -1)
         ends = [self._end(at, column, side) for side in (0, 1)]
         term = total(number.response, cell.units)
         if ends[0] is not None and ends[0] == ends[1]:
@@ -241,33 +247,26 @@ class _Part:
 
     def _end(self, at: int, column: int, side: int) -> tuple[dict[int, int], int] | None:
         """Minus the least (side 0) or greatest sum of what the records of a cell show, and its constant; None: no end."""
-        number, size = self.numbers[at], len(self.cells[column].units)
+        number, size, flow = self.numbers[at], len(self.cells[column].units), self._flow[column]
         outside = self.grounded.ground.bounds_of(number.response)[side]
-        ends = {
-            row: number.kinds[group.kinds[at]][side]
-            for row, group in enumerate(self.groups)
-            if self.may[row, column] and group.sums[at] < 0
-        }
+        ends = {row: number.kinds[self.groups[row].kinds[at]][side] for row in flow if self.groups[row].sums[at] < 0}
         left_out = self.sampled and not self._all_sampled(column)
         open_rows = [row for row, end in ends.items() if end is None]
         if open_rows or (left_out and outside is None):
-            rows = np.flatnonzero(self.may[:, column]).tolist()
-            certain = any(self._own(row, column) is None for row in open_rows)
-            certain |= left_out and outside is None and all(self._own(row, column) is None for row in rows)
-            every = len(open_rows) == int(self.may[:, column].sum()) and (not left_out or outside is None)
+            certain = any(flow[row][0] is None for row in open_rows)
+            certain |= left_out and outside is None and all(own is None for own, _ in flow.values())
+            every = len(open_rows) == len(flow) and (not left_out or outside is None)
             if not certain and not every:
                 self.builder.note(OPEN)
             return None
         base = outside if left_out and outside is not None else 0
-        inside = {row: base - (end or 0) for row, end in ends.items()}
-        inside |= {row: base for row, group in enumerate(self.groups) if self.may[row, column] and group.sums[at] >= 0}
+        inside = {row: base - (ends[row] or 0) if row in ends else base for row in flow}
         own, known = self._weighted(inside, column)
         return own, base * size - known
 
     def _all_sampled(self, column: int) -> bool:
-        rows = np.flatnonzero(self.may[:, column]).tolist()
-        certain = all(self._own(row, column) is None for row in rows)
-        return certain and sum(self.groups[row].size for row in rows) == len(self.cells[column].units)
+        flow = self._flow[column].values()
+        return all(own is None for own, _ in flow) and sum(n for _, n in flow) == len(self.cells[column].units)
 
 
 def _times(end: int | None, size: int) -> int | None:
