@@ -272,7 +272,7 @@ class Adjust(CellDraws):
     How far unsafe values go beyond their level is drawn from the secret, so that who knows the level does not know them.
     That holds against the arithmetic attacker. The transparent one also knows that the other movements are the least ones:
     not for that attacker (`guarantee` has the rate). A cell has one value in all tables of a run, not in those of other
-    runs (`caveat`): the middle of two values of an unsafe cell is often near the true one.
+    runs (`caveat`): the true value lies between two that go opposite ways.
     """
 
     name: ClassVar[str] = "adjust"

@@ -17,22 +17,27 @@ from reticent.tables.problem import SuppressionProblem
 
 @dataclass(frozen=True)
 class Movements:
-    """Draws from the secret, each belonging to its cell: how far beyond the level (in levels), and the direction."""
+    """Draws from the secret, each belonging to its cell: how far beyond the level (in levels) down and up, and the direction.
 
-    beyond: Floats
+    Down and up are drawn apart: with one draw the middle of two runs that move a cell in opposite directions is the truth.
+    """
+
+    down: Floats
+    upward: Floats
     up: Mask
 
     @classmethod
     def drawn(cls, secret: Secret, n_cells: int, cells: Words | None, spread: float) -> "Movements":
         """Exponential draws with the mean `spread`, keyed by `cells` (a stable number of each; default its position)."""
         keys = np.arange(n_cells, dtype=np.uint64) if cells is None else cells
-        beyond = -spread * np.log1p(-uniforms(*secret.words("adjustment-movements"), keys, 0))
-        return cls(beyond, uniforms(*secret.words("adjustment-signs"), keys, 0) < 0.5)
+        words = secret.words("adjustment-movements")
+        upward, down = (-spread * np.log1p(-uniforms(*words, keys, draw)) for draw in (0, 1))
+        return cls(down, upward, uniforms(*secret.words("adjustment-signs"), keys, 0) < 0.5)
 
     @classmethod
     def least(cls, n_cells: int) -> "Movements":
         """No further than the level."""
-        return cls(np.zeros(n_cells), np.zeros(n_cells, dtype=bool))
+        return cls(np.zeros(n_cells), np.zeros(n_cells), np.zeros(n_cells, dtype=bool))
 
 
 def still_cells(problem: SuppressionProblem, fixed: Mask | None) -> Mask:
@@ -50,8 +55,8 @@ def with_movements(
     stands at its bound cannot "leave its interval" towards the bound by staying where it is.
     """
     step = 1.0 if integers else problem.unit
-    lower = _targets(problem, problem.lower_protection, movements.beyond * share, step, integers)
-    upper = _targets(problem, problem.upper_protection, movements.beyond * share, step, integers)
+    lower = _targets(problem, problem.lower_protection, movements.down * share, step, integers)
+    upper = _targets(problem, problem.upper_protection, movements.upward * share, step, integers)
     room_down, room_up = problem.values - problem.lower_bound, problem.upper_bound - problem.values
     least_down, least_up = (np.maximum(level, step) for level in (problem.lower_protection, problem.upper_protection))
     lower = np.where(room_down >= least_down, np.minimum(lower, room_down), lower)
