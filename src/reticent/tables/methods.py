@@ -280,7 +280,7 @@ class Adjust(CellDraws):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows which cells are unsafe, their levels, fixed cells and the largest change: "
         "the candidates that are left of an unsafe value are as wide as its two levels together.",
-        Rate(100, 408, 24),
+        Rate(130, 483, 24),
         "directions and the movements of other cells are chosen, not drawn",
     )
     norm: Literal["l1", "l2", "linf"] = "l1"
