@@ -76,6 +76,7 @@ def test_json_on_standard_output_is_all_there_is(reticent: CommandLine, people: 
     assert "frequent" not in found["sex"]
 
 
+@pytest.mark.slow
 def test_verbose_logs_stages_on_standard_error(people: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "reticent", "risk", people, "--keys", "sex,age", "--verbose"],

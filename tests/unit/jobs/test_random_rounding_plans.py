@@ -70,6 +70,7 @@ def test_records_that_change_change_the_draw() -> None:
     assert before != after
 
 
+@pytest.mark.slow
 def test_rounding_is_unbiased_and_never_a_base_away() -> None:
     true = rounded("age", "town").table.values
     found = np.array([rounded("age", "town", secret=s, base=10).outcome.values for s in range(60)])

@@ -56,6 +56,7 @@ def test_shortest_path_is_the_best_of_all_partitions(values: list[int], k: int) 
     assert cost == pytest.approx(reference.cheapest_partition(x[:, None], k), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(4, 60))
 def test_genetic_search_is_feasible_and_near_the_optimum(seed: int, k: int, n: int) -> None:
     x = np.sort(points(n, 1, seed)[:, 0])

@@ -96,6 +96,7 @@ def test_a_code_that_the_recoding_does_not_cover_cannot_have_been_there() -> Non
     check_counts(grounded, file, facts, lambda r: [("low", *r[1:])] if r[0] in ("a1", "a2") else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("people", PEOPLE)
 def test_blanks_are_a_transport_problem(people: list[Record]) -> None:
     data, grounded = data_of(people)
@@ -258,6 +259,7 @@ def _partitions(members: list[int], least: int) -> Iterator[list[list[int]]]:
                 yield [[first, *others], *more]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "people",
     [
@@ -285,6 +287,7 @@ def test_microaggregation_tells_the_sums_of_its_groups(people: list[Record]) -> 
     check_counts(grounded, file, facts, lambda record: [record])
 
 
+@pytest.mark.slow
 def test_blanks_and_microaggregation_together() -> None:
     people = [("a1", "b1", 0), ("a2", "b1", 1), ("a2", "b2", 4), ("a1", "b2", 3)]
     data, grounded = data_of(people)

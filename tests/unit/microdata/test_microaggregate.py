@@ -92,6 +92,7 @@ def test_promises_hold(partition: str, aggregation: str) -> None:
         )
 
 
+@pytest.mark.slow
 @examples(10)
 @given(st.integers(8, 40), st.integers(2, 4), st.sampled_from(AGGREGATIONS), st.integers(0, 1000))
 def test_mixed_records_become_k_anonymous(n: int, k: int, aggregation: str, seed: int) -> None:

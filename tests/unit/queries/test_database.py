@@ -270,6 +270,7 @@ def test_a_changed_value_is_another_unknown(tmp_path: Path) -> None:
     assert later.ask("SELECT SUM(pay) FROM data", user="u").value == new["pay"].sum()  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_refusals_do_not_depend_on_values_in_the_simulatable_mode(tmp_path: Path) -> None:
     policy = Policy(**{**POLICY.__dict__, "mode": "simulatable", "dominance": (1, 50), "bounds": {"pay": Bounds(0)}})
     results = []
