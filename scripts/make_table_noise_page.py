@@ -72,7 +72,9 @@ What is reported:
 - **pins**: counts above 0 that are determined exactly. One such cell and the run is refused, unless that is accepted;
 - **presence shown under 0**: cells published as 0 that are certainly not empty;
 - **probable counts**: with the probabilities of the p-table and the frequencies that fit the published counts best, a count
-  above 0.95.
+  above 0.95. In small tables every true table that fits is weighed; in larger ones each relation by itself, so that what all
+  relations say together may be surer than the report says (of small tables half such counts were missed by single relations
+  where half of the counts stay as they are, none where one in five does).
 
 On three real tables, one secret (`python -m reference.noise_pins` in `tests`; 647, 413 and 506 counts above 0):
 
@@ -90,6 +92,10 @@ most the stated change: pins become rarer. A second table with the same cells th
 the noise of a cell is the same, the movement is not. So tables that share cells are made together, or the later one keeps
 the cells of the earlier one; averages of many adjusted tables give
 no more than what the noisy counts of all cells say together.
+
+Processor times (`python -m benchmarks.table_noise`, two cores): noise of 10 million counts 0.4 s; additivity of 77,197 cells
+with D = 5 and no 1 and 2 0.8 s, mean deviation from the truth 1.149 → 1.261, largest 5 → 7, no new small count, every relation
+exact; 1 million records in four dimensions, 2,062,413 cells above 0, `cell-key` with `add_up`, from records to the attack 51 s.
 
 What no noise on counts does: hide that somebody is there when a count above 0 is published (0 stays 0), or hide that
 everybody of a row is in one column.

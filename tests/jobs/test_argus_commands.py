@@ -389,6 +389,12 @@ def test_a_knowing_attacker_needs_more_hidden(
         ("MOD(2)", "there is no table 2; 1 are specified"),
         ("OPT(0)", "linked tables (0) are protected by GH or MOD"),
         ("XXX(1)", "'XXX' is not known here; it must be one of GH, MOD, OPT, NET, RND, CTA, CKM"),
+        (
+            "INVARIANT(1)",
+            "'INVARIANT' is not known here; it must be one of GH, MOD, OPT, NET, RND, CTA, CKM. Other methods",
+        ),
+        ("RESAMPLE(1)", "and add_up have no command in tau-ARGUS; write a table plan for them"),
+        ("RND(1,5) successive", "'successive' after RND(…) is not understood"),
         ("MOD(1) now", "'now' after MOD(…) is not understood"),
         ("MOD 1", "'MOD 1' must have the form NAME(numbers)"),
     ],

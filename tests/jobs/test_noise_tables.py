@@ -14,6 +14,7 @@ from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import read_table_plan
 from reticent.jobs.protect_table import protect_table, run_table_plans
 from reticent.tables.methods import CellKey, InvariantNoise
+from reticent.tables.perturb.invariant import invariant_matrix, lazier
 from reticent.tables.rules import Threshold
 from reticent.tabulation.equations import relations_of
 from reticent.tabulation.tabulate import tabulate
@@ -178,6 +179,38 @@ def test_bad_input_is_one_sentence(make, words: str) -> None:
     with pytest.raises(ReticentError, match=words) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        ([[0.5, 0.4], [0.0, 1.0]], "row 0 of the transition matrix adds up to 0.9; each row must add up to 1"),
+        ([[1.0, 0.0], [-0.5, 1.5]], "row 1 of the transition matrix must hold numbers from 0 to 1"),
+        ([[1.0, 0.0], [np.nan, 1.0]], "row 1 of the transition matrix must hold numbers from 0 to 1"),
+        ([[1.0, 0.0]], "must be square, got the shape"),
+        ([], "must be square"),
+    ],
+)
+def test_a_matrix_that_is_not_stochastic_is_named_by_its_row(matrix: list[list[float]], words: str) -> None:
+    for work in (lambda m: invariant_matrix(m, np.ones(2)), lambda m: lazier(m, 0.5)):
+        with pytest.raises(ParameterError, match=words) as caught:
+            work(np.array(matrix))
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["invariant", "resample", "cell-key", "small-counts"])
+def test_negative_counts_of_a_finished_table_are_refused(method: str, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("age,value\n1,4\n2,-1\nTotal,3\n")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        '[data]\npath = "table.csv"\nsecret = 77\ntest_secret = true\n[table]\ndimensions = ["age"]\n'
+        'finished = { value = "value" }\n'
+        f'[protect]\nmethod = "{method}"\naccept_exposed = true\n[output]\npath = "out.csv"\n'
+    )
+    with pytest.raises(ReticentError, match="negative|counts|records") as caught:
+        run_table_plans(read_table_plan(plan))
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_plans_have_all_of_it(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
 from reticent.data import published_table
+from reticent.data.hierarchy import TOTAL
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
 from reticent.data.table import DimensionSpec, TableSpec
@@ -24,6 +25,7 @@ from reticent.report.notebook import facts_html
 from reticent.report.table_report import confidential_table_report, public_table_report
 from reticent.tables.apriori import Entry
 from reticent.tables.attack import Audit
+from reticent.tables.derived import ratio_table, share_table
 from reticent.tables.methods import TableMethod
 from reticent.tables.request import Attacker
 from reticent.tables.result import ProtectedTable
@@ -43,6 +45,18 @@ class PublishedTable(published_table.PublishedTable):
     def write(self, path: Path | str) -> None:
         """Write the table in the format of the ending: .csv, .sdmx.csv, .xlsx, .px or .parquet."""
         write_published_table(self, path)
+
+    def share_of(self, dimension: str, *, total: str = TOTAL) -> "PublishedTable":
+        """Each cell in per cent of the published total over a dimension: nothing that this table does not say."""
+        return self._made(share_table(self, dimension, total=total))
+
+    def per(self, other: published_table.PublishedTable) -> "PublishedTable":
+        """Ratios to another published table with the same dimensions, where both show a value; per counts these are means."""
+        refuse_type(other, published_table.PublishedTable, "other", "per", "a published table")
+        return self._made(ratio_table(self, other))
+
+    def _made(self, table: published_table.PublishedTable) -> "PublishedTable":
+        return PublishedTable(**{**vars(table), "frame_kind": self.frame_kind})
 
     def public_report(self, path: Path | str) -> None:
         """Write the table as a page for the public."""
@@ -64,6 +78,9 @@ class TableOptions(TypedDict, total=False):
     previous: Mapping[int, published_table.PublishedTable] | None
     secret: Secret | int | bytes | Path | str | None
     test_secret: bool
+    known: Sequence[int]
+    draws: int
+    releases: Sequence[published_table.PublishedTable]
 
 
 _OF_ATTACKER = tuple(one.name for one in fields(Attacker))
@@ -119,7 +136,8 @@ class Tabulation:
         them) are kept from, `cost` what hiding a cell loses. With `hide_empty` cells without respondents may be hidden too.
         `relations` hold between responses in each record ("tot = dom + exp"), `a_priori` is what is known of single cells.
         By the number of a linked table (from 0), `earlier` has what was published of it before, and `previous` the same
-        table of an earlier period. Methods that draw need a `secret`.
+        table of an earlier period. Methods that draw need a `secret`. `known` are numbers of respondents that somebody may know
+        (SAP, by `draws`), `releases` other releases of noisy counts of the same cells; the notes of the run have what follows.
         """
         check_options(options, TableOptions.__annotations__, owner="protect")
         judged = list_of(rules, Rule, "rules", "protect", "rules")
@@ -128,8 +146,9 @@ class Tabulation:
                 "protect: method must be one of reticent.methods, as in methods.Heuristic(time_limit=60)."
             )
         attacker = Attacker(
-            options.get("bounds") or BoundsOptions(), options.get("insiders", "exact"), options.get("coalition", 1)
-        )
+            options.get("bounds") or BoundsOptions(), options.get("insiders", "exact"), options.get("coalition", 1),
+            tuple(options.get("known", ())), options.get("draws", 2_000),
+        )  # fmt: skip
         wishes: dict[str, Any] = {name: given for name, given in options.items() if name not in _OF_ATTACKER}
         wishes["relations"] = names_of(options.get("relations", ()), "relations", "protect")
         found = protect_table(

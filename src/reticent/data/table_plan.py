@@ -14,7 +14,7 @@ from reticent.data.parameters import Parameters, build, to_plain
 from reticent.data.plan import PLAN_VERSION, DataSection, OutputSection, read_toml, sections_of
 from reticent.data.response_relations import COUNT
 
-SECTIONS = ("data", "table", "protect", "output")
+SECTIONS = ("data", "table", "protect", "attack", "output")
 PROTECT = ("method", "cost", "time_limit", "accept_exposed", "insiders", "coalition", "hide_empty")
 
 Insiders = Literal["exact", "protect"]
@@ -97,6 +97,12 @@ class TableSection(Parameters):
     means: bool = field(
         default=False, metadata={"help": "publish the mean of each response where its sum and the count are published"}
     )
+    shares: tuple[str, ...] = field(
+        default=(), metadata={"help": "publish each cell in per cent of the published total over these dimensions too"}
+    )
+    ratios: tuple[str, ...] = field(
+        default=(), metadata={"help": "publish ratios of published responses too, as turnover / employees"}
+    )
     shadow: str | None = None
     rules: tuple[Mapping[str, Any], ...] = ()
     bounds: BoundsOptions = BoundsOptions()
@@ -123,11 +129,23 @@ class TableSection(Parameters):
             raise PlanError("[table]: dimensions must name at least one variable.")
         check_unique((d.variable for d in self.all_dimensions()), name="dimensions", owner="[table]")
         check_unique(self.responses, name="responses", owner="[table]")
+        check_unique(self.shares, name="shares", owner="[table]")
+        for name in self.shares:
+            check_choice(name, tuple(d.variable for d in self.all_dimensions()), name="shares", owner="[table]")
+        self.ratio_parts()
         if self.responses and any((self.response, self.finished, self.released, self.previous)):
             raise PlanError(
                 "[table]: responses takes the place of response, and goes with tables made from microdata, without "
                 "released or previous."
             )
+
+    def ratio_parts(self) -> tuple[tuple[str, str], ...]:
+        """What is divided by what."""
+        parts = [tuple(side.strip() for side in text.split(" / ")) for text in self.ratios]
+        if any(len(part) != 2 or not all(part) or part[0] == part[1] for part in parts):
+            raise PlanError('[table]: ratios must be texts of two responses, as in ratios = ["turnover / employees"].')
+        check_unique(self.ratios, name="ratios", owner="[table]")
+        return tuple((part[0], part[1]) for part in parts)
 
     def all_dimensions(self) -> tuple[DimensionOptions, ...]:
         """Every dimension in full."""
@@ -165,12 +183,36 @@ class ProtectSection(Parameters):
 
 
 @dataclass(frozen=True)
+class AttackSection(Parameters):
+    """`[attack]`: what an attacker has besides the tables: respondents that he knows, and other releases of their cells.
+
+    `known` asks for the probability that somebody who knows so many respondents empties a cell by subtracting them (SAP).
+    `releases` are CSV files of noisy counts of the same data, each with noise or an adjustment of its own: what they determine
+    together with the tables of the plan is exposed.
+    """
+
+    called: ClassVar[str] = "[attack]"
+    known: tuple[int, ...] = field(default=(), metadata={"min": 1, "help": "numbers of respondents that are known"})
+    draws: int = field(
+        default=2_000, metadata={"min": 100, "max": 1_000_000, "help": "draws where SAP cannot be counted exactly"}
+    )
+    releases: tuple[str, ...] = field(
+        default=(), metadata={"help": "CSV files of other releases of noisy counts of the same cells"}
+    )
+
+    def __post_init__(self) -> None:
+        check_unique(map(str, self.known), name="known", owner="[attack]")
+        check_unique(self.releases, name="releases", owner="[attack]")
+
+
+@dataclass(frozen=True)
 class TablePlan:
     """A plan for one table or several linked ones."""
 
     data: DataSection
     tables: tuple[TableSection, ...]
     protect: ProtectSection = ProtectSection()
+    attack: AttackSection = AttackSection()
     output: OutputSection = field(default_factory=OutputSection)
     folder: Path = field(default=Path("."), compare=False)
     source: Path | None = field(default=None, compare=False)
@@ -252,6 +294,7 @@ def table_plan_from(table: Mapping[str, Any], *, owner: str, folder: Path) -> Ta
         data=build(DataSection, table["data"], owner=f"{owner}: [data]"),
         tables=tuple(sections),
         protect=_protect(table.get("protect", {}), owner=f"{owner}: [protect]"),
+        attack=build(AttackSection, table.get("attack", {}), owner=f"{owner}: [attack]"),
         output=build(OutputSection, table.get("output", {}), owner=f"{owner}: [output]"),
         folder=folder,
     )
@@ -276,6 +319,8 @@ def table_plan_to_toml(plan: TablePlan) -> str:
     }
     if protect:
         table["protect"] = protect
+    if plan.attack != AttackSection():
+        table["attack"] = to_plain(plan.attack)
     if plan.output != OutputSection():
         table["output"] = to_plain(plan.output)
     return tomli_w.dumps(table)

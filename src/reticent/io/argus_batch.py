@@ -23,6 +23,7 @@ RULES = {
 }  # fmt: skip
 FLAGS = ("WGT", "MIS")
 WHOLE = {"NK": (0,), "FREQ": (0,), "REQ": (2,)}
+OTHERS = " Other methods (invariant, resample, …) and add_up have no command in tau-ARGUS; write a table plan for them."
 METHODS = {"GH": (1, 4), "MOD": (1, 8), "OPT": (1, 2), "NET": (1, 1), "RND": (2, 7), "CTA": (1, 1), "CKM": (1, 1)}
 OPTIONS = ("AS", "SE", "FL", "QU", "HL", "SO", "AR", "HI", "TR", "AO", "AD", "AC")
 
@@ -194,7 +195,8 @@ def _call(text: str, known: dict[str, tuple[int, int]], where: str) -> Call:
         raise PlanError(f"{where}: {text.strip()!r} must have the form NAME(numbers).")
     name = found.group(1).upper()
     if name not in known:
-        raise PlanError(f"{where}: {name!r} is not known here; it must be one of {', '.join(known)}.")
+        more = OTHERS if known is METHODS else ""
+        raise PlanError(f"{where}: {name!r} is not known here; it must be one of {', '.join(known)}.{more}")
     numbers = _numbers(found.group(2), where)
     least, most = known[name]
     if not least <= len(numbers) <= most:

@@ -10,6 +10,7 @@ from reticent.data.table_plan import TablePlan, named_after
 from reticent.io.places import check_places, inputs_of
 from reticent.io.table_format import TableContent
 from reticent.io.table_formats import table_content, table_format
+from reticent.tables.derived import ratio_table, share_table
 from reticent.tables.release import mean_table
 from reticent.tables.result import ProtectedTable
 
@@ -29,6 +30,7 @@ def check_outputs(plan: TablePlan) -> None:
         check_places((one.find(name) for _, name in _written(one, n)), plan_inputs(one))
     if any(section.means for section in plan.tables):
         _check_means(plan, plans)
+    _check_ratios(plan, plans)
 
 
 def plan_inputs(plan: TablePlan) -> tuple[Path, ...]:
@@ -47,12 +49,30 @@ def _check_means(plan: TablePlan, plans: Sequence[TablePlan]) -> None:
         )
 
 
+def _check_ratios(plan: TablePlan, plans: Sequence[TablePlan]) -> None:
+    """Ratios are made of responses of the plan that have the same tables."""
+    shapes = {one.response: [section.dimensions for section in one.tables] for one in plans}
+    for above, below in _ratios(plan):
+        for name in (above, below):
+            if name not in shapes:
+                known = ", ".join(shapes)
+                raise PlanError(f"[table]: ratios name {name!r}, which is no response of the plan ({known}).")
+        if shapes[above] != shapes[below] or any(section.released for section in plan.tables):
+            raise PlanError(
+                f"[table]: {above} / {below} needs both responses in the same tables, none of them released."
+            )
+
+
+def _ratios(plan: TablePlan) -> list[tuple[str, str]]:
+    return list(dict.fromkeys(parts for section in plan.tables for parts in section.ratio_parts()))
+
+
 def result_contents(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, TableContent]:
     """Everything that the plans of the responses ask for, by its place."""
     contents: dict[Path, TableContent] = {}
     for one, result in zip(plans, results, strict=True):
         contents.update(_contents(one, result))
-    return contents | _means(plans, results)
+    return contents | _means(plans, results) | _derived(plans, results)
 
 
 def _contents(plan: TablePlan, result: ProtectedTable) -> dict[Path, TableContent]:
@@ -85,6 +105,42 @@ def _means(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dic
     return contents
 
 
+def _derived(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, TableContent]:
+    """Tables of shares and ratios, made of what is published."""
+    tables = {one.response: result.published for one, result in zip(plans, results, strict=True)}
+    contents: dict[Path, TableContent] = {}
+    for one in plans:
+        own = tables[one.response]
+        for name, number, dimension, total in _share_names(one):
+            contents[one.find(name)] = table_content(share_table(own[number], dimension, total=total), name)
+        for name, number, below in _ratio_names(one, len(own)):
+            contents[one.find(name)] = table_content(ratio_table(own[number], tables[below][number]), name)
+    return contents
+
+
+def _share_names(plan: TablePlan) -> list[tuple[str, int, str, str]]:
+    """The files of shares: table-share-region.csv, with the number of the table, the dimension and the code of its total."""
+    sections = [section for section in plan.tables if section.released is None]
+    return [
+        (_numbered(str(named_after(Path(plan.output.path), f"share-{name}")), number + 1, len(sections)), number, name, total)
+        for number, section in enumerate(sections)
+        for name, total in ((d.variable, d.total) for d in section.all_dimensions() if d.variable in section.shares)
+        if plan.output.path
+    ]  # fmt: skip
+
+
+def _ratio_names(plan: TablePlan, n_tables: int) -> list[tuple[str, int, str]]:
+    """The files of ratios of one response: table-turnover-per-employees.csv, with the number of the table and the other one."""
+    if not plan.output.path:
+        return []
+    return [
+        (_numbered(str(named_after(Path(plan.output.path), f"per-{below}")), number + 1, n_tables), number, below)
+        for above, below in _ratios(plan)
+        if above == plan.response
+        for number in range(n_tables)
+    ]
+
+
 def _mean_names(plan: TablePlan, n_tables: int) -> list[str]:
     """The files of the means of one response: table-turnover-mean.csv."""
     if not plan.output.path or plan.response == COUNT or not any(section.means for section in plan.tables):
@@ -103,6 +159,8 @@ def _written(plan: TablePlan, n: int) -> list[tuple[str, str]]:
     public = [name for name in (output.path, output.public_report) if name]
     names = [("publishable", _numbered(name, number, n)) for name in public for number in range(1, n + 1)]
     names += [("publishable", name) for name in _mean_names(plan, n)]
+    names += [("publishable", name) for name, *_ in _share_names(plan)]
+    names += [("publishable", name) for name, *_ in _ratio_names(plan, n)]
     return names + [("confidential", name) for name in (output.report, output.summary) if name]
 
 

@@ -41,7 +41,9 @@ def request_from_plan(plan: TablePlan) -> TableRequest:
     return TableRequest(
         tuple(tables),
         method,
-        Attacker(insiders=protect.insiders, coalition=protect.coalition),
+        Attacker(
+            insiders=protect.insiders, coalition=protect.coalition, known=plan.attack.known, draws=plan.attack.draws
+        ),
         cost=protect.cost,
         relations=relations,
         find_relations=all(section.find_relations for section in plan.tables),
@@ -50,6 +52,7 @@ def request_from_plan(plan: TablePlan) -> TableRequest:
         time_limit=protect.time_limit,
         secret=secret,
         test_secret=plan.data.test_secret,
+        releases=tuple(read_published_table(plan.find(name)) for name in plan.attack.releases),
     )
 
 

@@ -269,6 +269,7 @@ def stacked_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
         noise=any(one.noise for one in outcomes),
         origins=None,
         measure=None,
+        drawn=None,
     )
 
 

@@ -19,7 +19,7 @@ from reticent.base.randomness import Secret
 from reticent.data.cells import CellStatus
 from reticent.data.method import Registry
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import Parameters
+from reticent.data.parameters import Examples, Parameters
 from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.tables.attack import Audit, audit
@@ -123,6 +123,7 @@ class Round(CellDraws):
         Rate(0, 156, 24),
         "of the possible multiples the nearest are preferred",
     )
+    examples: ClassVar[Examples] = ({}, {"base": 3.0, "successive": True})
     base: float = field(default=5.0, metadata={"above": 0, "help": "all published values are multiples of it"})
     steps: int = field(default=0, metadata={"min": 0, "max": 20, "help": "how many multiples further a cell may go"})
     protect_levels: bool = field(default=False, metadata={"help": "unsafe cells keep their protection interval"})
@@ -214,6 +215,7 @@ class SmallCounts(Parameters):
         Rate(6, 150),
         "what becomes 0 and what the base is chosen without the secret",
     )
+    examples: ClassVar[Examples] = ({}, {"choice": "alternating"})
     base: int = field(default=3, metadata={"min": 2, "help": "small counts become 0 or this"})
     threshold: int | None = field(default=None, metadata={"min": 1, "help": "largest small count; none: base - 1"})
     choice: Literal["nearest", "alternating"] = field(

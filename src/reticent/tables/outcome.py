@@ -6,7 +6,7 @@ from typing import Any
 
 from reticent.base.arrays import Floats, Mask
 from reticent.tables.perturb.movements import Candidates
-from reticent.tables.perturb.origins import Origins
+from reticent.tables.perturb.origins import Drawn, Origins
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,8 @@ class Outcome:
     Without `levels` unsafe cells need no protection interval: they must only not be known exactly. `noise` says that values
     were drawn: then every cell is attacked, whether the values add up or not. Of noisy counts `origins` has which true
     ones are possible, and `measure` what is published of the size of each change (NaN: nothing). `kept` cells are published as
-    they are by the rules of the method: everybody knows them, and only where they are unsafe that exposes them.
+    they are by the rules of the method: everybody knows them, and only where they are unsafe that exposes them. `drawn` says how
+    the noise of counts came about, for further attacks.
     """
 
     hidden: Mask
@@ -40,3 +41,4 @@ class Outcome:
     origins: Origins | None = None
     measure: Floats | None = None
     kept: Mask | None = None
+    drawn: Drawn | None = None

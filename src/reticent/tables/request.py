@@ -29,13 +29,16 @@ class Attacker(Parameters):
     """Whom tables are kept from: what everybody knows of hidden cells, and what respondents alone in a cell are kept from.
 
     With `insiders="exact"` no such respondent, nor a `coalition` of so many, finds another unsafe cell exactly; with
-    "protect" none comes closer to it than its levels.
+    "protect" none comes closer to it than its levels. `known` are numbers of respondents that somebody may know, for the
+    probability that subtracting them empties a cell (SAP; by so many `draws` where it cannot be counted).
     """
 
     called: ClassVar[str] = "attacker"
     bounds: BoundsOptions = field(default_factory=BoundsOptions)
     insiders: Insiders = "exact"
     coalition: int = field(default=1, metadata={"min": 1, "max": 4})
+    known: tuple[int, ...] = field(default=(), metadata={"min": 1})
+    draws: int = field(default=2_000, metadata={"min": 100, "max": 1_000_000})
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,8 @@ class TableRequest:
     "exp <= tot"), and what the data show by themselves (unless `find_relations` is false). With `apart` responses that
     nothing relates are protected one by one. `a_priori` names cells by the codes of all dimensions of the linked tables. With
     `hide_empty` a suppression method may also hide cells without respondents, and nobody can tell them from the others. A
-    `secret` that can be guessed is refused, unless `test_secret` says that the result is never released.
+    `secret` that can be guessed is refused, unless `test_secret` says that the result is never released. `releases` are other
+    releases of noisy counts of the same cells, which the attacker has as well.
     """
 
     tables: tuple[WantedTable, ...]
@@ -86,6 +90,7 @@ class TableRequest:
     time_limit: float = 60.0
     secret: Source = field(default=None, repr=False)
     test_secret: bool = False
+    releases: tuple[PublishedTable, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.tables:
@@ -145,6 +150,7 @@ class Wishes(TypedDict, total=False):
     time_limit: float
     secret: Source
     test_secret: bool
+    releases: Sequence[PublishedTable]
 
 
 def table_request(
@@ -186,7 +192,7 @@ def table_request(
         for number, source in enumerate(sources)
     )
     own: dict[str, Any] = {name: value for name, value in wishes.items() if name in _FIELDS and value is not None}
-    listed = {name: tuple(own.get(name, ())) for name in ("a_priori", "relations")}
+    listed = {name: tuple(own.get(name, ())) for name in ("a_priori", "relations", "releases")}
     return TableRequest(tables, **{**own, **listed})
 
 
@@ -207,7 +213,7 @@ def _check_kinds(wishes: Mapping[str, Any]) -> None:
     for name in ("hide_empty", "zeros", "find_relations", "test_secret"):
         if not isinstance(wishes.get(name, False), bool):
             raise ParameterError(f"{owner}: {name} must be True or False, got {kind_of(wishes[name])}.")
-    for name, kind in (("rules", Rule), ("a_priori", Entry)):
+    for name, kind in (("rules", Rule), ("a_priori", Entry), ("releases", PublishedTable)):
         items = wishes.get(name, ())
         if not isinstance(items, Sequence) or not all(isinstance(item, kind) for item in items):
             raise ParameterError(f"{owner}: {name} must be a list of {kind.__name__} objects.")

@@ -12,6 +12,7 @@ from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.data.published_table import PublishedTable
 from reticent.tables.attack import Audit
+from reticent.tables.attack.further import difference_note, sap_note, with_releases
 from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.insiders import insiders as find_insiders
@@ -190,15 +191,27 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
         raise
     seen = as_published(judged.system, outcome, method.name, judged.problem)
     found = attack(seen, outcome, judged=case.asked, progress=part(progress, 0.7, 1.0))
+    found, told = with_releases(judged.system, seen, outcome, found, request.releases)
+    told += _further(request, case, outcome, secret)
     sums = () if outcome.values is not None else published_sums(judged.problem, outcome.hidden)
     alone, inside = _from_inside(request, case, outcome, progress)
     progress(1.0, "done")
     return ProtectedTable(
         judged.system, judged.knowledge, judged.problem, outcome,
         found if case.joint is None else without_differences(found, case.joint),
-        method.name, _notes(request, case, outcome, found), alone, inside, case.earlier, joint=case.joint,
+        method.name, (*_notes(request, case, outcome, found), *told), alone, inside, case.earlier, joint=case.joint,
         shown=case.shown, sums=sums, asked_inside=attacker.insiders,
     )  # fmt: skip
+
+
+def _further(request: TableRequest, case: _Case, outcome: Outcome, secret: Secret) -> tuple[str, ...]:
+    """What is asked besides: differences of nested cells, and respondents that are known."""
+    attacker, system = request.attacker, case.judged.system
+    differences = difference_note(system, case.judged.problem, outcome) if case.joint is None else ()
+    if attacker.known and case.joint is not None:
+        raise PlanError("[attack]: known needs one response; give the table of counts a plan of its own.")
+    own = secret.child("known respondents")
+    return differences + sap_note(system, outcome, request.tables[0].records, attacker.known, attacker.draws, own)
 
 
 def _outcome(request: TableRequest, case: _Case, progress: Progress, options: Mapping[str, Any]) -> Outcome:

@@ -21,6 +21,7 @@ from reticent.tables.attack.audit import Audit
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.attack.noise_intervals import Narrowed, exact_ends, narrowed
 from reticent.tables.attack.noise_witnesses import MODERATE, confirmed, found_witnesses
+from reticent.tables.attack.noise_worlds import weighed_worlds
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.origins import Origins
 from reticent.tables.problem import SuppressionProblem
@@ -124,13 +125,17 @@ def noise_findings(problem: SuppressionProblem, outcome: Outcome, found: Audit) 
 def posteriors(relations: Relations, origins: Origins, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """How probable the likeliest true count of each cell is, and which one that is.
 
-    The prior are the frequencies of true counts that fit the published ones best (by EM). A cell is judged by its own
-    value within its interval, and by each relation of up to 40 cells (in large tables fewer) with all values in it; the
-    surest view counts.
+    The prior are the frequencies of true counts that fit the published ones best (by EM). In small tables all true tables
+    that fit are weighed. In others a cell is judged by its own value within its interval, and by each relation of up to 40
+    cells (in large tables fewer) with all values in it; the surest view counts, and what all relations say together may be
+    surer.
     """
     assert origins.weights is not None
     width = origins.patterns.shape[1]
     prior = fitted_prior(origins)
+    weighed = weighed_worlds(relations, origins, low, high, prior)
+    if weighed is not None:
+        return weighed
     values = origins.base[:, None] + np.arange(width)
     laws = origins.weights[origins.pattern] * prior[np.clip(values, 0, len(prior) - 1)]
     laws[(values < low[:, None]) | (values > high[:, None])] = 0.0

@@ -121,6 +121,13 @@ def different(relations: Relations, origins: Origins, rows: Ints | None = None) 
     """
     if origins.alike is None:
         return np.zeros((0, 2), dtype=np.int64)
+    pairs = sums_with_parts(relations, rows)
+    shown = origins.alike[pairs]
+    return np.asarray(pairs[(shown >= 0).all(axis=1) & (shown[:, 0] != shown[:, 1])])
+
+
+def sums_with_parts(relations: Relations, rows: Ints | None = None) -> Ints:
+    """Pairs of a total and a part, from all relations that say that a total is the sum of its parts."""
     row_of = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))
     minus = np.bincount(row_of[relations.coefs == -1], minlength=relations.n_rows)
     plus = np.bincount(row_of[relations.coefs == 1], minlength=relations.n_rows)
@@ -130,9 +137,7 @@ def different(relations: Relations, origins: Origins, rows: Ints | None = None) 
     totals = np.full(relations.n_rows, -1, dtype=np.int64)
     totals[row_of[relations.coefs == -1]] = relations.cells[relations.coefs == -1]
     parts = (relations.coefs == 1) & sums[row_of]
-    pairs = np.column_stack([totals[row_of[parts]], relations.cells[parts].astype(np.int64)])
-    shown = origins.alike[pairs]
-    return np.asarray(pairs[(shown >= 0).all(axis=1) & (shown[:, 0] != shown[:, 1])])
+    return np.column_stack([totals[row_of[parts]], relations.cells[parts].astype(np.int64)])
 
 
 def apart_rows(pairs: Ints, width: int) -> sparse.csr_array:

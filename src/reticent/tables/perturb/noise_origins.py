@@ -1,18 +1,13 @@
 """Which true counts an attacker finds possible when all that is out is put together: strata, additivity, releases."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.tables.perturb.accuracy import Moved, possible_sizes
-from reticent.tables.perturb.origins import Origins, Told, origins_of, stacked
-from reticent.tables.perturb.ptable import PerturbationTable
+from reticent.tables.perturb.origins import Origins, Strata, Told, origins_of, stacked
 from reticent.tables.problem import Before
-
-Strata = Sequence[tuple[Ints, PerturbationTable]]
-"""Groups of cells, each with the p-table that its noise was drawn by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +51,20 @@ def _slack(strata: Strata, counts: Counts, before: Before) -> Ints:
     slack = np.where(new, np.abs(values - noisy)[new].max(initial=0.0), 0.0).astype(np.int64)
     for release in np.unique(before.release[before.known]).tolist():
         mine = (before.release == release) & free
-        most = int(np.abs(before.values - noisy)[mine].max(initial=0.0))
-        slack[mine] = next(
-            size for size in range(most + 1) if size == most or _explained(strata, true, values, mine, size)
-        )
+        slack[mine] = least_slack(strata, true, before.values, noisy, np.flatnonzero(mine))
     return np.asarray(slack)
 
 
-def _explained(strata: Strata, true: Floats, values: Floats, mine: Mask, slack: int) -> bool:
+def least_slack(strata: Strata, true: Floats, values: Floats, noisy: Floats, mine: Ints) -> int:
+    """The least movement of these cells by which p-tables lead from the true counts to the values."""
+    most = int(np.abs(values - noisy)[mine].max(initial=0.0))
+    return next(size for size in range(most + 1) if size == most or _explained(strata, true, values, mine, size))
+
+
+def _explained(strata: Strata, true: Floats, values: Floats, mine: Ints, slack: int) -> bool:
     """Whether noise and movements of this size lead from the true counts to what is published."""
     for cells, table in strata:
-        own = cells[mine[cells]]
+        own = np.intersect1d(cells, mine)
         if len(own) and not origins_of(table, values[own], slack=slack).allows(true[own]).all():
             return False
     return True

@@ -11,8 +11,9 @@ from reticent.base.randomness import Secret
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.accuracy import Moved, moved_changes
 from reticent.tables.perturb.additivity import Restored, Way, restore_additivity
-from reticent.tables.perturb.noise_origins import Counts, Strata, told_of, what_is_possible
+from reticent.tables.perturb.noise_origins import Counts, told_of, what_is_possible
 from reticent.tables.perturb.noise_report import noise_utility
+from reticent.tables.perturb.origins import Drawn, Strata
 from reticent.tables.perturb.ptable import PerturbationTable
 from reticent.tables.problem import Before, SuppressionProblem
 
@@ -53,8 +54,9 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
     restored = _restored(problem, noise, noisy, before.values, time_limit)
     values = _agreeing(noise, noisy, before.values) if restored is None else restored.values
     moved = _measured(problem, noise, values, before, secret)
+    strata = noise.strata or ((np.arange(len(true)), noise.table),)
     found = what_is_possible(
-        noise.strata or ((np.arange(len(true)), noise.table),),
+        strata,
         Counts(true, noisy, values, ~problem.frozen),
         before,
         told=told_of(moved, before),
@@ -81,6 +83,7 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
         noise=True,
         origins=found,
         measure=None if moved is None else moved.sizes,
+        drawn=Drawn(strata, noisy),
     )
 
 

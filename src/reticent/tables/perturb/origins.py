@@ -36,6 +36,11 @@ class Origins:
         last = self.patterns.shape[1] - 1 - np.argmax(self.patterns[:, ::-1], axis=1)
         return np.asarray(self.base + last[self.pattern], dtype=np.float64)
 
+    def of(self, cells: Ints) -> "Origins":
+        """The same for some of the cells."""
+        alike = None if self.alike is None else self.alike[cells]
+        return replace(self, base=self.base[cells], pattern=self.pattern[cells], alike=alike)
+
     def allows(self, values: Floats) -> Mask:
         """Whether each cell may have this true count."""
         at = np.rint(values).astype(np.int64) - self.base
@@ -79,6 +84,18 @@ class Told:
             return 1.0
         matrix = self.chances[by]
         return float(matrix[abs(change), size]) if abs(change) < len(matrix) else 0.0
+
+
+Strata = Sequence[tuple[Ints, PerturbationTable]]
+"""Groups of cells, each with the p-table that its noise was drawn by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """How the noise of a table was drawn: p-tables by groups of cells, and the counts before they were made to add up."""
+
+    strata: Strata = field(repr=False)
+    noisy: Floats = field(repr=False)
 
 
 def origins_of(

@@ -2,7 +2,8 @@
 
 A slice is a table in two dimensions, for which additive rounding to adjacent multiples always exists; in three dimensions it
 need not. What rounding took from the cells of one slice is added to the same cells of the next before that is rounded. So
-sums over the slices stay within a base of the true ones, and each single cell within two.
+sums over the slices stay within a base of the true ones, and each single cell within two. Which slice is the next is drawn: in
+a known order the first slice, and sums over the first slices, would be known within one base.
 """
 
 import numpy as np
@@ -33,7 +34,8 @@ def round_successively(values: Floats, cells: Ints, base: float, *, secret: Secr
     inner = np.where(cells[1:, 1:, 1:] >= 0, values[np.maximum(cells[1:, 1:, 1:], 0)], 0.0)
     carried = np.zeros(inner.shape[1:])
     rounded = np.zeros_like(inner)
-    for at in range(inner.shape[0]):
+    slices = np.arange(inner.shape[0])
+    for at in slices if secret is None else secret.stream("slices").permutation(slices):
         there = inner[at] != 0
         target = np.where(there, np.maximum(inner[at] + carried, 0.0), 0.0)
         own = None if secret is None else secret.child(f"slice {at}")

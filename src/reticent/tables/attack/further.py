@@ -1,0 +1,189 @@
+"""Attacks beyond one noisy table: other releases of its cells, differences of nested cells, and respondents that are known."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from reticent.base.arrays import Floats, Ints
+from reticent.base.errors import DataError, ParameterError
+from reticent.base.randomness import Secret
+from reticent.data.microdata import Microdata
+from reticent.data.published_table import PUBLISHED, PublishedTable
+from reticent.kernels.grouping import group_columns
+from reticent.tables.attack.audit import Audit
+from reticent.tables.attack.noise_releases import (
+    Averaging,
+    attack_differences,
+    attack_releases,
+    averaging,
+    nested_pairs,
+)
+from reticent.tables.outcome import Outcome
+from reticent.tables.perturb.noise_origins import least_slack
+from reticent.tables.perturb.origins import origins_of, stacked
+from reticent.tables.problem import SuppressionProblem
+from reticent.tables.sap import EXACT_WORK, Sap, sap, sap_linked, sap_linked_perturbed, sap_perturbed
+from reticent.tabulation.linked import System
+
+OWNER = "[attack]"
+MOST_PAIRS = 2_000
+MOST_WORK = 30_000_000
+"""So many cells are drawn by simulations of noise; large tables get fewer draws, at least 100."""
+
+
+def with_releases(
+    system: System, problem: SuppressionProblem, outcome: Outcome, found: Audit, releases: Sequence[PublishedTable]
+) -> tuple[Audit, tuple[str, ...]]:
+    """The audit with what other releases of the same cells say: each has its own noise or its own adjustment.
+
+    Cells that all of them together determine are exposed. Their noise is taken to be drawn by the design of this run, and
+    adjusted no further than that explains.
+    """
+    if not releases:
+        return found, ()
+    if outcome.origins is None or outcome.drawn is None or outcome.values is None:
+        raise ParameterError(
+            f"{OWNER}: releases are put together for noisy counts (cell-key, invariant) of one response."
+        )
+    shown = [_values_of(system, release) for release in releases]
+    ways = [outcome.origins]
+    for values in shown:
+        seen = np.flatnonzero(~np.isnan(values) & ~problem.frozen)
+        rest = np.setdiff1d(np.arange(problem.n_cells), seen)
+        slack = least_slack(outcome.drawn.strata, problem.values, values, outcome.drawn.noisy, seen)
+        parts = [
+            (own, origins_of(table, values[own], slack=slack))
+            for cells, table in outcome.drawn.strata
+            if len(own := np.intersect1d(cells, seen))
+        ]
+        parts += [(rest, outcome.origins.of(rest))] if len(rest) else []
+        ways.append(stacked(parts, problem.n_cells))
+    together = attack_releases(problem.relations, ways)
+    order = found.cells
+    low, high = np.maximum(found.low, together.low[order]), np.minimum(found.high, together.high[order])
+    there = (problem.values[order] > 0) & ~problem.frozen[order]
+    lost = there & (high - low <= problem.tolerance)
+    mean = averaged(problem, outcome, np.vstack([outcome.values, *shown]))
+    return replace(found, low=low, high=high, exposed=found.exposed | lost), (
+        _releases_note(len(releases), int(lost.sum()), int(there.sum()), mean),
+    )
+
+
+def averaged(problem: SuppressionProblem, outcome: Outcome, releases: Floats) -> Averaging:
+    """What the mean of all releases gives, over the cells that all of them show."""
+    assert outcome.drawn is not None
+    both = ~np.isnan(releases).any(axis=0) & ~problem.frozen
+    return averaging(problem.values[both], outcome.drawn.noisy[both], list(releases[:, both]))
+
+
+def _releases_note(n: int, lost: int, cells: int, mean: Averaging) -> str:
+    return (
+        f"Together with {n} other release{'s' if n > 1 else ''} of these cells {lost} of {cells} counts above 0 are determined "
+        f"exactly. The rounded mean of all releases is the true count in {mean.undone} of the {mean.changed} cells that noise "
+        f"changed; it is {mean.from_true:.2f} from the truth on the average, and {mean.from_noisy:.2f} from the noisy counts."
+    )
+
+
+def _values_of(system: System, release: PublishedTable) -> Floats:
+    """What a release shows of each cell of the system (NaN: nothing): the tables with its dimensions are its own."""
+    numbers = [number for number, table in enumerate(system.parts) if table.names == release.dimensions]
+    if not numbers:
+        raise DataError(
+            f"{OWNER}: a release has the dimensions {', '.join(release.dimensions)}, and no table of the plan has these."
+        )
+    table, members = system.parts[numbers[0]], system.members[numbers[0]]
+    values = np.full(system.table.n_cells, np.nan)
+    for codes, state, value in zip(release.codes, release.status, release.values.tolist(), strict=True):
+        cell = table.find(codes)
+        if state != PUBLISHED or cell is None:
+            continue
+        if value != round(value) or value < 0 or (value > 0 and table.values[cell] == 0):
+            raise DataError(
+                f"{OWNER}: a release shows {value:g} in {' × '.join(codes)}, which noise on these counts cannot be; releases "
+                "must be noisy counts of the same data."
+            )
+        values[members[cell]] = value
+    return values
+
+
+def difference_note(system: System, problem: SuppressionProblem, outcome: Outcome) -> tuple[str, ...]:
+    """What differences of nested cells say: groups that no table shows, where codes of several trees contain each other."""
+    if outcome.origins is None:
+        return ()
+    pairs: list[tuple[int, int]] = []
+    for table, members in zip(system.parts, system.members, strict=True):
+        if any(len(dimension.trees) > 1 for dimension in table.dimensions):
+            pairs += [(int(members[larger]), int(members[smaller])) for larger, smaller in nested_pairs(table)]
+    if not pairs:
+        return ()
+    found = attack_differences(problem.relations, outcome.origins, pairs[:MOST_PAIRS])
+    known = [one for one in found if one.determined]
+    more = f" (of {len(pairs)})" if len(pairs) > MOST_PAIRS else ""
+    return (
+        f"{len(known)} of {len(found)}{more} differences of cells of which one contains the other are determined exactly and "
+        f"are not 0 ({sum(one.low <= 2 for one in known)} of them 1 or 2): groups that no table shows.",
+    )
+
+
+def sap_note(
+    system: System, outcome: Outcome, records: Microdata | None, known: Sequence[int], draws: int, secret: Secret
+) -> tuple[str, ...]:
+    """How likely an intruder who knows so many respondents empties a cell by subtracting them; nothing if not asked for."""
+    if not known:
+        return ()
+    if not system.table.is_count or system.table.weighted:
+        raise ParameterError(
+            f"{OWNER}: known asks how cells are emptied, which needs a table of counts without weights."
+        )
+    cells = _inner_cells(system, records)
+    most = len(cells)
+    wrong = [number for number in known if number > most]
+    if wrong:
+        raise ParameterError(f"{OWNER}: known must be at most the {most} respondents of the table, got {wrong[0]}.")
+    found = [(number, _sap(cells, outcome, number, draws, secret.child(f"known {number}"))) for number in known]
+    chances = ", ".join(
+        f"{one.probability:.3g}{f' ± {one.error:.1g}' if one.draws else ''} with {number}" for number, one in found
+    )
+    noise = " and is sure of it by the p-table, before totals were made to add up" if outcome.drawn is not None else ""
+    linked = f" of {cells.shape[1]} tables" if cells.shape[1] > 1 else ""
+    return (
+        f"Probability that somebody who knows some respondents empties a cell{linked} by subtracting them{noise} (SAP): "
+        f"{chances} known respondents.",
+    )
+
+
+def _sap(cells: Ints, outcome: Outcome, known: int, draws: int, secret: Secret) -> Sap:
+    tables = () if outcome.drawn is None else outcome.drawn.strata
+    n_cells = int(cells.max(initial=0) + 1)
+    single = cells.shape[1] == 1
+    counts = np.bincount(cells[:, 0])
+    exact = single and n_cells * (known + 1) ** 2 <= EXACT_WORK // (1 if not tables else 100)
+    fewer = max(100, min(draws, MOST_WORK // max(n_cells * cells.shape[1], 1)))
+    if not tables:
+        return (
+            sap(counts, known, secret=secret, draws=draws)
+            if single
+            else sap_linked(cells, known, secret=secret, draws=fewer)
+        )
+    if len(tables) > 1:
+        raise ParameterError(f"{OWNER}: known needs one p-table for all cells; leave out strata.")
+    table = tables[0][1]
+    if exact:
+        return sap_perturbed(counts, known, table)
+    return sap_linked_perturbed(cells, known, table, secret=secret, draws=fewer)
+
+
+def _inner_cells(system: System, records: Microdata | None) -> Ints:
+    """The inner cell of each respondent in each table, a column per table."""
+    if len(system.parts) == 1:
+        counts = np.rint(system.table.values[system.table.is_inner]).astype(np.int64)
+        return np.repeat(np.arange(int((counts > 0).sum())), counts[counts > 0])[:, None]
+    if records is None or records.schema.entity is not None:
+        raise ParameterError(f"{OWNER}: known needs records, one per respondent, where tables are linked.")
+    columns = []
+    for table in system.parts:
+        encoded = [records.frame.encode(name) for name in table.names]
+        codes = [np.asarray(column.codes, dtype=np.int32) for column in encoded]
+        columns.append(group_columns(codes, [len(column.categories) for column in encoded])[0])
+    return np.column_stack(columns).astype(np.int64)
