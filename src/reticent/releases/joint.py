@@ -1,16 +1,16 @@
 """The joint system: everything released of a data set, and the verdict for one more release."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Array, Ints
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.data.facts import COUNT, OWN, Fact, Facts, Term
-from reticent.releases.part import Judge, Part, Ruling
+from reticent.releases.part import Judge, Part
 from reticent.releases.programs import Limits
-from reticent.releases.system import Layout, System
+from reticent.releases.system import Layout, Share, System
 from reticent.releases.unknowns import Columns, Version, columns_of
 from reticent.releases.verdict import Exposure, JointVerdict, Outcome
 from reticent.releases.verifier import Witness
@@ -41,15 +41,18 @@ class JointSystem:
         self._columns: dict[str, Columns] = {}
 
     def judge(self, new: Facts, *, version: int | None = None, most_exposures: int = 1) -> JointVerdict:
-        """Whether a release is safe together with all accepted ones."""
+        """Whether a release is safe together with all accepted ones; stops when so many exposures are found."""
+        return self._judged(new, version, most_exposures, relax=False)
+
+    def _judged(self, new: Facts, version: int | None, most_exposures: int, *, relax: bool) -> JointVerdict:
         number = len(self.versions) - 1 if version is None else version
         new.check(self.versions[number].ground)
         parts: dict[Responses, Part] = {}
         replaced: set[Responses] = set()
         exposures: list[Exposure] = []
-        for responses, facts, own in _separated(new):
+        for responses, share in _separated(new):
             before, joined = self._joined(responses)
-            ruling = self._rule(before, (facts, own), number, most_exposures, joined)
+            ruling = self._judge(before, share, number, joined).rule(most_exposures=most_exposures, relax=relax)
             parts[joined] = ruling.part
             replaced |= {own for own in self.parts if own <= joined}
             exposures += ruling.exposures
@@ -57,13 +60,25 @@ class JointSystem:
         outcome = Outcome.SAFE
         if exposures:
             outcome = Outcome.EXPOSED if any(one.proved for one in exposures) else Outcome.UNDECIDED
-        return JointVerdict(new.release, outcome, tuple(exposures), False, self._uncertified(new), trial)
+        return JointVerdict(new.release, outcome, tuple(exposures), self._uncertified(new), trial)
 
-    def accept(self, new: Facts | JointVerdict, *, version: int | None = None, forced: bool = False) -> None:
-        """Take a release in. One that is not safe is taken only if `forced` (it is out already)."""
-        verdict = self.judge(new, version=version, most_exposures=10**9) if isinstance(new, Facts) else new
-        if not verdict.safe and not forced:
+    def accept(self, new: Facts | JointVerdict, *, version: int | None = None) -> None:
+        """Take a safe release in."""
+        verdict = self.judge(new, version=version) if isinstance(new, Facts) else new
+        if not verdict.safe:
             raise NotProtectedError(verdict.sentence())
+        self._take(verdict)
+
+    def take_published(self, facts: Facts, *, version: int | None = None) -> JointVerdict:
+        """Take a release in that is out already, safe or not; returns what it exposes.
+
+        What it exposes stays watched: later releases must leave possible what is possible now.
+        """
+        verdict = self._judged(facts, version, 10**9, relax=True)
+        self._take(verdict)
+        return verdict
+
+    def _take(self, verdict: JointVerdict) -> None:
         trial: _Trial = verdict.trial
         if trial.number != len(self.accepted):
             raise ParameterError("JointSystem: other releases were accepted since the verdict; judge it again.")
@@ -95,32 +110,47 @@ class JointSystem:
             own.update(zip(system.own, point[system.layout.size :].tolist(), strict=True))
         return Witness(release, watch, upper, values, own)
 
-    def _rule(
-        self, before: Part, new: tuple[Facts, Ints], version: int, most_exposures: int, joined: Responses
-    ) -> Ruling:
+    def _judge(self, before: Part, share: Share, version: int, joined: Responses) -> Judge:
         system = before.system
         # every part knows all names, so that the number of a release means the same everywhere
         names = tuple(own.release for own, _ in self.accepted)
         before = Part(replace(system, names=names), before.pool)
-        told = system.layout.told(*new, version, len(self.accepted), system.n_unknowns)
+        told = system.layout.told(share, version, len(self.accepted), system.n_unknowns)
         complete = COUNT not in joined or all(own.ground.complete for own in self.versions)
         inside = self.insiders and joined != {COUNT}
-        return Judge(before, told, self.limits, insiders=inside, complete=complete).rule(most_exposures=most_exposures)
+        return Judge(before, told, self.limits, insiders=inside, complete=complete)
+
+    def state(self) -> dict[str, Array]:
+        """What `restore` needs besides the accepted releases."""
+        return {f"{number}.{name}": array for number, (joined, part) in enumerate(self.parts.items())
+                for name, array in {"responses": np.array(sorted(joined)), **part.state()}.items()}  # fmt: skip
+
+    def restore(self, accepted: Sequence[tuple[Facts, int]], state: Mapping[str, Array]) -> None:
+        """Become the system that had accepted these releases (with their versions), without judging them again.
+
+        What the state says is checked in whole numbers: what does not fit is looked for again.
+        """
+        self.accepted, self.parts = list(accepted), {}
+        for number in sorted({name.split(".")[0] for name in state}, key=int):
+            joined = frozenset(str(name) for name in state[f"{number}.responses"])
+            own = {name.partition(".")[2]: array for name, array in state.items() if name.split(".")[0] == number}
+            self.parts[joined] = self._rebuilt(joined).restored(own)
 
     def _joined(self, responses: Responses) -> tuple[Part, Responses]:
         """The part that some responses belong to; parts that they relate are made into one."""
         touched = [own for own in self.parts if own & responses]
         joined = responses.union(*touched)
-        if touched == [joined]:
-            return self.parts[joined], joined
+        return (self.parts[joined] if touched == [joined] else self._rebuilt(joined)), joined
+
+    def _rebuilt(self, joined: Responses) -> Part:
+        """The part of some responses from the accepted releases; movements are looked for when they are needed."""
         names = tuple(sorted(joined))
-        part = Part(System.empty(Layout(names, tuple(self._columns_of(name) for name in names))))
-        for number, (earlier, version) in enumerate(self.accepted):
-            for responses_told, facts, own in _separated(earlier):
-                if responses_told & joined:
-                    told = part.system.layout.told(facts, own, version, number, part.system.n_unknowns)
-                    part = Part(part.system.with_release(told))
-        return part, joined
+        system = System.empty(Layout(names, tuple(self._columns_of(name) for name in names)))
+        for number, (facts, version) in enumerate(self.accepted):
+            for responses, share in _separated(facts):
+                if responses & joined:
+                    system = system.with_release(system.layout.told(share, version, number, system.n_unknowns))
+        return Part(system)
 
     def _columns_of(self, response: str) -> Columns:
         if response not in self._columns:
@@ -136,28 +166,27 @@ class JointSystem:
         return tuple(dict.fromkeys(facts.release for facts in every if not facts.certified))
 
 
-def _separated(facts: Facts) -> list[tuple[Responses, Facts, Ints]]:
-    """A release as one for each set of responses that its facts relate, with the numbers of its auxiliary unknowns."""
-    groups: list[tuple[set[str | int], list[Fact]]] = []
-    for fact in facts.facts:
+def _separated(facts: Facts) -> list[tuple[Responses, Share]]:
+    """A release as one for each set of responses that its facts relate, also by auxiliary unknowns."""
+    groups: list[tuple[set[str | int], list[int]]] = []
+    for number, fact in enumerate(facts.facts):
         names: set[str | int] = set()
         for term in fact.terms:
             names |= set(term.places.tolist()) if term.response == OWN else {term.response}
-        own, rest = [fact], []
-        for group, members in groups:
-            if group & names:
-                names |= group
-                own = members + own
-            else:
-                rest.append((group, members))
-        groups = [*rest, (names, own)]
+        touched = [group for group in groups if group[0] & names]
+        if len(touched) == 1 and names <= touched[0][0]:
+            touched[0][1].append(number)
+            continue
+        members = sorted([number, *(k for _, own in touched for k in own)])
+        groups = [group for group in groups if not group[0] & names]
+        groups.append((names.union(*(group for group, _ in touched)), members))
     for watch in facts.watches:
         if not any(watch.response in group for group, _ in groups):
             groups.append(({watch.response}, []))
-    return [_separate(facts, group, members) for group, members in groups]
+    return [_share(facts, group, members) for group, members in groups]
 
 
-def _separate(facts: Facts, group: set[str | int], members: list[Fact]) -> tuple[Responses, Facts, Ints]:
+def _share(facts: Facts, group: set[str | int], members: list[int]) -> tuple[Responses, Share]:
     responses = frozenset(name for name in group if isinstance(name, str))
     if not responses:
         raise DataError(
@@ -165,7 +194,7 @@ def _separate(facts: Facts, group: set[str | int], members: list[Fact]) -> tuple
         )
     own = np.array(sorted(place for place in group if isinstance(place, int)), dtype=np.int64)
     renamed = []
-    for fact in members:
+    for fact in (facts.facts[number] for number in members):
         terms = tuple(
             Term(OWN, np.searchsorted(own, term.places), term.weights) if term.response == OWN else term
             for term in fact.terms
@@ -173,4 +202,5 @@ def _separate(facts: Facts, group: set[str | int], members: list[Fact]) -> tuple
         renamed.append(Fact(terms, fact.low, fact.high))
     watches = tuple(watch for watch in facts.watches if watch.response in responses)
     bounds = tuple(facts.own[place] for place in own.tolist())
-    return responses, replace(facts, facts=tuple(renamed), own=bounds, watches=watches), own
+    part = replace(facts, facts=tuple(renamed), own=bounds, watches=watches)
+    return responses, Share(part, np.array(members, dtype=np.int64), own)

@@ -1,14 +1,16 @@
 """One system of related responses with its movements: judged with a further release, without redoing what still holds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Array, Ints
+from reticent.base.errors import DataError
 from reticent.releases.certificate import Proof, leaves
 from reticent.releases.insiders import Insiders
-from reticent.releases.pool import Movement, Pool, Side, carried
+from reticent.releases.pool import Movement, Pool, Side, carried, still_true
 from reticent.releases.programs import Limits, OutOfSteps, Search, exact_product
 from reticent.releases.system import System, Told, contradiction
 from reticent.releases.verdict import Exposure
@@ -20,6 +22,34 @@ class Part:
 
     system: System
     pool: Pool = field(default_factory=Pool)
+
+    def state(self) -> dict[str, Array]:
+        """What `restored` needs besides the system of the releases."""
+        moved = self.pool.movements
+        shows = [(s, int(upper), k) for (s, upper), numbers in self.pool.shows.items() for k in numbers]
+        return {
+            "center": self.system.center,
+            "ends": np.array([(s.low, s.high) for s in self.system.sights], dtype=np.int64).reshape(-1, 2),
+            "starts": np.cumsum([0, *(len(m.classes) for m in moved)]),
+            "classes": np.concatenate([np.zeros(0, dtype=np.int64), *(m.classes for m in moved)]),
+            "steps": np.concatenate([np.zeros(0, dtype=np.int64), *(m.steps for m in moved)]),
+            "shows": np.array(shows, dtype=np.int64).reshape(-1, 3),
+        }
+
+    def restored(self, state: Mapping[str, Array]) -> "Part":
+        """The part with the center and the movements of a state, as far as they fit."""
+        system, starts = self.system, state["starts"]
+        if len(state["center"]) != system.n_unknowns or len(state["ends"]) != len(system.sights):
+            raise DataError("releases: the snapshot is of other releases; leave it out and judge from the ledger.")
+        ends = state["ends"].tolist()
+        sights = tuple(replace(s, low=low, high=high) for s, (low, high) in zip(system.sights, ends, strict=True))
+        center = np.clip(state["center"], system.low, system.high)
+        moved = [Movement(state["classes"][a:b], state["steps"][a:b]) for a, b in pairwise(starts.tolist())]
+        shows: dict[Side, tuple[int, ...]] = {}
+        for sight, upper, number in state["shows"].tolist():
+            shows[sight, bool(upper)] = (*shows.get((sight, bool(upper)), ()), number)
+        whole = replace(system, sights=sights, center=center)
+        return Part(whole, still_true(Pool(moved, shows), whole))
 
     def center(self) -> Ints:
         """A point that satisfies everything, per unknown."""
@@ -60,8 +90,11 @@ class Judge:
         self._insiders: Insiders | None = None
         self._excluded: dict[int, frozenset[int]] = {}
 
-    def rule(self, *, most_exposures: int = 1) -> Ruling:
-        """Show each watched sum unknown; stops when so many are exposed."""
+    def rule(self, *, most_exposures: int = 1, relax: bool = False) -> Ruling:
+        """Show each watched sum unknown; stops when so many are exposed.
+
+        With `relax` the release is out whatever it exposes: from then on what is still possible must stay possible.
+        """
         try:
             self._settle()
         except OutOfSteps:
@@ -80,6 +113,8 @@ class Judge:
                 found = self._side(sight, upper=upper)
                 if found is not None:
                     exposures.append(found)
+                    if relax:
+                        self._relax(sight, upper=upper)
                 if len(exposures) >= most_exposures:
                     return self._ruling(exposures)
         return self._ruling(exposures)
@@ -131,6 +166,22 @@ class Judge:
                 return failed
         self.pool.shows[side] = tuple(shown)
         return None
+
+    def _relax(self, sight: int, *, upper: bool) -> None:
+        """Require from now on only what can still be reached, as far as halving finds it."""
+        watched, here = self.system.sights[sight], int(self.values[sight])
+        near, far = here, watched.high if upper else watched.low
+        while abs(far - near) > 1:
+            middle = (near + far) // 2
+            if self._any(sight, middle, upper) or not isinstance(self._reach(sight, middle, upper, None), Exposure):
+                near = middle
+            else:
+                far = middle
+        changed = replace(watched, high=near) if upper else replace(watched, low=near)
+        self.system = replace(
+            self.system, sights=(*self.system.sights[:sight], changed, *self.system.sights[sight + 1 :])
+        )
+        self.pool.shows[sight, upper] = tuple(self._any(sight, near, upper))
 
     def _serves(self, number: int, sight: int, end: int, upper: bool) -> bool:
         value = int(self.values[sight]) + int(self.reached[number][sight])
@@ -192,15 +243,17 @@ class Judge:
         """The releases in a proof, and the factors of their facts."""
         system, watch = self.system, self.system.sights[sight].watch
         numbers: set[int] = set()
-        combination: list[tuple[str, int]] = []
+        combination: list[tuple[str, int, int]] = []
         for leaf in leaves(proof):
             used = [(row, y) for row, y in leaf.multipliers if row < len(system.row_low)]
             numbers |= {int(system.row_release[row]) for row, _ in used}
             numbers |= system.releases_of_bounds(leaf.bounds)
-            combination += [(system.names[int(system.row_release[row])], y) for row, y in used]
+            combination += [
+                (system.names[int(system.row_release[row])], int(system.row_fact[row]), y) for row, y in used
+            ]
         releases = tuple(system.names[number] for number in sorted(numbers))
         return Exposure(
-            watch.name, watch.release, upper, releases, tuple(combination[:12]), insider=insider, proved=self.complete
+            watch.name, watch.release, upper, releases, tuple(combination), insider=insider, proved=self.complete
         )
 
     def _unsettled(self, sight: int, *, upper: bool) -> Exposure:

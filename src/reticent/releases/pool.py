@@ -79,6 +79,13 @@ def carried(pool: Pool, before: System, after: System) -> Pool:
     return Pool(new, dict(pool.shows)).kept(alive)
 
 
+def still_true(pool: Pool, system: System) -> Pool:
+    """The movements of a pool that satisfy a system."""
+    low, high = system.class_bounds()
+    center = system.class_center()
+    return pool.kept(_alive(pool, system, low - center, high - center)) if pool.movements else pool
+
+
 def _recentered(pool: Pool, before: System, after: System) -> list[Movement]:
     """The same points as movements from the center of the later system, in the earlier classes."""
     n = before.n_unknowns

@@ -1,7 +1,7 @@
 """Whole-number points that reach an end of a watched sum, or proofs that none does.
 
 The program looks for the smallest movement away from a point that satisfies everything (the center), so points differ from
-it in few classes, and starts from the basis that it ended with the last time. Floats propose: a point counts if it fits in
+it in few classes. Floats propose: a point counts if it fits in
 whole numbers, a proof if it holds in whole numbers. What is not settled within the limits, in steps, stays undecided.
 """
 
@@ -51,6 +51,7 @@ class Search:
     steps: int = 0
     nodes: int = 0
     _session: HighsSession | None = None
+    _branched: set[int] = field(default_factory=set)
 
     def reach(self, sight: int, end: int, *, upwards: bool, low: Ints, high: Ints) -> "Ints | Proof":
         """A movement to a point with W[sight]·x ≥ end (or ≤ end), within these bounds of classes; or a proof of none."""
@@ -88,11 +89,16 @@ class Search:
     def _explore(self, box: Box, places: Ints) -> "Ints | Proof":
         """Depth first over whole numbers; `places` are the rows of the box in the model."""
         self.steps, self.nodes = 0, 0
+        # few classes move: from no movement at all it is a short way, much shorter than from the last question's basis
+        self._loaded().forget_basis()
+        changed = np.flatnonzero((box.low != self.low) | (box.high != self.high))
         try:
-            self._bounds(np.arange(len(box.low)), box.low, box.high)
+            self._bounds(changed, box.low[changed], box.high[changed])
             return self._node(box, places)
         finally:
-            self._bounds(np.arange(len(box.low)), self.low, self.high)
+            touched = np.union1d(changed, np.array(sorted(self._branched), dtype=np.int64))
+            self._branched.clear()
+            self._bounds(touched, self.low[touched], self.high[touched])
 
     def _node(self, box: Box, places: Ints) -> "Ints | Proof":
         self.nodes += 1
@@ -113,6 +119,7 @@ class Search:
 
     def _branch(self, box: Box, places: Ints, column: int, value: int) -> "Ints | Proof":
         at = np.array([column])
+        self._branched.add(column)
         high, low = box.high.copy(), box.low.copy()
         high[column], low[column] = value, value + 1
         proofs = []

@@ -26,6 +26,7 @@ class Line:
     low: int
     high: int
     release: int
+    fact: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,15 @@ class Sight:
     low: int
     high: int
     watch: Watch
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """The facts of a release that belong to one system: their numbers, and those of its auxiliary unknowns, in the release."""
+
+    facts: Facts
+    numbers: Ints
+    own: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,20 +78,20 @@ class Layout:
         """Number of unknowns, auxiliary ones apart."""
         return sum(len(own.low) for own in self.columns)
 
-    def told(self, facts: Facts, own: Ints, version: int, release: int, first_own: int) -> Told:
-        """A release in terms of unknowns; its auxiliary ones (`own` are their numbers in it) begin at `first_own`."""
-        lines = []
-        for fact in facts.facts:
+    def told(self, share: Share, version: int, release: int, first_own: int) -> Told:
+        """A release in terms of unknowns; its auxiliary ones begin at `first_own`."""
+        facts, lines = share.facts, []
+        for number, fact in zip(share.numbers.tolist(), facts.facts, strict=True):
             places, weights = self._joined(fact.terms, version, first_own)
             low = -OPEN if fact.low is None else fact.low
             high = OPEN if fact.high is None else fact.high
-            lines.append(_reduced(places, weights, low, high, release, facts.release))
+            lines.append(_reduced(Line(places, weights, low, high, release, number), facts.release))
         sights = []
         for watch in facts.watches:
             term = Term(watch.response, watch.places, watch.weights)
             places, weights = self._joined((term,), version, first_own)
             sights.append(Sight(places, weights, watch.low, watch.high, watch))
-        names = tuple((release, number) for number in own.tolist())
+        names = tuple((release, number) for number in share.own.tolist())
         return Told(facts.release, tuple(lines), tuple(sights), facts.own, names)
 
     def _joined(self, terms: Sequence[Term], version: int, first_own: int) -> tuple[Ints, Ints]:
@@ -104,16 +114,17 @@ class Layout:
         return places[total != 0].astype(np.int64), total[total != 0]
 
 
-def _reduced(places: Ints, weights: Ints, low: int, high: int, release: int, name: str) -> Line:
+def _reduced(line: Line, name: str) -> Line:
     """The line without a common factor of its weights; whole sums lie within the ends rounded inwards."""
+    weights, low, high = line.weights, line.low, line.high
     common = gcd(*(int(w) for w in np.unique(weights))) if len(weights) else 1
     if common > 1:
         weights = weights // common
         low = low if low <= -OPEN else -(-low // common)
         high = high if high >= OPEN else high // common
-    if low > high or (len(places) == 0 and not low <= 0 <= high):
+    if low > high or (len(weights) == 0 and not low <= 0 <= high):
         raise DataError(f"{name}: a fact holds for no whole numbers at all; check the numbers that it states.")
-    return Line(places, weights, low, high, release)
+    return replace(line, weights=weights, low=low, high=high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +148,7 @@ class System:
     row_low: Ints
     row_high: Ints
     row_release: Ints
+    row_fact: Ints
     sights: tuple[Sight, ...]
     watched: sparse.csr_array
     names: tuple[str, ...]
@@ -156,7 +168,7 @@ class System:
         ends = np.zeros(0, dtype=np.int64)
         return cls(
             layout, Classes.single(groups.reshape(-1)), low, high, public, public.copy(), center, owner,
-            nothing, ends, ends, ends, (), nothing, names,
+            nothing, ends, ends, ends, ends, (), nothing, names,
         )  # fmt: skip
 
     @property
@@ -202,6 +214,7 @@ class System:
             row_low=np.concatenate((bounded.row_low, _ints(line.low for line in several))),
             row_high=np.concatenate((bounded.row_high, _ints(line.high for line in several))),
             row_release=np.concatenate((bounded.row_release, _ints(line.release for line in several))),
+            row_fact=np.concatenate((bounded.row_fact, _ints(line.fact for line in several))),
             sights=(*bounded.sights, *told.sights),
             watched=watched,
             names=(*self.names, told.name),

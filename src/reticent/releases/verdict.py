@@ -17,14 +17,14 @@ class Outcome(Enum):
 class Exposure:
     """A watched sum that would be known too well: which, by whom, and the combination of releases that proves it.
 
-    `combination` has a factor per fact used: its release, and the factor. `upper` says which end is not reached.
+    `combination` has per fact used its release, its number there, and its factor. `upper` says which end is not reached.
     """
 
     watch: str
     hidden_by: str
     upper: bool
     releases: tuple[str, ...]
-    combination: tuple[tuple[str, int], ...] = ()
+    combination: tuple[tuple[str, int, int], ...] = ()
     insider: bool = False
     proved: bool = True
 
@@ -44,12 +44,11 @@ class Exposure:
 
 @dataclass(frozen=True, eq=False)
 class JointVerdict:
-    """Safe, exposed or undecided; `implied` says that nothing new is told. `uncertified` names releases that may tell more."""
+    """Safe, exposed or undecided, with what would be exposed; `uncertified` names releases that may tell more."""
 
     release: str
     outcome: Outcome
     exposures: tuple[Exposure, ...] = ()
-    implied: bool = False
     uncertified: tuple[str, ...] = ()
     trial: Any = field(default=None, repr=False)
 
@@ -61,8 +60,7 @@ class JointVerdict:
     def sentence(self) -> str:
         """The verdict in words."""
         if self.safe:
-            told = "tells nothing new" if self.implied else "keeps everything that is watched unknown"
-            text = f"{self.release}: safe with all earlier releases; it {told}."
+            text = f"{self.release}: safe with all earlier releases; everything that is watched stays unknown."
         else:
             text = f"{self.release}: refused. " + " ".join(one.sentence() for one in self.exposures)
         if self.uncertified:

@@ -219,3 +219,30 @@ def test_what_is_not_certified_is_named_by_every_later_verdict() -> None:
     joint = system()
     joint.accept(Facts("noisy file", (), certified=False, beyond="averages of noise"))
     assert joint.judge(query()).uncertified == ("noisy file",)
+
+
+def test_what_is_out_already_is_taken_in_and_may_not_become_worse() -> None:
+    """An old table that hides too little: its hidden cell keeps the interval that it has."""
+    joint = system()
+    narrow = Fact(total("turnover", 2), 490, 520)
+    watch = Watch("turnover", ints(2), ints(1), 300, 700, "A×z", "old table")
+    verdict = joint.take_published(Facts("old table", (narrow,), watches=(watch,)))
+    assert verdict.outcome is Outcome.EXPOSED
+    assert joint.judge(Facts("answer 1", (Fact(total("turnover", 2), 400, 600),))).safe, "it tells nothing new"
+    for low, high in ((491, 520), (490, 519)):
+        assert joint.judge(Facts("answer 2", (Fact(total("turnover", 2), low, high),))).outcome is Outcome.EXPOSED
+
+
+def test_a_system_restored_from_its_state_judges_the_same_without_new_work() -> None:
+    joint = system()
+    joint.accept(cells_table({1, 2, 5, 6}))
+    joint.accept(Facts("answer 2", (Fact.exact(total("turnover", 1, 2), int(TURNOVER[[1, 2]].sum())),)))
+    again = system(limits=Limits(steps=1, nodes=1))
+    again.restore(joint.accepted, joint.state())
+    assert verify([again.versions[0].ground], again.accepted, again.witnesses())
+    implied = Facts("answer 3", (Fact.exact(total("turnover", 5, 6), int(TURNOVER[[5, 6]].sum())),))
+    assert again.judge(implied).safe, "kept movements need no program"
+    assert again.judge(query()).outcome is Outcome.UNDECIDED, "a program would be needed"
+    state = {name: array[:-1] if name.endswith("center") else array for name, array in joint.state().items()}
+    with pytest.raises(DataError, match="snapshot"):
+        system().restore(joint.accepted, state)
