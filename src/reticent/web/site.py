@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from reticent.base.errors import ReticentError
@@ -161,8 +161,7 @@ class Site(Generic[State]):
         except Exception as err:  # noqa: BLE001 - as above
             number = secrets.token_hex(4)
             log.error("error %s while drawing page %s: %s", number, page.name, type(err).__name__)
-            view = View("problem.html", {"message": _failed(number, err)}, status=500)
-            return self._drawn(page, request, view, visit)
+            return PlainTextResponse(_failed(number, err), 500)
 
     def _drawn(self, page: Page | None, request: Request, view: View, visit: Visit[State] | None) -> Response:
         running = view.work is not None and view.work.running

@@ -1,0 +1,140 @@
+"""A workbench in a process of its own and a browser that looks at it, for tests."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reticent
+
+ROOT = Path(__file__).resolve().parents[2]
+BUNDLED = Path(reticent.__file__).parent / "demo_data"
+PATIENCE = 180_000
+"""Milliseconds that a loaded machine may take for anything."""
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+
+
+class Server:
+    """`reticent open` as a person starts it."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        source = str(ROOT / "src")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "reticent", "open", *arguments, "--no-browser"],
+            cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+            env={**os.environ, "PYTHONPATH": source, "PYTHONUNBUFFERED": "1"}, start_new_session=True,
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        self.said = self.process.stdout.readline()
+        found = re.search(r"(http://127\.0\.0\.1:\d+)/enter\?token=[\w-]+", self.said)
+        assert found, self.said + self.process.stdout.read()
+        self.entrance, self.address = found[0], found[1]
+
+    def stop(self, how: int = signal.SIGINT) -> str:
+        """End it; gives everything that it printed."""
+        self.process.send_signal(how)
+        rest, _ = self.process.communicate(timeout=PATIENCE / 1000)
+        return self.said + rest
+
+
+@contextlib.contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[Server]:
+    """A server for a while."""
+    server = Server(folder, *arguments)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.stop(signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def browsing() -> Iterator[Any]:
+    """Debian's chromium; without it the test is skipped and counted."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("browser: chromium is not installed")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as session:
+        opened = session.chromium.launch(
+            executable_path=chromium,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
+        )
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+class Watched:
+    """A page, and what it did behind one's back: requests elsewhere, broken policy, errors, dialogs."""
+
+    def __init__(self, context: Any, server: Server) -> None:
+        context.set_default_timeout(PATIENCE)
+        self.page = context.new_page()
+        self.server = server
+        self.clicks = 0
+        self.problems: list[str] = []
+        self.addresses: list[str] = []
+        self.page.on("request", self._request)
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.problems.append(f"script: {error}"))
+        self.page.on("dialog", self._dialog)
+
+    def _request(self, request: Any) -> None:
+        self.addresses.append(request.url)
+        if not request.url.startswith((self.server.address, "data:")):
+            self.problems.append(f"asked elsewhere: {request.url}")
+
+    def _console(self, message: Any) -> None:
+        if "Content Security Policy" in message.text or "Refused" in message.text:
+            self.problems.append(message.text)
+
+    def _dialog(self, dialog: Any) -> None:
+        if dialog.type == "beforeunload":
+            dialog.accept()
+        else:
+            self.problems.append(f"dialog: {dialog.type}")
+            dialog.dismiss()
+
+    def go(self, path: str) -> Any:
+        """Open an address of the server."""
+        return self.page.goto(f"{self.server.address}{path}")
+
+    def click(self, what: str) -> None:
+        """Click, and count it."""
+        self.clicks += 1
+        self.page.click(what)
+
+    def check(self, what: str) -> None:
+        """Tick a box; that is a click as well."""
+        self.clicks += 1
+        self.page.check(what)
+
+    def choose(self, what: str, value: str) -> None:
+        """Choose from a list; that is a click as well."""
+        self.clicks += 1
+        self.page.select_option(what, value)
+
+    def axe(self) -> list[str]:
+        """What axe finds against WCAG 2.2, A and AA."""
+        package = pytest.importorskip("axe_playwright_python")
+        source = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+        self.page.evaluate(source)
+        found = self.page.evaluate("tags => axe.run({ runOnly: tags })", TAGS)
+        return [f"{one['id']}: {node['html'][:150]}" for one in found["violations"] for node in one["nodes"]]
+
+
+def open_page(browser: Any, server: Server, **options: Any) -> Watched:
+    """A new browser profile that has entered by the one-time address."""
+    watched = Watched(browser.new_context(viewport={"width": 1440, "height": 1000}, **options), server)
+    watched.page.goto(server.entrance)
+    return watched

@@ -1,0 +1,146 @@
+"""Who may ask: the token is needed and works once, other hosts and origins are refused, forms need the session's token."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from reticent.web.guard import POLICY
+from reticent.workbench.pages import PAGES
+from reticent.workbench.project import Project
+from reticent.workbench.server import site
+
+HOST = "http://127.0.0.1:8421"
+STATED = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+OWN = {"Origin": HOST, "Sec-Fetch-Site": "same-origin"}
+
+
+class Bench:
+    """The application without a browser."""
+
+    def __init__(self, project: Project) -> None:
+        self.site = site(project, 8421)
+        self.client = TestClient(self.site.app(), base_url=HOST, follow_redirects=False)
+
+    def enter(self) -> None:
+        """Take the one-time address."""
+        assert self.client.get(f"/enter?token={self.site.guard.new_token()}").status_code == 303
+
+    def token(self) -> str:
+        """The token of this session's forms."""
+        found = re.search(r'name="form-token" value="(\w+)"', self.client.get("/data").text)
+        assert found
+        return found[1]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    (tmp_path / "a.csv").write_text("age,sex\n1,f\n2,m\n", encoding="utf-8")
+    made = Bench(Project(tmp_path))
+    yield made
+    made.site.works.close()
+
+
+@pytest.mark.parametrize(
+    "path", ["/", *(f"/{page.name}" for page in PAGES), "/work/x", "/nothing", "/docs", "/openapi.json"]
+)
+def test_every_address_needs_a_session(bench: Bench, path: str) -> None:
+    refused = bench.client.get(path)
+    assert refused.status_code == 403
+    assert "token" not in refused.text or "terminal" in refused.text
+    assert bench.client.get(path, cookies={bench.site.guard.cookie: "guessed"}).status_code == 403
+
+
+def test_a_token_works_once_and_an_old_one_never_again(bench: Bench) -> None:
+    old = bench.site.guard.new_token()
+    token = bench.site.guard.new_token()
+    assert bench.client.get(f"/enter?token={old}").status_code == 403
+    entered = bench.client.get(f"/enter?token={token}")
+    assert entered.status_code == 303
+    cookie = entered.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert bench.client.get("/data").status_code == 200
+    bench.client.cookies.clear()
+    assert bench.client.get(f"/enter?token={token}").status_code == 403
+
+
+def test_documentation_pages_are_off_and_every_answer_has_the_policy(bench: Bench) -> None:
+    assert POLICY == STATED
+    bench.enter()
+    for path in ("/docs", "/redoc", "/openapi.json"):
+        assert bench.client.get(path).status_code == 404
+    for path in ("/data", "/nothing", "/static/style.css", "/enter?token=x", "/work/none"):
+        answer = bench.client.get(path)
+        assert answer.headers["content-security-policy"] == STATED
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert bench.client.get("/data").headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999", "Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"},
+    ],
+)
+def test_forms_from_elsewhere_are_refused(bench: Bench, headers: dict[str, str]) -> None:
+    bench.enter()
+    form = {"form-token": bench.token(), "example": "people"}
+    for path in (*(f"/{page.name}" for page in PAGES), "/values", "/work/x/cancel"):
+        refused = bench.client.post(path, data=form, headers=headers)
+        assert refused.status_code == 403
+        assert "content-security-policy" in refused.headers
+    assert not list(bench.site.state.folder.glob("people*"))
+
+
+def test_other_sites_may_not_read_either(bench: Bench) -> None:
+    bench.enter()
+    assert bench.client.get("/data", headers={"Origin": "http://evil.example"}).status_code == 403
+    assert (
+        bench.client.get("/data", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}).status_code == 403
+    )
+    assert bench.client.get("/data", headers={"Host": "evil.example"}).status_code == 421
+
+
+def test_a_form_without_the_sessions_token_is_refused(bench: Bench) -> None:
+    bench.enter()
+    for token in ({}, {"form-token": ""}, {"form-token": "0" * 64}):
+        assert bench.client.post("/data", data={**token, "path": "a.csv"}, headers=OWN).status_code == 403
+    assert (
+        bench.client.post("/data", data={"form-token": bench.token(), "path": "a.csv"}, headers=OWN).status_code == 303
+    )
+
+
+def test_going_back_stays_on_the_site(bench: Bench) -> None:
+    bench.enter()
+    for back in ("http://evil.example", "//evil.example", "/\\evil.example", "/a\r\nX: y", ""):
+        sent = {"form-token": bench.token(), "show": "on", "back": back}
+        assert bench.client.post("/values", data=sent, headers=OWN).headers["location"] == "/"
+    sent = {"form-token": bench.token(), "show": "off", "back": "/plan?step=1"}
+    assert bench.client.post("/values", data=sent, headers=OWN).headers["location"] == "/plan?step=1"
+
+
+def test_a_broken_page_says_its_kind_and_no_value(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error that nobody foresaw names its class and a number; its text, which may hold a value, is nowhere."""
+    bench.enter()
+
+    def broken(*_: object) -> None:
+        raise ValueError("the income of P00976 is 2310")
+
+    monkeypatch.setattr(type(bench.site.state), "ready", property(broken))
+    answer = bench.client.get("/plan")
+    assert answer.status_code == 500
+    assert "ValueError" in answer.text
+    assert "2310" not in answer.text + caplog.text
