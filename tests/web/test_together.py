@@ -1,0 +1,136 @@
+"""Two tabs, a killed server, plans edited outside, and wrong input: nothing is lost, and the library's sentence is shown."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from web.browsing import Server, Watched, open_page, serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture
+def server(survey: Path) -> Iterator[Server]:
+    with serving(survey, "people.csv") as made:
+        yield made
+
+
+def _ready(browser: Any, server: Server) -> Watched:
+    bench = open_page(browser, server)
+    bench.page.wait_for_selector(".figures")
+    return bench
+
+
+def test_two_tabs_a_killed_server_and_a_plan_edited_outside(browser: Any, survey: Path, server: Server) -> None:
+    plan = survey / "people.plan.toml"
+    bench = _ready(browser, server)
+    first, second = bench.page, bench.page.context.new_page()
+    for page in (first, second):
+        page.goto(f"{server.address}/plan?add=recode")
+        page.select_option("#add-variable", "age")
+    first.fill("#add-bands", "16, 40")
+    first.click("text=Add step")
+    first.wait_for_url("**/plan?step=1*")
+    second.fill("#add-bands", "17, 41")
+    second.click("text=Add step")
+    second.wait_for_selector("text=Changed meanwhile")
+    assert "17, 41" in second.inner_text("main")
+    assert "bands = [16, 40]" in plan.read_text(encoding="utf-8")
+    assert "17" not in plan.read_text(encoding="utf-8")
+    # a step edited outside is seen at once, and undo leads behind it
+    plan.write_text(plan.read_text(encoding="utf-8").replace("[16, 40]", "[16, 50]"), encoding="utf-8")
+    first.goto(f"{server.address}/plan?step=1")
+    assert first.input_value("#s1-bands") == "16, 50"
+    first.click('button:has-text("Undo")')
+    first.wait_for_url("**/plan")
+    assert "bands = [16, 40]" in plan.read_text(encoding="utf-8")
+    # a plan that cannot be read is shown as text with the line that is wrong
+    whole = plan.read_text(encoding="utf-8")
+    plan.write_text(whole + "\nthis is = = no TOML\n", encoding="utf-8")
+    first.goto(f"{server.address}/plan")
+    assert "not valid TOML" in first.inner_text("#text-error")
+    first.fill("#plan-text", whole)
+    first.click("text=Save text")
+    first.wait_for_selector("article.step")
+    # the server is killed: the plan is there, undo too
+    server.stop(signal.SIGKILL)
+    with serving(survey, "people.plan.toml") as again:
+        later = open_page(browser, again)
+        later.go("/plan")
+        assert later.page.locator("article.step").count() == 1
+        later.page.click('button:has-text("Undo")')
+        later.page.wait_for_url("**/plan")
+        assert "not valid TOML" in later.page.inner_text("#text-error")
+
+
+def test_wrong_input_has_its_sentence_beside_the_field(browser: Any, survey: Path, server: Server) -> None:
+    bench = _ready(browser, server)
+    page, plan = bench.page, survey / "people.plan.toml"
+    before = plan.read_text(encoding="utf-8")
+    bench.go("/plan?add=top-code")
+    page.select_option("#add-variable", "income")
+    page.fill("#add-quantile", "1.2")
+    page.fill("#add-k", "none")
+    page.click("text=Add step")
+    assert "quantile must be between 0.0 and 1.0, got 1.2" in page.inner_text("#add-quantile-error")
+    assert "k must be a whole number, got a text" in page.inner_text("#add-k-error")
+    assert page.input_value("#add-quantile") == "1.2"
+    assert page.input_value("#add-variable") == "income"
+    assert bench.axe() == []
+    page.fill("#add-quantile", "0.9")
+    page.fill("#add-k", "3")
+    page.fill("#add-value", "5000")
+    page.click("text=Add step")
+    assert "top-code" in page.inner_text("#add .error")
+    bench.go("/plan?section=risk")
+    page.fill("#risk-most", "7")
+    page.click("#risk >> text=Save")
+    assert "most must be between 0.0 and 1.0, got 7" in page.inner_text("#risk-most-error")
+    bench.go("/plan?edit=text")
+    page.fill("#plan-text", "[data\n")
+    page.click("text=Save text")
+    assert "not valid TOML" in page.inner_text("#text-error")
+    assert page.input_value("#plan-text") == "[data\n"
+    bench.go("/data?open=another")
+    for name in ("nothing.csv", "people.secret.key", "people.schema.toml", "."):
+        page.fill("#path", name)
+        page.click('button:has-text("Open") >> nth=0')
+        assert page.inner_text("#path-error")
+        assert page.input_value("#path") == name
+    bench.go("/describe")
+    page.select_option('select[name="role.3"]', "weight")
+    page.click('button:text-is("Save")')
+    assert "weight" in page.inner_text("#variable-3 .error")
+    assert page.input_value('select[name="role.3"]') == "weight"
+    assert plan.read_text(encoding="utf-8") == before
+    assert bench.problems == []
+
+
+def test_a_step_that_cannot_run_says_so_on_its_card_and_a_run_can_be_cancelled(
+    browser: Any, survey: Path, server: Server
+) -> None:
+    bench = _ready(browser, server)
+    page = bench.page
+    bench.go("/plan?edit=text")
+    text = page.input_value("#plan-text")
+    step = '\n[[step]]\nmethod = "recode"\nvariable = "agee"\nlevel = 1\n'
+    page.fill("#plan-text", text + step)
+    page.click("text=Save text")
+    page.wait_for_selector("article.step")
+    assert "'agee' is not in the schema" in page.inner_text("#step-1 .error")
+    bench.go("/plan?step=1")
+    page.click('button:has-text("Switch off")')
+    page.wait_for_url("**/plan#step-1")
+    assert page.locator("#step-1 .error").count() == 0
+    assert "active = false" in (survey / "people.plan.toml").read_text(encoding="utf-8")
+    bench.go("/protect")
+    page.click('button:has-text("Run")')
+    page.wait_for_selector("progress, .outcome")
+    if page.locator("progress").count():
+        page.click("text=Cancel")
+        page.wait_for_selector("text=The run was cancelled")
+        assert not (survey / "people.safe.csv").exists()
+    assert bench.problems == []
