@@ -49,10 +49,10 @@ def check_unique(values: Iterable[str], *, name: str, owner: str) -> None:
         seen.add(value)
 
 
-def check_reason(reason: object, *, owner: str) -> None:
+def check_reason(reason: object, *, owner: str, name: str = "accept_risk") -> None:
     """Refuse a reason for accepting a risk that says nothing; every door asks for the same."""
     if reason is not None and (not isinstance(reason, str) or sum(map(str.isalpha, reason)) < LEAST_REASON):
-        raise ParameterError(f"{owner}: accept_risk must give the reason, in words; leave it out to accept nothing.")
+        raise ParameterError(f"{owner}: {name} must give the reason, in words; leave it out to accept nothing.")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from reticent.cli.screen import switches, take_switches
 COMMAND_MODULES: dict[str, tuple[str, ...]] = {
     "Files": ("describe", "risk", "protect", "explore", "link", "querylog"),
     "Tables": ("table", "suppress", "perturb"),
+    "Releases": ("release", "ledger"),
     "Queries": ("ask", "attack", "game", "delegate"),
     "Batch": ("argus",),
     "Project": ("new", "open", "demo", "doctor"),

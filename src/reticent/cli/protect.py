@@ -24,14 +24,30 @@ def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file."), jso
     from reticent.jobs.protect_file import read_file_plan, run_plan, written_names
 
     check_answer(json_out, (plan,))
+    planned = read_file_plan(plan)
+    if planned.plan.ledger is not None:
+        _only_judge(plan, json_out)
+        return
     with progress_bar("protect") as progress:
-        planned = read_file_plan(plan)
         run = run_plan(planned, progress=progress)
     give_answer(run.result.summary(), json_out)
     console = open_console()
     show_file_result(console, run.result)
     for what, name in written_names(planned):
         console.print(tagged(f"{what:>12}", "dim", f" {name}"))
+
+
+def _only_judge(plan: Path, json_out: Path | None) -> None:
+    """A plan with a ledger: what the run gave and the joint verdict; writing is left to `release`."""
+    from reticent.cli.release import show_released
+    from reticent.jobs.release import judge_release
+
+    with progress_bar("protect") as progress:
+        found, run = judge_release(plan, progress=progress)
+    give_answer(found.summary(), json_out)
+    console = open_console()
+    show_file_result(console, run.result)  # type: ignore[union-attr]
+    show_released(console, found)
 
 
 def show_file_result(console: Console, result: "FileResult") -> None:

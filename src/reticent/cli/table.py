@@ -41,6 +41,9 @@ def table(
     if response is not None and not asked:
         raise ParameterError("table: --response says which table --why and --what-if are about; give one of them.")
     explained = planned.of_response(response) if asked else None
+    if planned.ledger is not None:
+        _only_judge(plan, json_out)
+        return
     with progress_bar("table") as progress:
         results = run_table_plans(planned, progress=progress)
     give_answer(summaries(results), json_out)
@@ -52,6 +55,20 @@ def table(
                 console.print(sentence, highlight=False, markup=False)
         for what, name in written_names(one, result):
             console.print(tagged(f"{what:>12}", "dim", f" {name}"))
+
+
+def _only_judge(plan: Path, json_out: Path | None) -> None:
+    """A plan with a ledger: the tables and the joint verdict; writing is left to `release`."""
+    from reticent.cli.release import show_released
+    from reticent.jobs.release import judge_release
+
+    with progress_bar("table") as progress:
+        found, results = judge_release(plan, progress=progress)
+    give_answer(found.summary(), json_out)
+    console = open_console()
+    for result in results:  # type: ignore[union-attr]
+        show_table_result(console, result)
+    show_released(console, found)
 
 
 def _explanations(result: "ProtectedTable", why: list[str], what_if: list[str]) -> list[str]:

@@ -78,6 +78,28 @@ class FileOutputSection(OutputSection):
 
 
 @dataclass(frozen=True)
+class LedgerSection(Parameters):
+    """`[ledger]`: releases of these data are judged together, recorded there, and written by `reticent release` only."""
+
+    called: ClassVar[str] = "[ledger]"
+    path: str = field(metadata={"help": "the ledger: a file, or a postgresql address"})
+    name: str = field(metadata={"help": "what this release is called, in the ledger and in sentences"})
+    dataset: str = field(default="data", metadata={"help": "the data set that the ledger is of"})
+    version: str = field(default="1", metadata={"help": "the version of the data"})
+    anchor: str | None = field(default=None, metadata={"help": "a file that says how far the ledger had come"})
+    create: bool = field(default=True, metadata={"help": "make the ledger where there is none"})
+    accept_uncertified: str | None = field(
+        default=None, metadata={"help": "reason for releasing what may tell more than can be judged"}
+    )
+    accept_repeat: bool = field(
+        default=False, metadata={"help": "release a further noisy version of the same variable of the same data"}
+    )
+
+    def __post_init__(self) -> None:
+        check_reason(self.accept_uncertified, owner=self.called, name="accept_uncertified")
+
+
+@dataclass(frozen=True)
 class RiskSection(Parameters):
     """`[risk]`: how risk is measured before and after, which attacks must be withstood, and up to which risk.
 
@@ -149,6 +171,7 @@ class Plan:
     output: FileOutputSection = FileOutputSection()
     risk: RiskSection = RiskSection()
     edits: tuple[str, ...] = ()
+    ledger: LedgerSection | None = None
     folder: Path = field(default=Path("."), compare=False)
 
     def find(self, name: str) -> Path:
@@ -157,7 +180,7 @@ class Plan:
         return path if path.is_absolute() else self.folder / path
 
 
-SECTIONS = ("data", "step", "output", "risk", "edit")
+SECTIONS = ("data", "step", "output", "risk", "edit", "ledger")
 PLAN_VERSION = 1
 """Version of the language of plans; a plan that names none is of version 1."""
 
@@ -238,8 +261,14 @@ def plan_from_table(table: Mapping[str, Any], registry: Registry, *, owner: str,
         output=build(FileOutputSection, table.get("output", {}), owner=f"{owner}: [output]"),
         risk=build(RiskSection, table.get("risk", {}), owner=f"{owner}: [risk]"),
         edits=edits_from_table(table, owner=owner),
+        ledger=ledger_from_table(table, owner=owner),
         folder=folder,
     )
+
+
+def ledger_from_table(table: Mapping[str, Any], *, owner: str) -> LedgerSection | None:
+    """The section of the ledger, if there is one."""
+    return build(LedgerSection, table["ledger"], owner=f"{owner}: [ledger]") if "ledger" in table else None
 
 
 def edits_from_table(table: Mapping[str, Any], *, owner: str) -> tuple[str, ...]:
@@ -264,4 +293,6 @@ def plan_to_toml(plan: Plan) -> str:
         table["step"] = [{"method": step.name, **to_plain(step)} for step in plan.steps]
     if plan.output != FileOutputSection():
         table["output"] = to_plain(plan.output)
+    if plan.ledger is not None:
+        table["ledger"] = to_plain(plan.ledger)
     return tomli_w.dumps(table)

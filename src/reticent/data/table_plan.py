@@ -11,10 +11,18 @@ from reticent.base.checks import check_choice, check_unique
 from reticent.base.errors import PlanError
 from reticent.data.hierarchy import TOTAL
 from reticent.data.parameters import Parameters, build, to_plain
-from reticent.data.plan import PLAN_VERSION, DataSection, OutputSection, read_toml, sections_of
+from reticent.data.plan import (
+    PLAN_VERSION,
+    DataSection,
+    LedgerSection,
+    OutputSection,
+    ledger_from_table,
+    read_toml,
+    sections_of,
+)
 from reticent.data.response_relations import COUNT
 
-SECTIONS = ("data", "table", "protect", "attack", "output")
+SECTIONS = ("data", "table", "protect", "attack", "output", "ledger")
 PROTECT = ("method", "cost", "time_limit", "accept_exposed", "insiders", "coalition", "hide_empty")
 
 Insiders = Literal["exact", "protect"]
@@ -214,6 +222,7 @@ class TablePlan:
     protect: ProtectSection = ProtectSection()
     attack: AttackSection = AttackSection()
     output: OutputSection = field(default_factory=OutputSection)
+    ledger: LedgerSection | None = None
     folder: Path = field(default=Path("."), compare=False)
     source: Path | None = field(default=None, compare=False)
 
@@ -296,6 +305,7 @@ def table_plan_from(table: Mapping[str, Any], *, owner: str, folder: Path) -> Ta
         protect=_protect(table.get("protect", {}), owner=f"{owner}: [protect]"),
         attack=build(AttackSection, table.get("attack", {}), owner=f"{owner}: [attack]"),
         output=build(OutputSection, table.get("output", {}), owner=f"{owner}: [output]"),
+        ledger=ledger_from_table(table, owner=owner),
         folder=folder,
     )
 
@@ -323,4 +333,6 @@ def table_plan_to_toml(plan: TablePlan) -> str:
         table["attack"] = to_plain(plan.attack)
     if plan.output != OutputSection():
         table["output"] = to_plain(plan.output)
+    if plan.ledger is not None:
+        table["ledger"] = to_plain(plan.ledger)
     return tomli_w.dumps(table)

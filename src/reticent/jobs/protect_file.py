@@ -18,7 +18,7 @@ from reticent.data.plan import Plan
 from reticent.data.verdict import FileVerdict
 from reticent.io.places import check_places, inputs_of
 from reticent.io.plan import PlanFile, load_plan
-from reticent.io.read import load_source
+from reticent.io.read import Loaded, load_source
 from reticent.io.write import write_contents, write_masked, writer_for
 from reticent.microdata.mask import METHODS
 from reticent.microdata.protect import FileWishes, protect_data
@@ -26,8 +26,8 @@ from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.report.file_report import confidential_report, public_report
 
 __all__ = [
-    "FileResult", "FileVerdict", "judge_plan", "protect_file", "read_file_plan", "run_file_plan", "run_plan", "write_outputs",
-    "written_names",
+    "FileResult", "FileVerdict", "judge_plan", "protect_file", "protect_plan", "read_file_plan", "run_file_plan", "run_plan",
+    "write_outputs", "written_names",
 ]  # fmt: skip
 
 KEPT_NOWHERE = (
@@ -59,7 +59,8 @@ def run_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
     """Protect the file that a plan names, and write what it asks for (all or nothing of each file)."""
     run = judge_plan(file, progress=progress)
     run.verdict.require()
-    write_outputs(file.plan, run)
+    if file.plan.ledger is None:  # with a ledger only `release` writes
+        write_outputs(file.plan, run)
     return run
 
 
@@ -67,12 +68,18 @@ def judge_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
     """Protect and attack the file that a plan names, whatever the verdict is; nothing is written."""
     plan = file.plan
     _check_record(plan)
+    return protect_plan(plan, load_source(plan.data, plan.folder), notes=file.notes, progress=progress)
+
+
+def protect_plan(
+    plan: Plan, loaded: Loaded, *, notes: tuple[str, ...] = (), progress: Progress = silent
+) -> ProtectedFile:
+    """Protect records as a plan says; nothing is judged or written yet."""
     source = plan.data
     secret: Secret | None = None
     if source.secret is not None:
         given = plan.find(source.secret) if isinstance(source.secret, str) else source.secret
-        secret = release_secret(given, test=source.test_secret, owner=f"{file.name}: [data]")
-    loaded = load_source(source, plan.folder)
+        secret = release_secret(given, test=source.test_secret, owner="[data]")
     return protect_data(
         loaded.data,
         plan.steps,
@@ -82,7 +89,7 @@ def judge_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
         test_secret=source.test_secret,
         keep_order=plan.output.keep_order,
         keep_household_ids=plan.output.keep_household_ids,
-        notes=(*file.notes, *loaded.notes),
+        notes=(*notes, *loaded.notes),
         progress=progress,
     )
 

@@ -60,7 +60,8 @@ def run_table_plans(plan: TablePlan | Path, *, progress: Progress = silent) -> t
     results = run_request(request_from_plan(plan), progress=progress)
     for result in results:
         result.require(accept_exposed=plan.protect.accept_exposed)
-    write_contents(result_contents(plan.by_response(), results))
+    if plan.ledger is None:  # with a ledger only `release` writes
+        write_contents(result_contents(plan.by_response(), results))
     return results
 
 

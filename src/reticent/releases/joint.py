@@ -87,6 +87,14 @@ class JointSystem:
         self.parts.update(trial.parts)
         self.accepted.append((trial.facts, trial.version))
 
+    def know(self, facts: Facts, *, version: int | None = None) -> None:
+        """Take in what is out already without judging it; the work is done when something new is judged."""
+        number = len(self.versions) - 1 if version is None else version
+        facts.check(self.versions[number].ground)
+        self.accepted.append((facts, number))
+        told = {name for responses, _, _ in _separated(facts) for name in responses}
+        self.parts = {own: part for own, part in self.parts.items() if not own & told}
+
     def witnesses(self) -> Iterator[Witness]:
         """For each watch and each of its ends a point that satisfies all that is accepted, for the verifier."""
         base = {joined: part.center() for joined, part in self.parts.items()}

@@ -30,6 +30,7 @@ from reticent.tabulation.ground import GroundedData
 
 WEIGHTED = "what weighted sums tell of the values themselves"
 NOTHING: Interval = (None, None)
+Required = dict[tuple[str, ...], tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,25 +90,27 @@ def facts_left(
 
     `release` names the tables in sentences, one name per published table.
     """
+    parts = shown_parts(result)
+    names = [release] * len(parts) if isinstance(release, str) else list(release)
+    return tuple(
+        facts_of_table(grounded, published, table, method, release=name, required=required)
+        for (published, table, required), name in zip(parts, names, strict=True)
+    )
+
+
+def shown_parts(result: ProtectedTable) -> list[tuple[PublishedTable, Table, Required]]:
+    """Each published table of a result, the table it was made of, and what must stay possible of it, by codes."""
     if result.joint is not None:
-        parts = result.by_response()
-        names = [release] * len(parts) if isinstance(release, str) else list(release)
-        return tuple(
-            facts
-            for part, name in zip(parts, names, strict=True)
-            for facts in facts_left(grounded, part, method, release=name)
-        )
-    numbers = result._numbers
-    names = [release] * len(numbers) if isinstance(release, str) else list(release)
+        return [part for own in result.by_response() for part in shown_parts(own)]
     found = []
-    for number, published, name in zip(numbers, result.published, names, strict=True):
+    for number, published in zip(result._numbers, result.published, strict=True):
         table, members = result.system.parts[number], result.system.members[number]
         required = {} if not result.problem.primary.any() else _required(result, table, members)
-        found.append(facts_of_table(grounded, published, table, method, release=name, required=required))
-    return tuple(found)
+        found.append((published, table, required))
+    return found
 
 
-def _required(result: ProtectedTable, table: Table, members: Ints) -> dict[tuple[str, ...], tuple[float, float]]:
+def _required(result: ProtectedTable, table: Table, members: Ints) -> Required:
     """What must stay possible of each unsafe cell: its value less and plus its levels, as far as its bounds leave room."""
     problem, levels = result.problem, result.outcome.levels
     found = {}

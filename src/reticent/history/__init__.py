@@ -1,0 +1,1 @@
+"""What was released of a data set: recipes in the ledger, from which the facts of each release are stated again."""

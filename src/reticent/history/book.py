@@ -1,0 +1,192 @@
+"""The releases of a data set: what the ledger holds of them, and the verdict for one more.
+
+A release is recorded before anything of it leaves, so a crash leaves nothing out that is not recorded; releasing the same
+again finds its entry, records nothing and writes the same.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from reticent.base.errors import NotProtectedError, ParameterError
+from reticent.data.facts import Facts
+from reticent.data.microdata import Microdata
+from reticent.data.record_marks import version_fingerprint
+from reticent.history.file_recipe import FileRecipe
+from reticent.history.table_recipe import TableRecipe
+from reticent.ledger.blobs import Blobs
+from reticent.ledger.chain import Entry, LedgerError
+from reticent.ledger.ledger import Ledger, Turn
+from reticent.queries.database import VERSION
+from reticent.releases.joint import JointSystem
+from reticent.releases.programs import Limits
+from reticent.releases.unknowns import Version
+from reticent.releases.verdict import JointVerdict
+from reticent.tabulation.ground import GroundedData, ground_of
+
+RELEASE, REVOCATION = "release", "revocation"
+Recipe = TableRecipe | FileRecipe
+RECIPES: dict[str, type[Recipe]] = {"table": TableRecipe, "file": FileRecipe}
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One release in the ledger."""
+
+    number: int
+    name: str
+    form: str
+    time: str
+    version: str
+    blob: str
+    imported: bool = False
+    accepted: str = ""
+    sentence: str = ""
+    revoked: str = ""
+
+    def row(self) -> dict[str, Any]:
+        """As plain data, for lists."""
+        return {name: value for name, value in vars(self).items() if name != "blob"}
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What a release would tell, what it was judged with, and the verdict."""
+
+    verdict: JointVerdict
+    facts: tuple[Facts, ...] = field(repr=False)
+    together_with: tuple[str, ...]
+    system: JointSystem = field(repr=False)
+
+
+class Book:
+    """The releases of one version of a data set."""
+
+    def __init__(self, ledger: Ledger, blobs: Blobs, data: Microdata, *, version: str = "1") -> None:
+        self.ledger, self.blobs, self.data, self.version = ledger, blobs, data, version
+        self.fingerprint = version_fingerprint(version, data)
+        self._check_version()
+
+    def recorded(self) -> list[Recorded]:
+        """Every release, revoked ones included: what is out stays known."""
+        return recorded_in(self.ledger.entries())
+
+    @contextmanager
+    def turn(self) -> Iterator[Turn]:
+        """Be the only one who releases."""
+        with self.ledger.turn() as turn:
+            yield turn
+
+    def judge(self, recipe: Recipe, name: str, *, limits: Limits | None = None) -> Judged:
+        """Whether a release is safe together with everything that the ledger holds."""
+        before = [(one, self._recipe(one)) for one in self.recorded()]
+        grounded = self._ground([*(own for _, own in before), recipe])
+        system = JointSystem((_version(grounded),), limits=limits)
+        for one, own in before:
+            for facts in own.facts(grounded, one.name):
+                system.know(facts)
+        new = joined(recipe.facts(grounded, name), name)
+        return Judged(system.judge(new), (new,), tuple(one.name for one, _ in before), system)
+
+    def record(self, turn: Turn, recipe: Recipe, name: str, **more: Any) -> int:
+        """Write a release down; gives the number of its entry, an old one if exactly this was recorded before."""
+        content = json.dumps(recipe.to_plain(), sort_keys=True, ensure_ascii=False).encode()
+        blob = self.blobs.put(content)
+        for one in self.recorded():
+            if one.blob == blob and one.name == name:
+                return one.number
+            if one.name == name:
+                raise ParameterError(
+                    f"ledger: a release called {name!r} is recorded already, and this one differs from it; give it another "
+                    "name in [ledger]."
+                )
+        time = datetime.now(UTC).isoformat(timespec="seconds")
+        payload = {
+            "name": name, "form": recipe.form, "time": time, "version": self.version, "data": self.fingerprint,
+            "blob": blob, **more,
+        }  # fmt: skip
+        return turn.append(RELEASE, payload).number
+
+    def find(self, which: str) -> Recorded:
+        """A release by its name or number."""
+        for one in self.recorded():
+            if which in (one.name, str(one.number)):
+                return one
+        raise ParameterError(f"ledger: there is no release {which!r}; `reticent ledger list` shows them.")
+
+    def _recipe(self, one: Recorded) -> Recipe:
+        plain = json.loads(self.blobs.get(one.blob, entry=one.number))
+        return RECIPES[plain["form"]].from_plain(plain)
+
+    def _ground(self, recipes: Sequence[Recipe]) -> GroundedData:
+        known = set(self.data.schema.names)
+        variables = dict.fromkeys(name for own in recipes for name in own.variables if name in known)
+        responses = dict.fromkeys(name for own in recipes for name in own.responses if name in known)
+        return ground_of(self.data, tuple(variables), responses=[name for name in responses if name not in variables])
+
+    def _check_version(self) -> None:
+        """Write down what the version means; other data under its name are refused."""
+        with self.ledger.turn() as turn:
+            taken = {e.payload["name"]: e.payload["data"] for e in self.ledger.entries() if e.kind == VERSION}
+            if self.version not in taken:
+                turn.append(VERSION, {"name": self.version, "data": self.fingerprint})
+            elif taken[self.version] != self.fingerprint:
+                raise LedgerError(
+                    f"ledger: version {self.version!r} was other data when it was first used; the data changed since. Give "
+                    "changed data a new version name."
+                )
+
+
+def joined(facts: Sequence[Facts], name: str) -> Facts:
+    """Several tables that leave together as one release; auxiliary unknowns of tables there are none."""
+    if len(facts) == 1:
+        return facts[0]
+    return Facts(
+        name,
+        tuple(fact for own in facts for fact in own.facts),
+        (),
+        tuple(watch for own in facts for watch in own.watches),
+        all(own.certified for own in facts),
+        "; ".join(dict.fromkeys(own.beyond for own in facts if own.beyond)),
+    )
+
+
+def recorded_in(entries: Sequence[Entry]) -> list[Recorded]:
+    """The releases among the entries of a ledger."""
+    revoked = {e.payload["release"]: e.payload["reason"] for e in entries if e.kind == REVOCATION}
+    return [_recorded(entry, revoked) for entry in entries if entry.kind == RELEASE]
+
+
+def _recorded(entry: Entry, revoked: Mapping[int, str]) -> Recorded:
+    own = entry.payload
+    return Recorded(
+        entry.number, own["name"], own["form"], own["time"], own["version"], own["blob"], own.get("imported", False),
+        own.get("accepted", ""), own.get("sentence", ""), revoked.get(entry.number, ""),
+    )  # fmt: skip
+
+
+def _version(grounded: GroundedData) -> Version:
+    values = {name: grounded.whole(name) for name in grounded.decimals}
+    return Version(grounded.ground, values=values)
+
+
+def mark_of(content: bytes) -> str:
+    """A short hash for people to compare."""
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def require(judged: Judged, *, accept_uncertified: str | None) -> None:
+    """Refuse what is not safe together with the rest, and what cannot be certified unless that is accepted."""
+    verdict = judged.verdict
+    if not verdict.safe:
+        raise NotProtectedError(verdict.sentence(), exposed=len(verdict.exposures))
+    if not judged.facts[0].certified and accept_uncertified is None:
+        raise NotProtectedError(
+            f"{verdict.release}: what it tells is not certified ({judged.facts[0].beyond}). To release it all the same, give "
+            'accept_uncertified = "reason" in [ledger].',
+            exposed=1,
+        )

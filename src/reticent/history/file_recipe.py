@@ -1,0 +1,73 @@
+"""A released file as the ledger keeps it: the file itself, the steps that made it, and what each step recorded."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reticent.base.plain import as_plain
+from reticent.data.facts import Facts
+from reticent.data.method import MaskingMethod
+from reticent.data.parameters import build, to_plain
+from reticent.data.published import MaskedFile
+from reticent.data.schema import Kind, Role
+from reticent.io.parquet import masked_from_bytes, masked_to_bytes
+from reticent.microdata.facts.file import facts_left, seen_of
+from reticent.microdata.mask import METHODS
+from reticent.microdata.result import ProtectedFile
+from reticent.tabulation.ground import GroundedData
+
+UNKNOWN_TO_ATTACKERS = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
+
+
+@dataclass(frozen=True, eq=False)
+class FileRecipe:
+    """A released file and how it was made."""
+
+    form = "file"
+    file: MaskedFile
+    steps: tuple[MaskingMethod, ...]
+    recorded: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, run: ProtectedFile, steps: tuple[MaskingMethod, ...]) -> "FileRecipe":
+        """The recipe of what a run would publish."""
+        return cls(run.result.file, steps, tuple(as_plain(dict(record.facts)) for record in run.result.steps))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Everything that the file shows by codes."""
+        return tuple(
+            v.name
+            for v in self.file.schema.variables
+            if (v.kind is not Kind.NUMERIC or v.is_key) and v.role not in UNKNOWN_TO_ATTACKERS
+        )
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """The numbers that the file shows."""
+        return tuple(v.name for v in self.file.schema.variables if v.kind is Kind.NUMERIC and not v.is_key)
+
+    def facts(self, grounded: GroundedData, name: str) -> tuple[Facts, ...]:
+        """What the file tells."""
+        seen = seen_of(grounded, self.steps, self.recorded)
+        return (facts_left(grounded, self.file, seen, release=name),)
+
+    def to_plain(self) -> dict[str, Any]:
+        """The recipe as plain data."""
+        return {
+            "form": self.form,
+            "file": base64.b85encode(masked_to_bytes(self.file)).decode("ascii"),
+            "steps": [{"method": step.name, **as_plain(to_plain(step))} for step in self.steps],
+            "recorded": list(self.recorded),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "FileRecipe":
+        """The recipe back from plain data."""
+        steps = []
+        for number, step in enumerate(plain["steps"], start=1):
+            options = dict(step)
+            steps.append(build(METHODS[options.pop("method")], options, owner=f"step {number}"))
+        file = masked_from_bytes(base64.b85decode(plain["file"]))
+        return cls(file, tuple(steps), tuple(plain["recorded"]))

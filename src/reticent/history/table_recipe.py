@@ -1,0 +1,158 @@
+"""A released table as the ledger keeps it: what was published, how its method is called, what must stay possible.
+
+From this, the data and the ground the facts are stated again, whatever other releases need the ground to have.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from reticent.base.arrays import Floats
+from reticent.base.plain import as_plain
+from reticent.data.facts import Facts
+from reticent.data.parameters import build, to_plain
+from reticent.data.published_table import PUBLISHED, PublishedTable
+from reticent.data.table import Dimension, Respondents, Table
+from reticent.tables.facts_left import facts_of_table, shown_parts
+from reticent.tables.methods import TABLE_METHODS, TableMethod
+from reticent.tables.result import ProtectedTable
+from reticent.tabulation.ground import GroundedData
+
+Required = Mapping[tuple[str, ...], tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTable:
+    """One published table, its dimensions, and what must stay possible of its unsafe cells (by codes)."""
+
+    published: PublishedTable
+    dimensions: tuple[Dimension, ...] = field(repr=False)
+    response: str | None
+    weighted: bool
+    required: Required = field(repr=False)
+
+    def frame(self) -> Table:
+        """A table of these dimensions without cells: facts need its shape only."""
+        none: Floats = np.zeros(0)
+        nobody = Respondents(np.zeros(0, dtype=np.int64), none, {}, np.zeros(0, dtype=np.int64), {})
+        codes = np.zeros((0, len(self.dimensions)), dtype=np.int32)
+        return Table(self.dimensions, codes, none, nobody, response=self.response, weighted=self.weighted)
+
+
+@dataclass(frozen=True, eq=False)
+class TableRecipe:
+    """Tables that were released together, and the method that made them."""
+
+    form = "table"
+    tables: tuple[ShownTable, ...]
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, results: Sequence[ProtectedTable], method: TableMethod) -> "TableRecipe":
+        """The recipe of what a run would publish."""
+        shown = [
+            ShownTable(published, table.dimensions, table.response, table.weighted, required)
+            for result in results
+            for published, table, required in shown_parts(result)
+        ]
+        return cls(tuple(shown), method.name, to_plain(method))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Everything that the tables select by."""
+        return tuple(dict.fromkeys(name for shown in self.tables for name in shown.published.dimensions))
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """What the tables add up."""
+        return tuple(dict.fromkeys(shown.response for shown in self.tables if shown.response is not None))
+
+    def facts(self, grounded: GroundedData, name: str) -> tuple[Facts, ...]:
+        """What each of the tables tells."""
+        method = build(TABLE_METHODS[self.method], dict(self.options), owner=f"release {name}")
+        many = len(self.tables) > 1
+        return tuple(
+            facts_of_table(
+                grounded,
+                shown.published,
+                shown.frame(),
+                method,
+                release=f"{name} ({number})" if many else name,
+                required=shown.required,
+            )
+            for number, shown in enumerate(self.tables, start=1)
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """The recipe as plain data."""
+        return {
+            "form": self.form,
+            "method": self.method,
+            "options": as_plain(self.options),
+            "tables": [_table_to_plain(shown) for shown in self.tables],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "TableRecipe":
+        """The recipe back from plain data."""
+        return cls(tuple(_table_from_plain(one) for one in plain["tables"]), plain["method"], plain["options"])
+
+
+def _table_to_plain(shown: ShownTable) -> dict[str, Any]:
+    published = shown.published
+    return {
+        "dimensions": [_dimension_to_plain(dimension) for dimension in shown.dimensions],
+        "codes": [list(codes) for codes in published.codes],
+        "values": [published.text(row) for row in range(len(published))],
+        "status": list(published.status),
+        "response": shown.response,
+        "weighted": shown.weighted,
+        "shown_as": {
+            "response": published.response,
+            "decimals": published.decimals,
+            "method": published.method,
+            "kind": published.kind,
+            "hides_empty": published.hides_empty,
+            "signed": published.signed,
+        },
+        "undeclared": {name: sorted(codes) for name, codes in published.undeclared.items()},
+        "required": [[list(codes), low, high] for codes, (low, high) in shown.required.items()],
+    }
+
+
+def _table_from_plain(plain: Mapping[str, Any]) -> ShownTable:
+    dimensions = tuple(_dimension_from_plain(one) for one in plain["dimensions"])
+    values = [float(text) if state == PUBLISHED else np.nan for text, state in zip(plain["values"], plain["status"])]
+    published = PublishedTable(
+        tuple(dimension.name for dimension in dimensions),
+        tuple(tuple(codes) for codes in plain["codes"]),
+        np.array(values, dtype=np.float64),
+        tuple(plain["status"]),
+        undeclared={name: frozenset(codes) for name, codes in plain["undeclared"].items()},
+        **plain["shown_as"],
+    )
+    required = {tuple(codes): (low, high) for codes, low, high in plain["required"]}
+    return ShownTable(published, dimensions, plain["response"], plain["weighted"], required)
+
+
+def _dimension_to_plain(dimension: Dimension) -> dict[str, Any]:
+    return {
+        "name": dimension.name,
+        "codes": list(dimension.codes),
+        "trees": [tree.tolist() for tree in dimension.trees],
+        "missing": dimension.missing,
+        "from_records": sorted(dimension.from_records),
+    }
+
+
+def _dimension_from_plain(plain: Mapping[str, Any]) -> Dimension:
+    return Dimension(
+        plain["name"],
+        tuple(plain["codes"]),
+        tuple(np.array(tree, dtype=np.int32) for tree in plain["trees"]),
+        missing=plain["missing"],
+        from_records=frozenset(plain["from_records"]),
+    )

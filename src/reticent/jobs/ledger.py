@@ -1,0 +1,91 @@
+"""Jobs on a ledger itself: what it holds, whether it is intact, import, revocation, copies."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from reticent.base.checks import check_reason
+from reticent.base.errors import ParameterError
+from reticent.base.randomness import release_secret
+from reticent.history.book import RELEASE, REVOCATION, Recorded, recorded_in
+from reticent.io.database import is_url
+from reticent.jobs.release import blobs_of
+from reticent.ledger.ledger import Ledger, open_ledger
+
+__all__ = ["Recorded", "backup", "releases_in", "restore", "revoke", "show_release", "verify_ledger"]
+
+
+@contextmanager
+def opened(
+    place: str, secret: Path | int, *, dataset: str = "data", anchor: Path | None = None, test: bool = False
+) -> Iterator[Ledger]:
+    """An existing ledger, verified."""
+    own = release_secret(secret, test=test, owner="ledger")
+    where = place if is_url(place) else Path(place)
+    ledger = open_ledger(where, secret=own.child("ledger"), dataset=dataset, anchor=anchor, create=False)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def releases_in(ledger: Ledger) -> list[Recorded]:
+    """Every release, with what was revoked."""
+    return recorded_in(ledger.entries())
+
+
+def show_release(ledger: Ledger, which: str) -> dict[str, Any]:
+    """Everything that the ledger says of one release, by name or number."""
+    for entry in ledger.entries():
+        if entry.kind == RELEASE and which in (entry.payload["name"], str(entry.number)):
+            own = next(one for one in releases_in(ledger) if one.number == entry.number)
+            return {"entry": entry.number, **entry.payload, "revoked": own.revoked}
+    raise ParameterError(f"ledger: there is no release {which!r}; `reticent ledger list` shows them.")
+
+
+def verify_ledger(ledger: Ledger, place: str, anchor: Path | None = None) -> dict[str, int]:
+    """Read every entry and every content again; a missing or changed one is an error."""
+    entries = ledger.entries()
+    blobs = blobs_of(place if is_url(place) else Path(place), anchor)
+    contents = [(one.number, one.blob) for one in releases_in(ledger)]
+    for number, name in contents:
+        blobs.get(name, entry=number)
+    return {"entries": len(entries), "releases": len(contents)}
+
+
+def revoke(ledger: Ledger, which: str, reason: str) -> int:
+    """Say that a release is no longer to be used. What it told stays known, so every later verdict still counts it."""
+    check_reason(reason, owner="ledger", name="the reason")
+    number = show_release(ledger, which)["entry"]
+    if any(one.number == number and one.revoked for one in releases_in(ledger)):
+        raise ParameterError(f"ledger: the release {which!r} is revoked already.")
+    with ledger.turn() as turn:
+        return turn.append(REVOCATION, {"release": number, "reason": reason}).number
+
+
+def backup(place: Path, target: Path) -> tuple[Path, ...]:
+    """Copy a ledger with its anchor and contents into a new folder."""
+    target.mkdir(parents=True, exist_ok=False)
+    found = [one for one in (place, place.with_name(place.name + ".anchor")) if one.exists()]
+    copies = [Path(shutil.copy2(one, target / one.name)) for one in found]
+    blobs = place.with_name(place.name + ".blobs")
+    if blobs.is_dir():
+        copies.append(Path(shutil.copytree(blobs, target / blobs.name)))
+    return tuple(copies)
+
+
+def restore(source: Path, place: Path) -> tuple[Path, ...]:
+    """Copy a ledger back from a backup; where one is still there it is never replaced."""
+    if place.exists():
+        raise ParameterError(f"ledger: {place.name!r} is there already; a backup never replaces a ledger.")
+    if not (source / place.name).exists():
+        raise ParameterError(f"ledger: the backup has no {place.name!r}.")
+    copies = []
+    for one in sorted(source.iterdir()):
+        target = place.parent / one.name
+        if target.exists():  # an anchor that went on says that the backup is older than what is public
+            continue
+        copies.append(Path(shutil.copytree(one, target) if one.is_dir() else shutil.copy2(one, target)))
+    return tuple(copies)

@@ -1,0 +1,59 @@
+"""Large contents of ledger entries, kept beside the ledger by their hash; the entry that names one vouches for it."""
+
+import hashlib
+import os
+import zlib
+from pathlib import Path
+
+from reticent.ledger.anchor import sync_folder
+from reticent.ledger.chain import LedgerError
+
+HASH_BYTES = 32
+
+
+class Blobs:
+    """A folder of compressed contents, each called by its hash, readable by its owner only."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, content: bytes) -> str:
+        """Keep a content; it is durable when its name is returned. The same content is kept once."""
+        name = hashlib.blake2b(content, digest_size=HASH_BYTES).hexdigest()
+        target = self.folder / name
+        if target.exists():
+            return name
+        fresh = self.folder / f".{name}.{os.getpid()}"
+        try:
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(zlib.compress(content, 6))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(fresh, target)
+            sync_folder(self.folder)
+        except OSError as err:
+            raise LedgerError(
+                f"ledger: {self.folder.name!r} cannot be written, so nothing is released; its folder must be writable."
+            ) from err
+        finally:
+            fresh.unlink(missing_ok=True)
+        return name
+
+    def get(self, name: str, *, entry: int) -> bytes:
+        """The content that an entry names, checked against its hash."""
+        try:
+            content = zlib.decompress((self.folder / name).read_bytes())
+        except (OSError, zlib.error):
+            raise self._gone(entry) from None
+        if hashlib.blake2b(content, digest_size=HASH_BYTES).hexdigest() != name:
+            raise self._gone(entry)
+        return content
+
+    def _gone(self, entry: int) -> LedgerError:
+        return LedgerError(
+            f"ledger: what entry {entry} released is missing or damaged in {self.folder.name!r}; the data set stays closed. "
+            "Restore the folder together with its ledger.",
+            entry=entry,
+        )
