@@ -4,7 +4,6 @@ A release is recorded before anything of it leaves, so a crash leaves nothing ou
 again finds its entry, records nothing and writes the same.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,8 +11,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
+from reticent.base.arrays import Ints
 from reticent.base.errors import NotProtectedError, ParameterError
-from reticent.data.facts import Facts
+from reticent.data.facts import COUNT, Facts
 from reticent.data.microdata import Microdata
 from reticent.data.record_marks import version_fingerprint
 from reticent.history.file_recipe import FileRecipe
@@ -25,7 +27,7 @@ from reticent.queries.database import VERSION
 from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
 from reticent.releases.unknowns import Version
-from reticent.releases.verdict import JointVerdict
+from reticent.releases.verdict import JointVerdict, Outcome
 from reticent.tabulation.ground import GroundedData, ground_of
 
 RELEASE, REVOCATION = "release", "revocation"
@@ -58,9 +60,8 @@ class Judged:
     """What a release would tell, what it was judged with, and the verdict."""
 
     verdict: JointVerdict
-    facts: tuple[Facts, ...] = field(repr=False)
+    facts: Facts = field(repr=False)
     together_with: tuple[str, ...]
-    system: JointSystem = field(repr=False)
 
 
 class Book:
@@ -83,14 +84,23 @@ class Book:
 
     def judge(self, recipe: Recipe, name: str, *, limits: Limits | None = None) -> Judged:
         """Whether a release is safe together with everything that the ledger holds."""
-        before = [(one, self._recipe(one)) for one in self.recorded()]
-        grounded = self._ground([*(own for _, own in before), recipe])
+        before = [(one.name, self._recipe(one)) for one in self.recorded() if one.name != name]
+        every = [*before, (name, recipe)]
+        grounded = self._ground([own for _, own in every])
+        told = {one: own.facts(grounded, one) for one, own in every if isinstance(own, TableRecipe)}
+        classes = classes_of(grounded, [facts for own in told.values() for facts in own])
+        told |= {one: own.facts(grounded, one, classes) for one, own in every if isinstance(own, FileRecipe)}
+        new = joined(told[name], name)
+        verdict = _nothing_watched(new, told) or self._verdict(grounded, [told[one] for one, _ in before], new, limits)
+        return Judged(verdict, new, tuple(one for one, _ in before))
+
+    def _verdict(
+        self, grounded: GroundedData, before: Sequence[Sequence[Facts]], new: Facts, limits: Limits | None
+    ) -> JointVerdict:
         system = JointSystem((_version(grounded),), limits=limits)
-        for one, own in before:
-            for facts in own.facts(grounded, one.name):
-                system.know(facts)
-        new = joined(recipe.facts(grounded, name), name)
-        return Judged(system.judge(new), (new,), tuple(one.name for one, _ in before), system)
+        for facts in (one for own in before for one in own):
+            system.know(facts)
+        return system.judge(new)
 
     def record(self, turn: Turn, recipe: Recipe, name: str, **more: Any) -> int:
         """Write a release down; gives the number of its entry, an old one if exactly this was recorded before."""
@@ -125,7 +135,8 @@ class Book:
     def _ground(self, recipes: Sequence[Recipe]) -> GroundedData:
         known = set(self.data.schema.names)
         variables = dict.fromkeys(name for own in recipes for name in own.variables if name in known)
-        responses = dict.fromkeys(name for own in recipes for name in own.responses if name in known)
+        tables = [own for own in recipes if isinstance(own, TableRecipe)]  # only they watch anything
+        responses = dict.fromkeys(name for own in tables for name in own.responses if name in known)
         return ground_of(self.data, tuple(variables), responses=[name for name in responses if name not in variables])
 
     def _check_version(self) -> None:
@@ -139,6 +150,28 @@ class Book:
                     f"ledger: version {self.version!r} was other data when it was first used; the data changed since. Give "
                     "changed data a new version name."
                 )
+
+
+def classes_of(grounded: GroundedData, told: Sequence[Facts]) -> Ints:
+    """The coarsest classes of atoms that all facts and watches of tables select as a whole."""
+    ground = grounded.ground
+    classes = np.zeros(ground.n_atoms, dtype=np.int64)
+    for facts in told:
+        selected = [(term.response, term.places) for fact in facts.facts for term in fact.terms]
+        for response, places in (*selected, *((watch.response, watch.places) for watch in facts.watches)):
+            inside = np.zeros(ground.n_atoms, dtype=np.int64)
+            inside[places if response == COUNT else ground.atom_of_unit[places]] = 1
+            classes = np.unique(2 * classes + inside, return_inverse=True)[1].ravel()
+    return classes
+
+
+def _nothing_watched(new: Facts, told: Mapping[str, Sequence[Facts]]) -> JointVerdict | None:
+    """Where nothing must stay unknown, nothing can be exposed, and no program need be solved."""
+    every = [facts for own in told.values() for facts in own]
+    if any(facts.watches for facts in every):
+        return None
+    uncertified = tuple(dict.fromkeys(facts.release for facts in every if not facts.certified))
+    return JointVerdict(new.release, Outcome.SAFE, uncertified=uncertified)
 
 
 def joined(facts: Sequence[Facts], name: str) -> Facts:
@@ -174,19 +207,14 @@ def _version(grounded: GroundedData) -> Version:
     return Version(grounded.ground, values=values)
 
 
-def mark_of(content: bytes) -> str:
-    """A short hash for people to compare."""
-    return hashlib.blake2b(content, digest_size=8).hexdigest()
-
-
 def require(judged: Judged, *, accept_uncertified: str | None) -> None:
     """Refuse what is not safe together with the rest, and what cannot be certified unless that is accepted."""
     verdict = judged.verdict
     if not verdict.safe:
         raise NotProtectedError(verdict.sentence(), exposed=len(verdict.exposures))
-    if not judged.facts[0].certified and accept_uncertified is None:
+    if not judged.facts.certified and accept_uncertified is None:
         raise NotProtectedError(
-            f"{verdict.release}: what it tells is not certified ({judged.facts[0].beyond}). To release it all the same, give "
+            f"{verdict.release}: what it tells is not certified ({judged.facts.beyond}). To release it all the same, give "
             'accept_uncertified = "reason" in [ledger].',
             exposed=1,
         )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from reticent.base.arrays import Ints
 from reticent.base.plain import as_plain
 from reticent.data.facts import Facts
 from reticent.data.method import MaskingMethod
@@ -48,10 +49,10 @@ class FileRecipe:
         """The numbers that the file shows."""
         return tuple(v.name for v in self.file.schema.variables if v.kind is Kind.NUMERIC and not v.is_key)
 
-    def facts(self, grounded: GroundedData, name: str) -> tuple[Facts, ...]:
-        """What the file tells."""
+    def facts(self, grounded: GroundedData, name: str, classes: Ints | None = None) -> tuple[Facts, ...]:
+        """What the file tells of counts, and of sums over each of the `classes` of atoms."""
         seen = seen_of(grounded, self.steps, self.recorded)
-        return (facts_left(grounded, self.file, seen, release=name),)
+        return (facts_left(grounded, self.file, seen, release=name, classes=classes),)
 
     def to_plain(self) -> dict[str, Any]:
         """The recipe as plain data."""
