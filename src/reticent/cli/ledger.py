@@ -89,13 +89,16 @@ def revoke(
     secret: Path = SECRET,
     dataset: str = DATASET,
     anchor: Path | None = ANCHOR,
+    json_out: Path | None = JSON,
 ) -> None:
     """Say that a release is no longer to be used; what it told stays known and counts for every later verdict."""
     from reticent.jobs.ledger import opened
     from reticent.jobs.ledger import revoke as revoke_release
 
+    check_answer(json_out, (secret,))
     with opened(ledger, secret, dataset=dataset, anchor=anchor) as book:
         number = revoke_release(book, release, reason)
+    give_answer({"entry": number}, json_out)
     say(f"revoked, entry {number}; its facts stay in force")
 
 

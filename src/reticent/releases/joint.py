@@ -88,11 +88,11 @@ class JointSystem:
         self.accepted.append((trial.facts, trial.version))
 
     def know(self, facts: Facts, *, version: int | None = None) -> None:
-        """Take in what is out already without judging it; the work is done when something new is judged."""
+        """Take in a release that was judged safe before it was recorded; the work is done when something new is judged."""
         number = len(self.versions) - 1 if version is None else version
         facts.check(self.versions[number].ground)
         self.accepted.append((facts, number))
-        told = {name for responses, _, _ in _separated(facts) for name in responses}
+        told = {name for responses, _ in _separated(facts) for name in responses}
         self.parts = {own: part for own, part in self.parts.items() if not own & told}
 
     def witnesses(self) -> Iterator[Witness]:
