@@ -10,10 +10,13 @@ from reticent.base.arrays import Array, Ints
 from reticent.base.errors import DataError
 from reticent.releases.certificate import Proof, leaves
 from reticent.releases.insiders import Insiders
-from reticent.releases.pool import Movement, Pool, Side, carried, still_true
+from reticent.releases.pool import Carried, Movement, Pool, Side, alive, carried, still_true
 from reticent.releases.programs import Limits, OutOfSteps, Search, exact_product
 from reticent.releases.system import System, Told, contradiction
 from reticent.releases.verdict import Exposure
+
+WORTH_MENDING = 3
+"""So many movements that miss the new row are worth a program that mends them together."""
 
 
 @dataclass
@@ -102,7 +105,7 @@ class Judge:
             open_sights = [self._unsettled(s, upper=True) for s in range(len(self.system.sights))]
             return Ruling(part, tuple(open_sights[:most_exposures]), True)
         self.center = self.system.class_center()
-        self.pool = carried(self.before.pool, self.before.system, self.system)
+        self.pool = self._mended(carried(self.before.pool, self.before.system, self.system))
         self.reached = self._reach_of(self.pool)
         self.values = exact_product(self.system.watched, self.center)
         if self._with_insiders:
@@ -140,6 +143,28 @@ class Judge:
     def _new_search(self, center: Ints) -> Search:
         s = self.system
         return Search(s.rows, s.row_low, s.row_high, s.watched, self.low, self.high, center, self.limits)
+
+    def _mended(self, moved: Carried) -> Pool:
+        """The pool with movements that miss the new row set right by a common movement, as far as that keeps the rest.
+
+        A movement that changes the new row by one, and no other row, mends many at once.
+        """
+        left = np.flatnonzero(~moved.alive & (moved.excess != 0)).tolist()
+        row = len(self.system.row_low) - 1
+        for sign in (1, -1):
+            wanted = [k for k in left if (int(moved.excess[k]) > 0) == (sign < 0)]
+            if len(wanted) < WORTH_MENDING:
+                continue
+            if self._search is None:
+                self._search = self._new_search(self.center)
+            step = self._search.correct(row, sign)
+            if step is None:
+                continue
+            common = Movement.of(step)
+            for k in wanted:
+                moved.pool.movements[k] = moved.pool.plus(k, common, abs(int(moved.excess[k])))
+        down, up = self.low - self.center, self.high - self.center
+        return moved.pool.kept(alive(moved.pool, self.system, down, up)) if left else moved.pool.kept(moved.alive)
 
     def _reach_of(self, pool: Pool) -> list[Ints]:
         """For each movement, by how much it changes each watched sum."""
@@ -246,11 +271,10 @@ class Judge:
         combination: list[tuple[str, int, int]] = []
         for leaf in leaves(proof):
             used = [(row, y) for row, y in leaf.multipliers if row < len(system.row_low)]
-            numbers |= {int(system.row_release[row]) for row, _ in used}
-            numbers |= system.releases_of_bounds(leaf.bounds)
-            combination += [
-                (system.names[int(system.row_release[row])], int(system.row_fact[row]), y) for row, y in used
-            ]
+            facts = [(int(system.row_release[row]), int(system.row_fact[row]), y) for row, y in used]
+            facts += system.told_bounds(leaf.bounds)
+            numbers |= {release for release, _, _ in facts}
+            combination += [(system.names[release], fact, y) for release, fact, y in facts]
         releases = tuple(system.names[number] for number in sorted(numbers))
         return Exposure(
             watch.name, watch.release, upper, releases, tuple(combination), insider=insider, proved=self.complete

@@ -51,6 +51,14 @@ class Pool:
         steps = np.concatenate([np.zeros(0, dtype=np.int64), *(m.steps for m in self.movements)])
         return sparse.csr_array((steps, classes, starts), shape=(len(self.movements), n_classes))
 
+    def plus(self, number: int, other: "Movement", times: int) -> Movement:
+        """A movement and a multiple of another one together."""
+        own = self.movements[number]
+        classes, place = np.unique(np.concatenate((own.classes, other.classes)), return_inverse=True)
+        steps = np.zeros(len(classes), dtype=np.int64)
+        np.add.at(steps, place.reshape(-1), np.concatenate((own.steps, times * other.steps)))
+        return Movement(classes[steps != 0], steps[steps != 0])
+
     def kept(self, alive: Mask) -> "Pool":
         """Only the movements that are still alive, without those that show nothing."""
         shown = {number for numbers in self.shows.values() for number in numbers}
@@ -60,30 +68,62 @@ class Pool:
         return Pool([self.movements[k] for k in numbers], {side: new for side, new in shows.items() if new})
 
 
-def carried(pool: Pool, before: System, after: System) -> Pool:
-    """The movements of a pool in the finer classes of a further release, those of them that satisfy it.
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """A pool in the finer classes of a further release; `excess` is by how much each movement misses the one new row.
+
+    Movements that are not `alive` miss it, or something else; with several new rows the excess is not known (0).
+    """
+
+    pool: Pool
+    alive: Mask
+    excess: Ints
+
+
+def carried(pool: Pool, before: System, after: System) -> Carried:
+    """The movements of a pool in the finer classes of a further release.
 
     What moves in a class that is split goes to its parts as far as their bounds allow. With one new row its change is
     then cancelled within split classes: moving from one part to another changes no earlier row.
     """
     if not pool.movements:
-        return pool
+        return Carried(pool, np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64))
     low, high = after.class_bounds()
     center = after.class_center()
     down, up = low - center, high - center
-    moved = _recentered(pool, before, after)
     split = _Split.of(before, after)
-    row = after.rows[[len(before.row_low)]] if len(after.row_low) == len(before.row_low) + 1 else None
-    new = [split.dealt(movement, down, up, center, row, after) for movement in moved]
-    alive = _alive(Pool(new), after, down, up)
-    return Pool(new, dict(pool.shows)).kept(alive)
+    row = _NewRow.of(after, center) if len(after.row_low) == len(before.row_low) + 1 else None
+    dealt = [split.dealt(movement, down, up, row) for movement in _recentered(pool, before, after)]
+    new = Pool([movement for movement, _ in dealt], dict(pool.shows))
+    excess = np.array([left for _, left in dealt], dtype=np.int64)
+    return Carried(new, alive(new, after, down, up), excess)
+
+
+@dataclass(frozen=True, eq=False)
+class _NewRow:
+    """The one new row: its weight per class, its value at the center, its ends."""
+
+    weights: Ints
+    value: int
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, after: System, center: Ints) -> "_NewRow":
+        weights = after.rows[[len(after.row_low) - 1]].toarray()[0]
+        return cls(weights, int(weights @ center), int(after.row_low[-1]), int(after.row_high[-1]))
+
+    def excess(self, change: Ints) -> int:
+        """By how much a change of the center leaves the ends: above 0 over the upper one, below 0 under the lower one."""
+        value = self.value + int(self.weights @ change)
+        return value - self.high if value > self.high else min(value - self.low, 0)
 
 
 def still_true(pool: Pool, system: System) -> Pool:
     """The movements of a pool that satisfy a system."""
     low, high = system.class_bounds()
     center = system.class_center()
-    return pool.kept(_alive(pool, system, low - center, high - center)) if pool.movements else pool
+    return pool.kept(alive(pool, system, low - center, high - center)) if pool.movements else pool
 
 
 def _recentered(pool: Pool, before: System, after: System) -> list[Movement]:
@@ -111,10 +151,8 @@ class _Split:
             parts.setdefault(int(parent[child]), []).append(child)
         return cls({old: np.array(children) for old, children in parts.items()})
 
-    def dealt(
-        self, movement: Movement, down: Ints, up: Ints, center: Ints, row: sparse.csr_array | None, after: System
-    ) -> Movement:
-        """A movement of the earlier classes in the later ones."""
+    def dealt(self, movement: Movement, down: Ints, up: Ints, row: _NewRow | None) -> tuple[Movement, int]:
+        """A movement of the earlier classes in the later ones, and by how much it misses the new row."""
         change = np.zeros(len(down), dtype=np.int64)
         for old, step in zip(movement.classes.tolist(), movement.steps.tolist(), strict=True):
             parts = self.parts.get(old)
@@ -127,21 +165,14 @@ class _Split:
                 own = min(left, room) if left > 0 else max(left, room)
                 change[part] += own
                 left -= own
-        if row is not None:
-            self._cancel(change, down, up, row, after, center)
-        return Movement.of(change)
-
-    def _cancel(self, change: Ints, down: Ints, up: Ints, row: sparse.csr_array, after: System, center: Ints) -> None:
-        """Move between parts of split classes until the new row is within its ends, if that is possible."""
-        weights = np.zeros(len(down), dtype=np.int64)
-        weights[row.indices] = row.data
-        value = int(weights @ center) + int(weights @ change)
-        low, high = int(after.row_low[-1]), int(after.row_high[-1])
-        excess = value - high if value > high else value - low if value < low else 0
-        for parts in self.parts.values():
+        excess = 0 if row is None else row.excess(change)
+        # parts of classes that move anyway come first: the movement stays small
+        for old in [*movement.classes.tolist(), *self.parts] if row is not None and excess else ():
+            if row is not None and old in self.parts:
+                excess = _shift(self.parts[old], row.weights, change, down, up, excess)
             if excess == 0:
-                return
-            excess = _shift(parts, weights, change, down, up, excess)
+                break
+        return Movement.of(change), excess
 
 
 def _shift(parts: Ints, weights: Ints, change: Ints, down: Ints, up: Ints, excess: int) -> int:
@@ -160,7 +191,7 @@ def _shift(parts: Ints, weights: Ints, change: Ints, down: Ints, up: Ints, exces
     return excess - gap * room if excess > 0 else excess + gap * room
 
 
-def _alive(pool: Pool, system: System, down: Ints, up: Ints) -> Mask:
+def alive(pool: Pool, system: System, down: Ints, up: Ints) -> Mask:
     """The movements that end within all bounds and rows."""
     matrix = pool.matrix(system.classes.n)
     inside = (matrix.data >= down[matrix.indices]) & (matrix.data <= up[matrix.indices])

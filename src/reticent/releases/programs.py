@@ -71,6 +71,22 @@ class Search:
         finally:
             self._rows(row, -INFINITE, INFINITE)
 
+    def correct(self, row: int, change: int) -> Ints | None:
+        """A movement that keeps all rows within their ends but for one, which it changes by so much; None if none is found."""
+        n = self.rows.shape[0]
+        value = int(exact_product(self.rows[[row]], self.center)[0])
+        low, high = self.row_low.copy(), self.row_high.copy()
+        low[row] = high[row] = value + change
+        ends = float(self.row_low[row] - value), float(self.row_high[row] - value)
+        self._rows(row, float(change), float(change))
+        try:
+            found = self._explore(Box(self.rows, low, high, self.low, self.high), np.arange(n))
+        except OutOfSteps:
+            return None
+        finally:
+            self._rows(row, *(end if abs(end) < OPEN // 2 else np.sign(end) * INFINITE for end in ends))
+        return found if isinstance(found, np.ndarray) else None
+
     def settle(self) -> "Ints | Proof":
         """A movement from the center, which need not satisfy the rows, to a point that does; or a proof of none."""
         box = Box(self.rows, self.row_low, self.row_high, self.low, self.high)

@@ -131,7 +131,7 @@ def _reduced(line: Line, name: str) -> Line:
 class System:
     """Rows (facts), bounds and sights over classes.
 
-    `low`, `high` and `center` are per unknown, `floor` and `ceiling` per class; `told_low` and `told_high` name the release
+    `low`, `high` and `center` are per unknown; `told_low`, `fact_low` and their like name the release, and the fact there,
     that an unknown's bound comes from. `center` is a point that satisfies everything, once it is found. `own` names the
     auxiliary unknowns by release and number there.
     """
@@ -142,6 +142,8 @@ class System:
     high: Ints
     told_low: Ints
     told_high: Ints
+    fact_low: Ints
+    fact_high: Ints
     center: Ints
     owner: Ints
     rows: sparse.csr_array
@@ -167,7 +169,7 @@ class System:
         nothing = sparse.csr_array((0, len(used)), dtype=np.int64)
         ends = np.zeros(0, dtype=np.int64)
         return cls(
-            layout, Classes.single(groups.reshape(-1)), low, high, public, public.copy(), center, owner,
+            layout, Classes.single(groups.reshape(-1)), low, high, public, public, public, public, center, owner,
             nothing, ends, ends, ends, ends, (), nothing, names,
         )  # fmt: skip
 
@@ -184,13 +186,15 @@ class System:
         """The class totals of the center."""
         return self.classes.totals(self.center)
 
-    def releases_of_bounds(self, chosen: Iterable[tuple[int, bool]]) -> set[int]:
-        """The releases that bounds of classes come from; each class with whether its upper bound is meant."""
-        found: set[int] = set()
+    def told_bounds(self, chosen: Iterable[tuple[int, bool]]) -> list[tuple[int, int, int]]:
+        """The facts that bounds of classes come from: release, fact, and its sign; classes with whether the upper is meant."""
+        found: set[tuple[int, int, int]] = set()
         for number, upper in chosen:
-            told = (self.told_high if upper else self.told_low)[self.classes.of == number]
-            found |= set(np.unique(told).tolist())
-        return found - {PUBLIC}
+            own = np.flatnonzero(self.classes.of == number)
+            told, facts = (self.told_high, self.fact_high) if upper else (self.told_low, self.fact_low)
+            own = own[told[own] != PUBLIC]
+            found |= {(int(told[k]), int(facts[k]), -1 if upper else 1) for k in own.tolist()}
+        return sorted(found)
 
     def with_release(self, told: Told) -> "System":
         """The system as if this release were out."""
@@ -234,6 +238,8 @@ class System:
             high=np.concatenate((self.high, high)),
             told_low=np.concatenate((self.told_low, public)),
             told_high=np.concatenate((self.told_high, public)),
+            fact_low=np.concatenate((self.fact_low, public)),
+            fact_high=np.concatenate((self.fact_high, public)),
             center=np.concatenate((self.center, np.clip(0, low, high))),
             owner=np.concatenate((self.owner, np.full(len(own), NOBODY, dtype=np.int64))),
             rows=_widened(self.rows, n),
@@ -246,18 +252,20 @@ class System:
             return self
         low, high = self.low.copy(), self.high.copy()
         told_low, told_high = self.told_low.copy(), self.told_high.copy()
+        fact_low, fact_high = self.fact_low.copy(), self.fact_high.copy()
         for line in lines:
             place, weight = int(line.places[0]), int(line.weights[0])
             ends = (line.low, line.high) if weight > 0 else (-line.high, -line.low)
             if ends[0] > low[place]:
-                low[place], told_low[place] = ends[0], line.release
+                low[place], told_low[place], fact_low[place] = ends[0], line.release, line.fact
             if ends[1] < high[place]:
-                high[place], told_high[place] = ends[1], line.release
+                high[place], told_high[place], fact_high[place] = ends[1], line.release, line.fact
         if bool((low > high).any()):
             raise contradiction(name)
         return replace(
-            self, low=low, high=high, told_low=told_low, told_high=told_high, center=np.clip(self.center, low, high)
-        )
+            self, low=low, high=high, told_low=told_low, told_high=told_high, fact_low=fact_low, fact_high=fact_high,
+            center=np.clip(self.center, low, high),
+        )  # fmt: skip
 
 
 def contradiction(name: str) -> DataError:

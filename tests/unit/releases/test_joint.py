@@ -1,10 +1,13 @@
 """Releases judged together: the example of a table and a query, a table and a file, responses and versions that relate."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.data.facts import COUNT, OWN, Fact, Facts, Ground, Term, Watch
+from reticent.releases.explain import explain, more_to_hide
 from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
 from reticent.releases.unknowns import Version
@@ -246,3 +249,24 @@ def test_a_system_restored_from_its_state_judges_the_same_without_new_work() -> 
     state = {name: array[:-1] if name.endswith("center") else array for name, array in joint.state().items()}
     with pytest.raises(DataError, match="snapshot"):
         system().restore(joint.accepted, state)
+
+
+def test_an_explanation_names_relations_in_codes() -> None:
+    joint = system()
+    joint.accept(cells_table({1, 2, 5, 6}))
+    lines = explain(joint, query(), joint.judge(query()))
+    assert "answer 1" in lines[0]
+    assert "total of turnover where region = A and sector in (z, w) (answer 1)" in lines[1]
+
+
+def test_what_to_hide_in_addition_makes_a_table_safe() -> None:
+    """After the answer the table must hide more; what is found is judged safe, and None where hiding cannot help."""
+    joint = system()
+    joint.accept(query())
+    wide = cells_table({1, 2, 5, 6})
+    assert more_to_hide(joint, wide) is None, "the answer alone excludes the upper end of A×z"
+    new = replace(wide, watches=tuple(replace(w, low=w.low * 5 // 4, high=w.high * 17 // 20) for w in wide.watches))
+    hidden = more_to_hide(joint, new)
+    assert hidden
+    left = tuple(fact for k, fact in enumerate(new.facts) if k not in hidden)
+    assert joint.judge(replace(new, facts=left)).safe
