@@ -20,7 +20,11 @@ from fact_worlds import (
     released,
     satisfied,
 )
+from reticent.base.errors import DataError
+from reticent.base.randomness import as_secret
 from reticent.data.facts import COUNT
+from reticent.data.published import release_file
+from reticent.microdata.facts.file import facts_left, facts_of_result, seen_of
 from reticent.microdata.mask.generalize import Generalize
 from reticent.microdata.mask.local_suppression import LocalSuppression
 from reticent.microdata.mask.microaggregation import Microaggregate
@@ -29,6 +33,9 @@ from reticent.microdata.mask.reorder import Reorder
 from reticent.microdata.mask.round_values import RoundValues
 from reticent.microdata.mask.sampling import Sample
 from reticent.microdata.mask.top_code import BottomCode, TopCode
+from reticent.microdata.pipeline import apply_steps
+from reticent.microdata.protect import protect_data
+from reticent.tabulation.ground import classes_of
 
 PEOPLE: list[list[Record]] = [
     [("a1", "b1", 0), ("a1", "b1", 3), ("a2", "b2", 4), ("a3", "b1", 1)],
@@ -318,3 +325,25 @@ def test_missing_values_and_blanks_are_told_apart_where_the_file_does() -> None:
     _, facts = released(data, grounded, [LocalSuppression(k=2, keys=("a", "b"))])
     true = {COUNT: grounded.counts, "v": grounded.whole("v")}
     assert satisfied(facts, true)
+
+
+def test_the_facts_of_a_run_follow_from_its_record() -> None:
+    people = [(a, b, v) for a in ("a1", "a2") for b in ("b1", "b2") for v in (0, 1, 2, 3)]
+    data, grounded = data_of(people)
+    steps = [Recode("a", map=JOIN), RoundValues(("v",), base=2)]
+    run = protect_data(data, steps, most=1.0, secret=5, test_secret=True)
+    facts = facts_of_result(grounded, run.result, release="file F")
+    assert facts.certified
+    assert satisfied(facts, {COUNT: grounded.counts, **grounded.values})
+    coarse = facts_of_result(grounded, run.result, release="file F", classes=classes_of(grounded.ground, [facts]))
+    assert len(coarse.own) <= len(facts.own)
+    whole = np.zeros(grounded.ground.n_atoms, dtype=np.int64)
+    assert len(facts_of_result(grounded, run.result, release="file F", classes=whole).own) < len(facts.own)
+
+
+def test_a_file_that_the_plan_cannot_have_made_is_refused() -> None:
+    data, grounded = data_of(PEOPLE[0])
+    masked = apply_steps(data, [Recode("a", map=JOIN)], secret=as_secret(1))
+    file = release_file(masked.data)
+    with pytest.raises(DataError, match="the file or the plan was changed"):
+        facts_left(grounded, file, seen_of(grounded, [Reorder()]), release="file F")
