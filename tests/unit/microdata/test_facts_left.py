@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from fact_worlds import (
@@ -23,7 +24,9 @@ from fact_worlds import (
 from reticent.base.errors import DataError
 from reticent.base.randomness import as_secret
 from reticent.data.facts import COUNT
+from reticent.data.microdata import Microdata
 from reticent.data.published import release_file
+from reticent.data.schema import Role, Schema, Variable
 from reticent.microdata.facts.file import facts_left, facts_of_result, seen_of
 from reticent.microdata.mask.generalize import Generalize
 from reticent.microdata.mask.local_suppression import LocalSuppression
@@ -35,7 +38,7 @@ from reticent.microdata.mask.sampling import Sample
 from reticent.microdata.mask.top_code import BottomCode, TopCode
 from reticent.microdata.pipeline import apply_steps
 from reticent.microdata.protect import protect_data
-from reticent.tabulation.ground import classes_of
+from reticent.tabulation.ground import classes_of, ground_of
 
 PEOPLE: list[list[Record]] = [
     [("a1", "b1", 0), ("a1", "b1", 3), ("a2", "b2", 4), ("a3", "b1", 1)],
@@ -347,3 +350,19 @@ def test_a_file_that_the_plan_cannot_have_made_is_refused() -> None:
     file = release_file(masked.data)
     with pytest.raises(DataError, match="the file or the plan was changed"):
         facts_left(grounded, file, seen_of(grounded, [Reorder()]), release="file F")
+
+
+def test_several_codes_for_missing_values_are_not_certified_after_blanks() -> None:
+    frame = pl.DataFrame({"a": ["a1", "a2", "8", "9", "a1"], "b": ["b1", "b2", "b1", "b1", "b2"]})
+    missing = Variable("a", role=Role.KEY, codes=("a1", "a2"), missing=("9", "8"))
+    data = Microdata.of(frame, Schema((missing, Variable("b", role=Role.KEY, codes=("b1", "b2")))))
+    grounded = ground_of(data, ("a", "b"))
+    _, plain = released(data, grounded, [Reorder()])
+    assert plain.certified
+    _, facts = released(data, grounded, [LocalSuppression(k=2)])
+    assert not facts.certified
+    assert "missing before" in facts.beyond
+    assert satisfied(facts, {COUNT: grounded.counts})
+    links = seen_of(grounded, [LocalSuppression(k=2, frozen=("a",))]).views[0].links
+    assert not links["a"].may_blank
+    assert links["b"].may_blank

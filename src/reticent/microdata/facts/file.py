@@ -23,7 +23,7 @@ from reticent.microdata.facts.matching import Matching, matching_of
 from reticent.microdata.facts.seen import Drawn, Link, Number, Seen, View
 from reticent.microdata.facts.spans import EVERYTHING, Span, through
 from reticent.microdata.facts.steps import DECLARED as DECLARED
-from reticent.microdata.facts.steps import follow_step, text_of
+from reticent.microdata.facts.steps import MISSING_BEFORE, follow_step, text_of
 from reticent.microdata.facts.values import ShownNumber, Sum, tell_values
 from reticent.microdata.mask import METHODS
 from reticent.microdata.result import FileResult
@@ -63,6 +63,8 @@ def facts_left(
     for view in seen.views:
         view = view.without([name for name in (*view.links, *view.numbers) if not shown.has(name)])
         labels = {name: shown.labels(name, link) for name, link in view.links.items()}
+        if any(link.may_blank and shown.kinds_of_missing(name) > 1 for name, link in view.links.items()):
+            builder.note(MISSING_BEFORE)
         matching = matching_of(grounded.ground, view.links, labels, file.n_records)
         tell_counts(builder, matching, sampled=seen.drawn is not None)
         numbers = [shown.number(grounded, name, number) for name, number in view.numbers.items()]
@@ -92,6 +94,13 @@ class _File:
 
     def _response(self, name: str) -> str | None:
         return next((own for own in self.file.schema.names if missing_of(own) == name), None)
+
+    def kinds_of_missing(self, name: str) -> int:
+        """In how many ways the file writes that a value is not there."""
+        if name not in self.file.schema:
+            return 0
+        values = self.file.frame.table[name].to_list()
+        return len({value for value, gone in zip(values, self.data.missing(name).tolist(), strict=True) if gone})
 
     def labels(self, name: str, link: Link) -> Ints:
         """The number of the label that each record shows (−1: none)."""

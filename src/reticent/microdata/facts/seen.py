@@ -36,6 +36,11 @@ class Link:
         each = np.append(np.arange(len(labels)), MISSING)
         return cls(len(labels), tuple(labels), np.column_stack((each, each)))
 
+    @property
+    def may_blank(self) -> bool:
+        """Whether a value may have been blanked."""
+        return bool(((self.pairs[:, 0] != MISSING) & (self.pairs[:, 1] == MISSING)).any())
+
     def shown(self, images: Images) -> "Link":
         """After a step; labels that it cannot show lead nowhere, because no data with them lead to its output."""
         place: dict[Any, int] = {}

@@ -28,6 +28,7 @@ from reticent.microdata.mask.sampling import Sample
 from reticent.microdata.mask.top_code import BottomCode, LimitCode, TopCode
 from reticent.microdata.search.ladders import ladder_from_hierarchy
 
+MISSING_BEFORE = "which values were missing before others were blanked"
 Follow = Callable[[Any, Seen, Mapping[str, Any]], Seen]
 
 
@@ -155,12 +156,14 @@ def _generalize(step: Generalize, seen: Seen, facts: Mapping[str, Any]) -> Seen:
 @declares(
     LocalSuppression,
     tells="a transport problem: a blanked record is of one of the combinations that its other values leave",
+    beyond="only with `most_per_record`, or with several codes for missing values: which values were missing before",
 )
 def _suppress(step: LocalSuppression, seen: Seen, facts: Mapping[str, Any]) -> Seen:
-    linked = [other for others in step.linked.values() for other in others]
-    for name in dict.fromkeys((*step.names(seen.schema), *linked)):
+    keys = [name for name in step.names(seen.schema) if name not in step.frozen]
+    linked = [other for key in keys for other in step.linked.get(key, ())]
+    for name in dict.fromkeys((*keys, *linked)):
         seen = seen.blanked(name)
-    return seen
+    return seen if step.most_per_record is None else seen.noted(MISSING_BEFORE)
 
 
 @declares(
