@@ -22,7 +22,7 @@ from reticent.tables.run import run_request
 
 __all__ = [
     "InsideAudit", "ProtectedTable", "audit_plan", "audit_plans", "protect_table", "read_table_plan", "run_table_plan",
-    "run_table_plans", "summaries", "write_certificates", "written_names",
+    "run_table_plans", "summaries", "write_certificates", "write_results", "written_names",
 ]  # fmt: skip
 
 
@@ -58,11 +58,17 @@ def run_table_plans(plan: TablePlan | Path, *, progress: Progress = silent) -> t
     plan = plan if isinstance(plan, TablePlan) else read_table_plan(plan)
     check_outputs(plan)
     results = run_request(request_from_plan(plan), progress=progress)
+    write_results(plan, results)
+    return results
+
+
+def write_results(plan: TablePlan, results: Sequence[ProtectedTable]) -> None:
+    """Write what a plan without a ledger asks for, all or nothing; exposed cells are refused unless the plan accepts them."""
+    check_outputs(plan)
     for result in results:
         result.require(accept_exposed=plan.protect.accept_exposed)
     if plan.ledger is None:  # with a ledger only `release` writes
         write_contents(result_contents(plan.by_response(), results))
-    return results
 
 
 def audit_plan(

@@ -53,11 +53,11 @@ def _looked(source: str, folder: str, stamp: Stamp, values: bool, progress: Prog
 
 
 @functools.lru_cache(maxsize=1)
-def _run(plan: str, version: str, stamp: Stamp, report: "_Reporter") -> Any:
+def _run(plan: str, version: str, stamp: Stamp, report: "Reporter") -> Any:
     return judge_plan(read_file_plan(Path(plan)), progress=report)
 
 
-class _Reporter:
+class Reporter:
     """Progress that is no part of the question: every one equals every other, so that a run is found again."""
 
     def __init__(self, progress: Progress = silent) -> None:
@@ -67,7 +67,7 @@ class _Reporter:
         self._progress(share, what)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Reporter)
+        return isinstance(other, Reporter)
 
     def __hash__(self) -> int:
         return 0
@@ -75,7 +75,7 @@ class _Reporter:
 
 def judge(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[str, Any]:
     """Protect and attack the file of a plan; nothing is written. The run is kept for `write`."""
-    run = _run(plan, version, stamp, _Reporter(progress))
+    run = _run(plan, version, stamp, Reporter(progress))
     result = run.result
     facts = {name: value for name, value in result.summary().items() if name != "secret"}
     limits = [one.limit for one in run.verdict.attacks if one.attack == "recount" and one.limit is not None]
@@ -123,7 +123,7 @@ def _histogram(risk: Any) -> list[int] | None:
 def write(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> list[list[str]]:
     """Write what a plan names, from the run that was judged (or one made anew); a file that does not hold is refused."""
     file = read_file_plan(Path(plan))
-    run = _run(plan, version, stamp, _Reporter(progress))
+    run = _run(plan, version, stamp, Reporter(progress))
     run.verdict.require()
     write_outputs(file.plan, run)
     return [list(as_plain(pair)) for pair in written_names(file)]

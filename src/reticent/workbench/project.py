@@ -118,10 +118,11 @@ class Project:
     def stamp(self) -> Stamp:
         """What tells one state of data and schema from another, without reading them."""
         source = self.source()
-        return tuple(_stamp(self.folder / str(source[name])) for name in ("path", "schema") if source.get(name))
+        return tuple(stamp_of(self.folder / str(source[name])) for name in ("path", "schema") if source.get(name))
 
 
-def _stamp(path: Path) -> tuple[str, int, int]:
+def stamp_of(path: Path) -> tuple[str, int, int]:
+    """What tells one state of a file from another, without reading it."""
     try:
         facts = path.stat()
     except OSError:
@@ -129,4 +130,4 @@ def _stamp(path: Path) -> tuple[str, int, int]:
     return (str(path), facts.st_mtime_ns, facts.st_size)
 
 
-__all__ = ["ENDINGS", "Project", "Snapshot", "Stamp", "literal", "version_of"]
+__all__ = ["ENDINGS", "Project", "Snapshot", "Stamp", "literal", "stamp_of", "version_of"]

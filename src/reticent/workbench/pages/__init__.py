@@ -1,11 +1,12 @@
 """The pages of the workbench, one file each. A new page is its file and one line here, in the order of the list of steps."""
 
 from reticent.web.site import Page
-from reticent.workbench.pages import data, describe, plan, protect
+from reticent.workbench.pages import data, describe, plan, protect, table
 
 PAGES: tuple[Page, ...] = (
     data.PAGE,
     describe.PAGE,
     plan.PAGE,
     protect.PAGE,
+    table.PAGE,
 )

@@ -1,0 +1,67 @@
+"""What runs in workers for tables: judge, protect, look at one cell, compare methods, write. Plain data in and out."""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from reticent.base.errors import PlanError
+from reticent.base.progress import Progress
+from reticent.jobs.protect_table import read_table_plan, write_results, written_names
+from reticent.jobs.table_view import Grid, cell_facts, compare_methods, judged_grids, protected_grids, run_plan
+from reticent.workbench.engine import Reporter, Stamp
+
+
+def judge_table(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> list[Grid]:
+    """The tables of a plan, judged and not protected: quick enough to be looked at while rules are chosen."""
+    return judged_grids(Path(plan), progress=progress)
+
+
+@functools.lru_cache(maxsize=2)
+def _run(plan: str, version: str, stamp: Stamp, report: Reporter) -> Any:
+    return run_plan(Path(plan), progress=report)
+
+
+def protect_tables(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[str, Any]:
+    """Protect and attack the tables of a plan; nothing is written. The run is kept for cells and for writing."""
+    results = _run(plan, version, stamp, Reporter(progress))
+    return {
+        "grids": protected_grids(Path(plan), results),
+        "accepted": read_table_plan(Path(plan)).protect.accept_exposed,
+        "results": [
+            {
+                "response": one.response, "headline": one.headline, "counts": one.counts(), "method": one.method,
+                "cost": one.outcome.cost, "bound": one.outcome.bound, "state": one.outcome.status,
+                "exposed": list(one.exposed), "notes": list(one.notes), "guarantee": str(one.guarantee),
+                "exchanged": one.outcome.values is not None, "tables": len(one.system.parts), "intervals": one.intervals(),
+                "inside": one.summary()["inside"],
+            }
+            for one in results
+        ],
+    }  # fmt: skip
+
+
+def look_at_cell(plan: str, version: str, stamp: Stamp, response: int, cell: int, *, progress: Progress) -> Any:
+    """One cell of a run in full."""
+    return cell_facts(_run(plan, version, stamp, Reporter(progress))[response], cell)
+
+
+def show_cell(plan: str, version: str, stamp: Stamp, response: int, cell: int, *, progress: Progress) -> str:
+    """What would have to be hidden if a hidden cell were shown."""
+    result = _run(plan, version, stamp, Reporter(progress))[response]
+    return str(result.what_if(*result.table.cell_codes(cell)))
+
+
+def compare(plan: str, version: str, stamp: Stamp, methods: tuple[str, ...], *, progress: Progress) -> Any:
+    """What several methods do to the tables of a plan."""
+    return compare_methods(Path(plan), methods, progress=progress)
+
+
+def write_tables(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> list[list[str]]:
+    """Write what a plan names, from the run that was judged; tables with exposed cells are refused."""
+    read = read_table_plan(Path(plan))
+    if read.ledger is not None:
+        raise PlanError("the plan has a [ledger], so only a release writes: go on with the page Release.")
+    results = _run(plan, version, stamp, Reporter(progress))
+    write_results(read, results)
+    pairs = zip(read.by_response(), results, strict=True)
+    return [[kind, name] for one, result in pairs for kind, name in written_names(one, result)]
