@@ -6,11 +6,14 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from fact_worlds import A, B, Record, counts_in, data_of, satisfied
 from reticent.base.randomness import as_secret
 from reticent.data.facts import COUNT, Facts
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Schema, Variable
 from reticent.queries.canonical import Universe, Version
 from reticent.queries.facts_left import DECLARED, facts_left
 from reticent.queries.language import Query
@@ -18,7 +21,7 @@ from reticent.queries.modes import MODES, Cell, Mode, Request, Setting, mode_fac
 from reticent.queries.parse import parse
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import RISK, Answer
-from reticent.tabulation.ground import GroundedData
+from reticent.tabulation.ground import GroundedData, ground_of
 
 PEOPLE: list[Record] = [("a1", "b1", 1), ("a1", "b2", 3), ("a2", "b1", 4), ("a2", "b1", 0)]
 
@@ -159,3 +162,46 @@ def test_a_refusal_tells_nothing() -> None:
 def test_every_mode_has_a_declaration() -> None:
     """A mode that is added without one fails here."""
     assert set(DECLARED) == set(MODES)
+
+
+ASKED = {
+    "SELECT COUNT(*) FROM data WHERE age >= 30 AND dept <> 'c'": True,
+    "SELECT COUNT(pay) FROM data WHERE age < 40": True,
+    "SELECT SUM(pay), AVG(hours) FROM data WHERE yrs > 3 OR dept = 'd'": True,
+    "SELECT SUM(yrs) FROM data WHERE dept = 'a'": True,
+    "SELECT SUM(pay) / SUM(hours) FROM data": True,
+    "SELECT LINREG(pay, yrs) FROM data": False,
+    "SELECT LINREG(hours, dept, yrs) FROM data": False,
+    "SELECT CORR(pay, hours) FROM data": False,
+    "SELECT MIN(hours) FROM data WHERE dept = 'b'": False,
+}
+
+
+@pytest.mark.parametrize(("text", "certified"), ASKED.items())
+def test_facts_of_all_statistics_are_true(text: str, certified: bool) -> None:
+    """Filters with numbers and cutpoints, missing values, decimals, a code that nobody has."""
+    rng = np.random.default_rng(1)
+    columns = {
+        "dept": rng.choice(["a", "b", "c"], 60),
+        "age": rng.integers(20, 60, 60),
+        "yrs": rng.integers(0, 9, 60),
+        "pay": [None if value < 3 else int(value) for value in rng.integers(0, 90, 60)],
+        "hours": rng.integers(1, 40, 60) / 2,
+    }
+    numeric = [Variable(name, kind=Kind.NUMERIC) for name in ("age", "yrs", "pay", "hours")]
+    data = Microdata.of(pl.DataFrame(columns), Schema((Variable("dept", codes=("a", "b", "c", "d")), *numeric)))
+    grounded = ground_of(data, ("dept", "age", "yrs"), responses=("pay", "hours"))
+    policy = Policy(
+        mode="open", test=True, filters=("dept", "age", "yrs"), responses=("pay", "hours"), minimum=1,
+        cutpoints={"age": (30.0, 40.0)},
+    )  # fmt: skip
+    universe = Universe((Version("1", data, policy),), policy, as_secret(2))
+    mode = mode_factory("open")(Setting(universe, policy, as_secret(3)))
+    query = parse(text, policy.limits)
+    assert isinstance(query, Query), query
+    request = Request(query, (Cell((), universe.record_set(universe.current.select(query.where))),), "analyst")
+    facts = facts_left(grounded, universe, mode, request, mode.decide(request).result, release="answer 1")
+    facts.check(grounded.ground)
+    assert facts.facts
+    assert facts.certified == certified
+    assert satisfied(facts, {COUNT: grounded.counts, **grounded.values})
