@@ -1,52 +1,11 @@
-"""The pages of tables, asked as a browser asks them: choose, judge, protect, look at a cell, set its status, write, audit."""
+"""The pages of tables: choose, judge, protect, look at a cell, set its status, write, audit."""
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
-from reticent.jobs.project import copy_example
-from reticent.workbench.project import Project
-from reticent.workbench.server import site
-
-HOST = "http://127.0.0.1:8421"
-OWN = {"Origin": HOST, "Sec-Fetch-Site": "same-origin"}
-
-
-class Bench:
-    """The application without a browser, on a copy of an example."""
-
-    def __init__(self, folder: Path, example: str) -> None:
-        project = Project(folder)
-        project.choose(copy_example(example, folder))
-        self.folder, self.site = folder, site(project, 8421)
-        self.client = TestClient(self.site.app(), base_url=HOST, follow_redirects=True)
-        self.client.get(f"/enter?token={self.site.guard.new_token()}")
-        self.get("/data")
-
-    def get(self, path: str, status: int = 200) -> str:
-        """A page when its work is done."""
-        for _ in range(600):
-            answer = self.client.get(path)
-            found = re.search(r'data-work="(\w+)"', answer.text)
-            if not found:
-                assert answer.status_code == status
-                return answer.text
-            work = self.site.works.find(found[1])
-            if work is not None:
-                work.wait(60)
-        raise AssertionError("the work never ends")
-
-    def send(self, path: str, form: dict[str, object], status: int = 200) -> str:
-        """A form of the page as it is now, with its token and version."""
-        page = self.get(path)
-        hidden = {name: re.search(rf'name="{name}" value="(\w+)"', page) for name in ("form-token", "version")}
-        data = {**{name: found[1] for name, found in hidden.items() if found}, **form}
-        answer = self.client.post(path.split("?")[0], data=data, headers=OWN)
-        assert answer.status_code == status, re.sub(r"(?s)^.*<main", "", answer.text)[:2000]
-        return answer.text
+from web.asking import OWN, Bench
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +78,26 @@ def test_a_status_by_hand_is_a_line_of_the_a_priori_file(bench: Bench) -> None:
     assert 'a_priori = "firms.table.hst"' in (bench.folder / "firms.table.toml").read_text(encoding="utf-8")
     bench.send(f"/table?cell={link[1]}", {"cell": link[1], "status": "rules", "number": "0"})
     assert (bench.folder / "firms.table.hst").read_text(encoding="utf-8") == ""
+
+
+def test_the_audit_sets_intervals_side_by_side(bench: Bench) -> None:
+    bench.get("/audit")
+    bench.send("/audit", {"run": "1"})
+    page = bench.get("/audit")
+    assert "Held: no unsafe cell is found too closely" in page
+    assert 'class="i-need"' in page
+    assert re.search(r"[+-]\d+\.\d % to [+-]\d", page)
+    assert "the attacker finds" in bench.get("/audit?cell=0")
+
+
+def test_a_pattern_that_reveals_is_shown_with_its_relations(bench: Bench) -> None:
+    bench.send(
+        "/table", {"method": "primary-only", "cost": "value", "time_limit": "60", "insiders": "exact", "run": "1"}
+    )
+    assert "Not held" in bench.get("/table")
+    page = bench.get("/audit")
+    assert "exposed" in page
+    assert "<code>" in page.split("Exposed cells")[1]
+    refused = bench.send("/table", {"path": "x.csv", "write": "1"})
+    assert "recovers" in refused + bench.get("/table")
+    assert not (bench.folder / "x.csv").exists()

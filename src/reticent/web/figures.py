@@ -188,3 +188,15 @@ def scatter(
         inside += f'<a href="{escape(point.href)}"{current}>{shape}</a>' if point.href else f"<g>{shape}</g>"
     inside += _text(RIGHT, 208, x, "end")
     return _svg(title, f"{len(points)} points, {sum(p.safe for p in points)} of them within the limit.", inside)
+
+
+def span_bars(title: str, rows: Sequence[tuple[float, float, str]]) -> Markup:
+    """Very small intervals one below the other on one scale, for a row of a table."""
+    low, high = min(start for start, _, _ in rows), max(end for _, end, _ in rows)
+    scale = 100 / ((high - low) or 1.0)
+    bars = "".join(
+        f'<rect class="{kind}" x="{(start - low) * scale:.1f}%" y="{5 + 90 * at / len(rows):.0f}%" '
+        f'width="{max((end - start) * scale, 1.0):.1f}%" height="{75 / len(rows):.0f}%"/>'
+        for at, (start, end, kind) in enumerate(rows)
+    )
+    return Markup(f'<svg class="spark" role="img" aria-label="{escape(title)}">{bars}</svg>')

@@ -1,12 +1,14 @@
 """The pages of the workbench, one file each. A new page is its file and one line here, in the order of the list of steps."""
 
 from reticent.web.site import Page
-from reticent.workbench.pages import data, describe, plan, protect, table
+from reticent.workbench.pages import audit, data, describe, plan, protect, risk, table
 
 PAGES: tuple[Page, ...] = (
     data.PAGE,
     describe.PAGE,
+    risk.PAGE,
     plan.PAGE,
     protect.PAGE,
     table.PAGE,
+    audit.PAGE,
 )

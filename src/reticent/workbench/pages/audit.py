@@ -1,0 +1,125 @@
+"""Audit: what the attacker finds of each hidden cell against what must be kept from him, and the relations that reveal."""
+
+from typing import Any
+
+from reticent.web.environment import shown_name
+from reticent.web.figures import span_bars
+from reticent.web.parts import Cell, Column, Row, Table
+from reticent.web.site import Go, Note, Page, View, Visit, address
+from reticent.workbench import table_engine as engine
+from reticent.workbench import table_forms as forms
+from reticent.workbench.project import Project
+from reticent.workbench.table_plan import question
+
+MOST_LISTED = 200
+
+
+def show(visit: Visit[Project]) -> View | Go:
+    """The intervals of the last run of the table plan as it is now."""
+    project = visit.state
+    if not project.ready:
+        return Go(address("data"))
+    if project.plan("table") is None or not forms.sections_of(project):
+        return View("audit.html", {"found": None, "missing": True, "version": ""})
+    work = visit.works.seen(engine.protect_tables, *question(project))
+    facts: dict[str, Any] = {"found": None, "missing": False, "version": project.need("table").read().version}
+    if work is not None and work.done:
+        facts |= _facts(visit, work.value())
+    error = str(work.error or "") if work is not None else ""
+    return View("audit.html", facts, error=error, work=work)
+
+
+def act(visit: Visit[Project]) -> View | Go:
+    """Run the table plan and attack it."""
+    if visit.state.plan("table") is not None:
+        visit.works.ask(
+            engine.protect_tables, *question(visit.state), title="Protecting and attacking the table", again=True
+        )
+    return Go(address("audit"))
+
+
+def _facts(visit: Visit[Project], run: dict[str, Any]) -> dict[str, Any]:
+    results = run["results"]
+    number = visit.number("response", 0)
+    number = number if 0 <= number < len(results) else 0
+    result = results[number]
+    rows = sorted(enumerate(result["intervals"]), key=lambda one: (not one[1]["exposed"], _room(one[1])))
+    chosen = visit.number("cell", -1)
+    picked = result["intervals"][chosen] if 0 <= chosen < len(result["intervals"]) else None
+    attacked = [one for _, one in rows if one["status"] == "primary" or one["exposed"]]
+    return {
+        "found": result, "number": number, "rows": _table(rows[:MOST_LISTED], visit, number, chosen),
+        "n_more": max(0, len(rows) - MOST_LISTED), "n_attacked": len(attacked), "chosen": picked,
+        "chosen_name": _name(picked) if picked else "", "ends": _ends(picked, visit.show_values) if picked else [],
+        "exposed": [(_name(one), one.get("revealed_by", []), one["to_insider"]) for _, one in rows if one["exposed"]],
+        "responses": [(one["response"], address("audit", response=at), at == number) for at, one in enumerate(results)],
+        "verdict": "not held" if result["exposed"] else _unjudged(result),
+    }  # fmt: skip
+
+
+def _unjudged(result: dict[str, Any]) -> str:
+    return "not judged" if any(note.startswith("Not judged: no rule") for note in result["notes"]) else "held"
+
+
+def _name(one: dict[str, Any]) -> str:
+    return " × ".join(shown_name(code, 40) for code in one["cell"])
+
+
+def _room(one: dict[str, Any]) -> float:
+    """How much further the attack interval reaches than it must, as a share of the value; none where an end is open."""
+    ends = [one[name] for name in ("low", "high", "required_low", "required_high")]
+    if any(end is None for end in ends) or not one["value"]:
+        return float("inf")
+    low, high, need_low, need_high = ends
+    return float(min(need_low - low, high - need_high) / abs(one["value"]))
+
+
+def _ends(one: dict[str, Any], values: bool) -> list[tuple[str, str]]:
+    """Both intervals in words: in values where these are shown, else as distances from the value in per cent of it."""
+
+    def end(number: float | None) -> str:
+        if number is None:
+            return "open"
+        if values:
+            return f"{number:,.6g}"
+        return f"{100 * (number - one['value']) / abs(one['value']):+.1f} %" if one["value"] else "–"
+
+    return [
+        ("must not be known within", f"{end(one['required_low'])} to {end(one['required_high'])}"),
+        ("the attacker finds", f"{end(one['low'])} to {end(one['high'])}"),
+    ]
+
+
+def _table(rows: list[tuple[int, dict[str, Any]]], visit: Visit[Project], number: int, chosen: int) -> Table:
+    columns = (
+        Column("Cell"), Column("Status"), Column("Verdict"), Column("Protection interval", num=True, spare=True),
+        Column("Attack interval", num=True), Column("Required and found", spare=True),
+    )  # fmt: skip
+    listed = []
+    for at, one in rows:
+        need, attack = (words for _, words in _ends(one, visit.show_values))
+        ends = (one["low"], one["high"], one["required_low"], one["required_high"])
+        drawn = "" if any(end is None for end in ends) else span_bars(
+            f"required {need}, found {attack}", [(ends[2], ends[3], "i-need"), (ends[0], ends[1], "i-attack")]
+        )  # fmt: skip
+        state = "not held" if one["exposed"] else "held" if one["status"] == "primary" else ""
+        listed.append(
+            Row(
+                (
+                    Cell(_name(one), href=address("audit", response=number or "", cell=at, anchor="attacker")),
+                    Cell(one["status"], mark=one["status"] if one["status"] in ("primary", "secondary") else ""),
+                    Cell("exposed" if one["exposed"] else "held", verdict=state) if state else Cell("guards others", muted=True),
+                    Cell(need), Cell(attack), Cell(drawn),
+                ),
+                on=at == chosen,
+            )
+        )  # fmt: skip
+    return Table("Hidden cells, exposed and tightest first", columns, tuple(listed), tall=True)
+
+
+def note(project: Project) -> Note:
+    """Nothing is said before a run."""
+    return Note()
+
+
+PAGE = Page("audit", "Audit", "Tables and queries", show, act, note)
