@@ -40,6 +40,9 @@ def demo(
     _people(console, output)
     _firms(console, output)
     console.print(Panel(_reports(output), title="Open these in a browser", title_align="left", expand=False))
+    console.print(
+        f"To do the same by looking and clicking: reticent open {output / 'people.plan.toml'}", highlight=False
+    )
 
 
 def _people(console: Console, folder: Path) -> None:

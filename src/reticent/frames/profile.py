@@ -139,7 +139,7 @@ def frequent_values(frame: Frame, name: str, n: int) -> tuple[str, ...]:
 
 
 def distribution(frame: Frame, name: str, *, numeric: bool, most: int = 20) -> tuple[int, ...]:
-    """How records spread over a column, in counts alone: equal bands of numbers, or codes in their order (the last: the rest)."""
+    """How records spread over a column, in counts alone: equal bands of numbers, or codes in their order, taken together."""
     text = as_text(frame.table[name]).drop_nulls()
     if numeric:
         numbers = text.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).drop_nulls()
@@ -147,4 +147,6 @@ def distribution(frame: Frame, name: str, *, numeric: bool, most: int = 20) -> t
         if len(numbers) and numbers.n_unique() > 1:
             return tuple(int(count) for count in np.histogram(numbers.to_numpy(), bins=most)[0])
     counts = text.value_counts().sort(name)["count"].to_list()
-    return tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))
+    return tuple(
+        int(part.sum()) for part in np.array_split(np.array(counts, dtype=np.int64), min(most, len(counts)) or 1)
+    )

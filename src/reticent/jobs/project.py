@@ -9,6 +9,7 @@ from typing import Any
 from reticent.base.errors import DataError, PlanError, ReticentError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import STREAM_VERSION
+from reticent.data.parameters import to_plain
 from reticent.data.plan import DataSection, read_toml
 from reticent.io.atomic import write_text
 from reticent.io.formats import FORMATS
@@ -121,10 +122,25 @@ def check_steps(path: Path) -> list[tuple[int, str]]:
     except ReticentError as err:
         return [(0, str(err))]
     active = [n for n, step in enumerate(read_toml(path).get("step", []), 1) if step.get("active", True)]
+    waiting = {one.name for one in schema.variables if one.digits and one.hierarchy is None}
     for number, step in zip(active, plan.steps, strict=True):
         try:
             step.check(schema)
             schema = step.schema_after(schema)
         except ReticentError as err:
-            return [(number, str(err))]
+            return [] if waiting & _named_by(step) else [(number, str(err))]
     return []
+
+
+def _named_by(step: Any) -> set[str]:
+    """The texts among a step's options: the variables that it may be about (trees by digits wait for the data)."""
+    found: set[str] = set()
+    for value in to_plain(step).values():
+        found |= (
+            {value}
+            if isinstance(value, str)
+            else {v for v in value if isinstance(v, str)}
+            if isinstance(value, list)
+            else set()
+        )
+    return found

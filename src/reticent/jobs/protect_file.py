@@ -20,14 +20,15 @@ from reticent.io.places import check_places, inputs_of
 from reticent.io.plan import PlanFile, load_plan
 from reticent.io.read import Loaded, load_source
 from reticent.io.write import write_contents, write_masked, writer_for
+from reticent.microdata.along import Along, along_steps
 from reticent.microdata.mask import METHODS
 from reticent.microdata.protect import FileWishes, protect_data
 from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.report.file_report import confidential_report, public_report
 
 __all__ = [
-    "FileResult", "FileVerdict", "judge_plan", "protect_file", "protect_plan", "read_file_plan", "run_file_plan", "run_plan",
-    "write_outputs", "written_names",
+    "FileResult", "FileVerdict", "judge_plan", "preview_plan", "protect_file", "protect_plan", "read_file_plan", "run_file_plan",
+    "run_plan", "write_outputs", "written_names",
 ]  # fmt: skip
 
 KEPT_NOWHERE = (
@@ -62,6 +63,16 @@ def run_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
     if file.plan.ledger is None:  # with a ledger only `release` writes
         write_outputs(file.plan, run)
     return run
+
+
+def preview_plan(file: PlanFile, *, progress: Progress = silent) -> tuple[Along, ...]:
+    """Count unsafe combinations and the detail given up after each step of a plan; nothing is written, nothing is judged."""
+    plan = file.plan
+    source = plan.data
+    given = plan.find(source.secret) if isinstance(source.secret, str) else source.secret
+    secret = release_secret(given, test=source.test_secret, owner=f"{file.name}: [data]")
+    data = load_source(source, plan.folder).data
+    return along_steps(data, plan.steps, plan.risk, secret=secret, progress=progress)
 
 
 def judge_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:

@@ -16,7 +16,9 @@ def environment(packages: tuple[str, ...]) -> Environment:
     loaders = [PackageLoader(package) for package in packages]
     made = Environment(loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
                        lstrip_blocks=True)  # fmt: skip
-    made.filters.update(name=shown_name, count=count, percent=percent, number=number, seconds=seconds)
+    made.filters.update(
+        name=shown_name, count=count, percent=percent, number=number, seconds=seconds, sentence=sentence
+    )
     return made
 
 
@@ -45,6 +47,12 @@ def number(value: Any, digits: int = 4) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{float(value):,.{digits}g}"
+
+
+def sentence(text: Any) -> str:
+    """A text with a capital at its start and a full stop at its end."""
+    said = str(text)
+    return said[:1].upper() + said[1:] + ("" if said.endswith((".", "…", "?")) else ".")
 
 
 def seconds(value: float) -> str:

@@ -12,7 +12,7 @@ from reticent.base.progress import Progress, silent
 from reticent.jobs.look import FileLook, look_at
 from reticent.jobs.options import DataSection, build
 from reticent.jobs.project import make_project
-from reticent.jobs.protect_file import judge_plan, read_file_plan, write_outputs, written_names
+from reticent.jobs.protect_file import judge_plan, preview_plan, read_file_plan, write_outputs, written_names
 
 N_SAMPLES, N_ROWS = 8, 20
 LOWEST = -4.0
@@ -92,6 +92,12 @@ def judge(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[
             "before": _histogram(run.risk_before), "after": _histogram(run.risk_after), "limit": limits[0] if limits else None,
         },
     }  # fmt: skip
+
+
+def preview(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> list[dict[str, Any]]:
+    """What each step changes, in counts; nothing is judged."""
+    found = preview_plan(read_file_plan(Path(plan)), progress=progress)
+    return [as_plain(one) for one in found]
 
 
 def _codes(run: Any) -> list[dict[str, Any]]:

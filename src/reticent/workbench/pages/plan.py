@@ -7,11 +7,15 @@ from typing import Any
 from reticent.base.errors import ReticentError
 from reticent.jobs.options import METHODS, FileOutputSection, RiskSection
 from reticent.jobs.project import check_steps
+from reticent.web.environment import shown_name
 from reticent.web.form_values import Taken, take_form
 from reticent.web.forms import Field, form_of
+from reticent.web.parts import Cell, Column, Row, Table
 from reticent.web.site import Go, Note, Page, View, Visit, address
 from reticent.web.state import TextState
 from reticent.web.toml_text import TomlText, parse
+from reticent.web.work import Work
+from reticent.workbench import engine
 from reticent.workbench.project import Project
 from reticent.workbench.steps import form_for, known, method_class, options_of, steps_of, title_of
 
@@ -132,8 +136,18 @@ def _entry(state: TextState, number: int) -> tuple[TomlText, dict[str, Any]]:
     return text, steps[number - 1]
 
 
+def _preview(visit: Visit[Project], state: TextState) -> Go:
+    visit.works.ask(engine.preview, *_question(visit.state, state), title="Counting after each step", again=True)
+    return Go(address("plan", step=visit.sent.number("preview", 0) or None, anchor="attacker"))
+
+
+def _question(project: Project, state: TextState) -> tuple[str, str, Any]:
+    return str(state.path), state.read().version, project.stamp()
+
+
 ACTIONS: dict[str, Callable[[Visit[Project], TextState], View | Go]] = {
     "to": _history,
+    "preview": _preview,
     "text": _save_text,
     "remove": _remove,
     "switch": _switch,
@@ -180,6 +194,7 @@ def _page(visit: Visit[Project], state: TextState, sent: _Open | None = None) ->
         return View("plan_text.html", {"now": now, "file": state.name, "text": text, "text_error": wrong_text})
     wrong, entries = dict(check_steps(state.path)), plan.entries("step")
     opened = sent or _opened(visit, len(entries))
+    work = visit.works.seen(engine.preview, *_question(visit.state, state))
     facts = {
         "now": now, "file": state.name, "steps": steps_of(entries, wrong), "wrong": wrong.get(0, ""), "methods": _methods(),
         "open_step": opened.step, "add": opened.add, "open_section": opened.section,
@@ -190,8 +205,33 @@ def _page(visit: Visit[Project], state: TextState, sent: _Open | None = None) ->
         "marks": _marks(plan, entries, opened.step),
         "after": visit.sent.number("after", visit.number("after", len(entries))),
         "keys": visit.state.names("key"), "risk": plan.table.get("risk", {}),
+        **_along(work, entries, opened.step), "preview_error": str(work.error or "") if work else "",
     }  # fmt: skip
-    return View("plan.html", facts, status=422 if opened.errors or opened.text_error else 200)
+    return View("plan.html", facts, work=work, status=422 if opened.errors or opened.text_error else 200)
+
+
+def _along(work: Work | None, entries: list[dict[str, Any]], step: int) -> dict[str, Any]:
+    """The table of counts along the plan, and each step's own effect by its number."""
+    if work is None or not work.done:
+        return {"along": None, "effects": {}}
+    found = work.value()
+    active = [number for number, entry in enumerate(entries, 1) if entry.get("active", True) is not False]
+    effects = {number: (found[at], found[at + 1], found[0]) for at, number in enumerate(active)}
+    rows = [Row((Cell("nothing"), *_counts(found[0])))]
+    rows += [
+        Row(
+            (Cell(shown_name(f"{number} {title_of(entries[number - 1])}", 40)), *_counts(found[at + 1])),
+            on=number == step,
+        )
+        for at, number in enumerate(active)
+    ]
+    columns = (Column("After"), Column("Unsafe cells", num=True), Column("Detail lost", num=True))
+    return {"along": Table("Unsafe cells and detail lost after each step", columns, tuple(rows)), "effects": effects}
+
+
+def _counts(one: Mapping[str, Any]) -> tuple[Cell, Cell]:
+    unsafe = one["unsafe_combinations"]
+    return Cell("not judged" if unsafe is None else f"{unsafe:,}"), Cell(f"{100 * one['detail_lost']:.1f} %")
 
 
 def _form(visit: Visit[Project], plan: TomlText, opened: _Open) -> tuple[Field, ...]:
