@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
+from scipy import sparse
 
 from reticent.base.arrays import Array, Ints
 from reticent.base.errors import DataError
@@ -92,6 +93,8 @@ class Judge:
         self._with_insiders = insiders
         self._insiders: Insiders | None = None
         self._excluded: dict[int, frozenset[int]] = {}
+        self._by_class: sparse.csc_array | None = None
+        self._sums: Ints = np.zeros(0, dtype=np.int64)
 
     def rule(self, *, most_exposures: int = 1, relax: bool = False) -> Ruling:
         """Show each watched sum unknown; stops when so many are exposed.
@@ -223,6 +226,20 @@ class Judge:
         self.reached.append(self.system.watched @ movement.full(self.system.classes.n))
         return number
 
+    def _add_opposite(self, number: int) -> None:
+        """The opposite of a movement often shows the other end: kept if it satisfies everything."""
+        own = self.pool.movements[number]
+        opposite = Movement(own.classes, -own.steps)
+        totals = self.center[own.classes] - own.steps
+        if bool((totals < self.low[own.classes]).any() or (totals > self.high[own.classes]).any()):
+            return
+        if self._by_class is None:
+            self._by_class = self.system.rows.tocsc()
+            self._sums = exact_product(self.system.rows, self.center)
+        sums = self._sums + self._by_class[:, own.classes] @ opposite.steps
+        if bool((sums >= self.system.row_low).all() and (sums <= self.system.row_high).all()):
+            self._add(opposite)
+
     def _reach(self, sight: int, end: int, upper: bool, owner: int | None) -> int | Exposure:
         """Ask the programs for a movement, for everybody or for one respondent."""
         low, high = self.low, self.high
@@ -236,7 +253,9 @@ class Judge:
             self._search = None
             return replace(self._unsettled(sight, upper=upper), insider=owner is not None)
         if isinstance(found, np.ndarray):
-            return self._add(Movement.of(found))
+            number = self._add(Movement.of(found))
+            self._add_opposite(number)
+            return number
         return self._exposure(sight, upper, found, insider=owner is not None)
 
     def _for_insiders(self, shown: list[int], sight: int, upper: bool) -> Exposure | None:
