@@ -35,10 +35,11 @@ def open_database(
     for name in ("secret", "ledger"):
         if options.get(name) is None:
             raise ParameterError(f"open_database: {name} is missing; give {name}=….")
-    known = ("secret", "ledger", "name", "version", *Opening.__annotations__)
+    known = ("secret", "ledger", "name", "version", *(name for name in Opening.__annotations__ if name != "beside"))
     unknown = [name for name in options if name not in known]
     if unknown:
         raise ParameterError(f"open_database: unknown option {unknown[0]!r}; known are {', '.join(known)}.")
+    options["beside"] = answer_query.beside(options["ledger"], options.get("anchor"))
     return ProtectedDatabase(source.microdata, policy=policy, earlier=_versions(earlier), **options)
 
 

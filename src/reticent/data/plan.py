@@ -87,6 +87,9 @@ class LedgerSection(Parameters):
     dataset: str = field(default="data", metadata={"help": "the data set that the ledger is of"})
     version: str = field(default="1", metadata={"help": "the version of the data"})
     anchor: str | None = field(default=None, metadata={"help": "a file that says how far the ledger had come"})
+    database: str | None = field(
+        default=None, metadata={"help": "the database file, where queries were answered from the same ledger"}
+    )
     create: bool = field(default=True, metadata={"help": "make the ledger where there is none"})
     accept_uncertified: str | None = field(
         default=None, metadata={"help": "reason for releasing what may tell more than can be judged"}

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from reticent.history.file_recipe import FileRecipe
 from reticent.history.table_recipe import TableRecipe
 from reticent.ledger.blobs import Blobs
 from reticent.ledger.chain import Entry, LedgerError
-from reticent.ledger.ledger import Ledger, Turn
+from reticent.ledger.ledger import RELEASE, REVOCATION, Ledger, Turn
 from reticent.queries.database import VERSION
 from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
@@ -30,9 +31,26 @@ from reticent.releases.unknowns import Version
 from reticent.releases.verdict import JointVerdict, Outcome
 from reticent.tabulation.ground import GroundedData, ground_of
 
-RELEASE, REVOCATION = "release", "revocation"
 Recipe = TableRecipe | FileRecipe
 RECIPES: dict[str, type[Recipe]] = {"table": TableRecipe, "file": FileRecipe}
+
+
+class AnswersTold(Protocol):
+    """What a query database answered from the same ledger."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Everything that queries may select by."""
+        ...
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """What queries may add up."""
+        ...
+
+    def facts(self, grounded: GroundedData) -> tuple[Facts, ...]:
+        """What each answer tells."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -67,8 +85,11 @@ class Judged:
 class Book:
     """The releases of one version of a data set."""
 
-    def __init__(self, ledger: Ledger, blobs: Blobs, data: Microdata, *, version: str = "1") -> None:
+    def __init__(
+        self, ledger: Ledger, blobs: Blobs, data: Microdata, *, version: str = "1", answers: AnswersTold | None = None
+    ) -> None:
         self.ledger, self.blobs, self.data, self.version = ledger, blobs, data, version
+        self.answers = answers
         self.fingerprint = version_fingerprint(version, data)
         self._check_version()
 
@@ -84,20 +105,23 @@ class Book:
 
     def judge(self, recipe: Recipe, name: str, *, limits: Limits | None = None) -> Judged:
         """Whether a release is safe together with everything that the ledger holds."""
-        before = [(one.name, self._recipe(one)) for one in self.recorded() if one.name != name]
+        before = [(one.name, recipe_of(self.blobs, one)) for one in self.recorded() if one.name != name]
         every = [*before, (name, recipe)]
         grounded = self._ground([own for _, own in every])
         told = {one: own.facts(grounded, one) for one, own in every if isinstance(own, TableRecipe)}
-        classes = classes_of(grounded, [facts for own in told.values() for facts in own])
+        asked = () if self.answers is None else self.answers.facts(grounded)
+        classes = classes_of(grounded, [*(facts for own in told.values() for facts in own), *asked])
         told |= {one: own.facts(grounded, one, classes) for one, own in every if isinstance(own, FileRecipe)}
         new = joined(told[name], name)
-        verdict = _nothing_watched(new, told) or self._verdict(grounded, [told[one] for one, _ in before], new, limits)
-        return Judged(verdict, new, tuple(one for one, _ in before))
+        out = [*(told[one] for one, _ in before), asked]
+        verdict = _nothing_watched(new, told) or self._verdict(grounded, out, new, limits)
+        counted = (f"{len(asked)} answers",) if asked else ()
+        return Judged(verdict, new, (*(one for one, _ in before), *counted))
 
     def _verdict(
         self, grounded: GroundedData, before: Sequence[Sequence[Facts]], new: Facts, limits: Limits | None
     ) -> JointVerdict:
-        system = JointSystem((_version(grounded),), limits=limits)
+        system = JointSystem((version_of(grounded),), limits=limits)
         for facts in (one for own in before for one in own):
             system.know(facts)
         return system.judge(new)
@@ -128,15 +152,14 @@ class Book:
                 return one
         raise ParameterError(f"ledger: there is no release {which!r}; `reticent ledger list` shows them.")
 
-    def _recipe(self, one: Recorded) -> Recipe:
-        plain = json.loads(self.blobs.get(one.blob, entry=one.number))
-        return RECIPES[plain["form"]].from_plain(plain)
-
     def _ground(self, recipes: Sequence[Recipe]) -> GroundedData:
         known = set(self.data.schema.names)
-        variables = dict.fromkeys(name for own in recipes for name in own.variables if name in known)
+        asked = () if self.answers is None else self.answers.variables
+        named = (*(name for own in recipes for name in own.variables), *asked)
+        variables = dict.fromkeys(name for name in named if name in known)
         tables = [own for own in recipes if isinstance(own, TableRecipe)]  # only they watch anything
-        responses = dict.fromkeys(name for own in tables for name in own.responses if name in known)
+        added = (*(name for own in tables for name in own.responses), *(self.answers.responses if self.answers else ()))
+        responses = dict.fromkeys(name for name in added if name in known)
         return ground_of(self.data, tuple(variables), responses=[name for name in responses if name not in variables])
 
     def _check_version(self) -> None:
@@ -150,6 +173,12 @@ class Book:
                     f"ledger: version {self.version!r} was other data when it was first used; the data changed since. Give "
                     "changed data a new version name."
                 )
+
+
+def recipe_of(blobs: Blobs, one: Recorded) -> Recipe:
+    """How a recorded release was made."""
+    plain = json.loads(blobs.get(one.blob, entry=one.number))
+    return RECIPES[plain["form"]].from_plain(plain)
 
 
 def classes_of(grounded: GroundedData, told: Sequence[Facts]) -> Ints:
@@ -188,6 +217,14 @@ def joined(facts: Sequence[Facts], name: str) -> Facts:
     )
 
 
+def blobs_of(place: Path | str, anchor: Path | None) -> Blobs:
+    """The folder of large contents: beside the ledger, or beside the anchor of one on a server."""
+    named = anchor if "://" in str(place) else Path(place)
+    if named is None:
+        raise LedgerError("ledger: a ledger on a server needs `anchor`, a local file that says how far it had come.")
+    return Blobs(named.with_name(named.name + ".blobs"))
+
+
 def recorded_in(entries: Sequence[Entry]) -> list[Recorded]:
     """The releases among the entries of a ledger."""
     revoked = {e.payload["release"]: e.payload["reason"] for e in entries if e.kind == REVOCATION}
@@ -202,7 +239,8 @@ def _recorded(entry: Entry, revoked: Mapping[int, str]) -> Recorded:
     )  # fmt: skip
 
 
-def _version(grounded: GroundedData) -> Version:
+def version_of(grounded: GroundedData) -> Version:
+    """The version that a ground is of, with the true values of its responses."""
     values = {name: grounded.whole(name) for name in grounded.decimals}
     return Version(grounded.ground, values=values)
 

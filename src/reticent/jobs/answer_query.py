@@ -12,12 +12,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reticent.base.errors import PlanError
+from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters, build
 from reticent.data.plan import read_toml, sections_of
+from reticent.history.answers import Beside
+from reticent.history.book import blobs_of
 from reticent.io.database import is_url
 from reticent.io.read import read_microdata
+from reticent.ledger.ledger import Ledger
+from reticent.queries.canonical import Universe, Version
 from reticent.queries.database import ProtectedDatabase
+from reticent.queries.engine import Engine
 from reticent.queries.language import Query, ask_for
 from reticent.queries.policy import MOST_TEXT, Policy, read_policy
 from reticent.queries.refusals import Answer, Refusal
@@ -103,6 +109,7 @@ def open_database(path: Path | str) -> ProtectedDatabase:
     """Read the records, verify the ledger, and open the database."""
     file = read_database_file(Path(path))
     place = file.ledger.path
+    anchor = None if file.ledger.anchor is None else file.find(file.ledger.anchor)
     return ProtectedDatabase(
         read_version(file, file.data),
         policy=file.policy,
@@ -111,12 +118,34 @@ def open_database(path: Path | str) -> ProtectedDatabase:
         name=file.data.name,
         version=file.data.version,
         earlier=[(item.version, read_version(file, item)) for item in file.earlier],
-        anchor=None if file.ledger.anchor is None else file.find(file.ledger.anchor),
+        anchor=anchor,
         create=file.ledger.create,
         test_secret=file.data.test_secret,
         adopt_anchor=file.ledger.adopt_anchor,
         streams=file.ledger.streams,
+        beside=beside(
+            place if is_url(place) else file.find(place), file.ledger.anchor and file.find(file.ledger.anchor)
+        ),
     )
+
+
+def engine_of(file: DatabaseFile, ledger: Ledger, secret: Secret, judge: Beside) -> Engine:
+    """The engine of a database on a ledger that is open already, to read what it answered."""
+    listed = [*((item.version, read_version(file, item)) for item in file.earlier)]
+    listed.append((file.data.version, read_version(file, file.data)))
+    file.policy.check(listed[-1][1].schema)
+    versions = tuple(Version(name, data, file.policy) for name, data in listed)
+    universe = Universe(versions, file.policy, secret.child("universe"))
+    return Engine(universe, file.policy, secret.child("queries"), ledger, beside=judge)
+
+
+def beside(place: object, anchor: object) -> Beside | None:
+    """What judges answers together with the tables and files that a ledger holds; None for what is no place."""
+    if not isinstance(place, str | Path) or not isinstance(anchor, str | Path | None):
+        return None
+    if is_url(place) and anchor is None:  # opening it says what is missing
+        return None
+    return Beside(blobs_of(place, None if anchor is None else Path(anchor)))
 
 
 def read_version(file: DatabaseFile, source: QueryData | EarlierData) -> Microdata:

@@ -9,10 +9,9 @@ from typing import Any
 from reticent.base.checks import check_reason
 from reticent.base.errors import ParameterError
 from reticent.base.randomness import release_secret
-from reticent.history.book import RELEASE, REVOCATION, Recorded, recorded_in
+from reticent.history.book import Recorded, blobs_of, recorded_in
 from reticent.io.database import is_url
-from reticent.jobs.release import blobs_of
-from reticent.ledger.ledger import Ledger, open_ledger
+from reticent.ledger.ledger import RELEASE, REVOCATION, Ledger, open_ledger
 
 __all__ = ["Recorded", "backup", "releases_in", "restore", "revoke", "show_release", "verify_ledger"]
 

@@ -12,18 +12,20 @@ from reticent.base.randomness import Secret, release_secret
 from reticent.data.microdata import Microdata
 from reticent.data.plan import DataSection, LedgerSection, Plan, read_toml
 from reticent.data.table_plan import TablePlan, read_table_plan
-from reticent.history.book import Book, Recipe, require
+from reticent.history.answers import Answers, Beside
+from reticent.history.book import Book, Recipe, blobs_of, require
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.table_recipe import TableRecipe
 from reticent.io.database import is_url
 from reticent.io.read import load_source
 from reticent.io.write import write_contents
+from reticent.jobs.answer_query import engine_of, read_database_file
 from reticent.jobs.protect_file import protect_plan, read_file_plan, write_outputs
 from reticent.jobs.table_files import check_outputs, result_contents
 from reticent.jobs.table_request import request_from_plan
-from reticent.ledger.blobs import Blobs
-from reticent.ledger.ledger import open_ledger
+from reticent.ledger.ledger import Ledger, open_ledger
 from reticent.microdata.result import ProtectedFile
+from reticent.queries.recorded import DECISION
 from reticent.releases.verdict import JointVerdict
 from reticent.tables.result import ProtectedTable
 from reticent.tables.run import run_request
@@ -150,16 +152,25 @@ def open_book(section: LedgerSection, data: DataSection, records: Microdata, fol
         place, secret=secret.child("ledger"), dataset=section.dataset, anchor=anchor, create=section.create
     )
     try:
-        yield Book(ledger, blobs_of(place, anchor), records, version=section.version)
+        blobs = blobs_of(place, anchor)
+        answers = _answers(section, ledger, Beside(blobs), secret, folder)
+        yield Book(ledger, blobs, records, version=section.version, answers=answers)
     finally:
         ledger.close()
 
 
-def blobs_of(place: Path | str, anchor: Path | None) -> Blobs:
-    """The folder of large contents: beside the ledger, or beside the anchor of one on a server."""
-    beside = Path(place) if isinstance(place, Path) else anchor
-    assert beside is not None
-    return Blobs(beside.with_name(beside.name + ".blobs"))
+def _answers(section: LedgerSection, ledger: Ledger, beside: Beside, secret: Secret, folder: Path) -> Answers | None:
+    """What was answered from the ledger; the database file says what its queries mean."""
+    answered = any(entry.kind == DECISION and entry.payload["answered"] for entry in ledger.entries())
+    if not answered:
+        return None
+    if section.database is None:
+        raise PlanError(
+            "[ledger]: queries were answered from this ledger; name their database file in database, so that they are judged "
+            "together with this release."
+        )
+    file = read_database_file(folder / section.database)
+    return Answers(engine_of(file, ledger, secret, beside))
 
 
 def _secret(data: DataSection, folder: Path) -> Secret:

@@ -21,6 +21,8 @@ from reticent.ledger.snapshot import Snapshots
 from reticent.ledger.store import SqliteStore, Store
 
 FORMAT = 1
+RELEASE, REVOCATION = "release", "revocation"
+"""Kinds of entries: a table or file that left, and the word that one is no longer to be used."""
 
 
 class Turn:

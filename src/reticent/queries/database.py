@@ -14,10 +14,11 @@ from reticent.data.parameters import build
 from reticent.ledger.chain import LedgerError
 from reticent.ledger.ledger import Ledger, open_ledger
 from reticent.queries.canonical import Universe, Version
-from reticent.queries.engine import DECISION, STREAMS, Engine
+from reticent.queries.engine import STREAMS, Engine
 from reticent.queries.language import Query, ask_for
 from reticent.queries.opening import CheckedOpening, anchor_place, ledger_place, listed_versions
 from reticent.queries.policy import Policy
+from reticent.queries.recorded import DECISION, Together
 from reticent.queries.refusals import Answer, Refusal, StaffReason
 
 VERSION = "version"
@@ -29,7 +30,8 @@ class Opening(TypedDict, total=False):
 
     `anchor` is the file that says how far it had come, `adopt_anchor` accepts once an anchor that version 0.1.0 did not
     sign, and `create` makes a ledger where there is none. `streams` names the version of random streams from which draws
-    continue, `test_secret` allows a secret that can be guessed.
+    continue, `test_secret` allows a secret that can be guessed. `beside` judges answers together with the tables and files that
+    the ledger holds; without it such a ledger is refused.
     """
 
     anchor: Path | str | None
@@ -37,6 +39,7 @@ class Opening(TypedDict, total=False):
     adopt_anchor: bool
     streams: int | None
     test_secret: bool
+    beside: Together | None
 
 
 class ProtectedDatabase:
@@ -72,6 +75,7 @@ class ProtectedDatabase:
     ) -> None:
         check_options(opening, Opening.__annotations__, owner="ProtectedDatabase")
         ledger, anchor = ledger_place(ledger), anchor_place(opening.pop("anchor", None))
+        beside = opening.pop("beside", None)
         chosen = build(CheckedOpening, {"name": name, "version": version, **opening}, owner="ProtectedDatabase")
         check_streams(chosen.streams, owner="ProtectedDatabase")
         own = release_secret(secret, test=chosen.test_secret, owner="ProtectedDatabase")
@@ -99,7 +103,7 @@ class ProtectedDatabase:
         self._check_versions(versions)
         if chosen.streams is not None:
             self._name_streams(chosen.streams)
-        self._engine = Engine(universe, policy, own.child("queries"), self._ledger)
+        self._engine = Engine(universe, policy, own.child("queries"), self._ledger, beside=beside)
 
     def __repr__(self) -> str:
         return f"<ProtectedDatabase {self.name!r} version {self._engine.universe.current.name!r}, mode {self.policy.mode!r}>"

@@ -6,18 +6,17 @@ with what the others have released. A value that was once released is given agai
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from reticent.base.errors import ParameterError, ReticentError, SolverError
+from reticent.base.errors import ParameterError, SolverError
 from reticent.base.randomness import FIRST_STREAMS, STREAM_VERSION, Secret
 from reticent.ledger.chain import Entry, LedgerError
-from reticent.ledger.ledger import Ledger, Turn
+from reticent.ledger.ledger import RELEASE, Ledger, Turn
 from reticent.queries.admission import Admission, no_labels
 from reticent.queries.canonical import CutpointError, Levels, OrderError, Universe
 from reticent.queries.language import Query
@@ -35,25 +34,34 @@ from reticent.queries.modes import (
 )
 from reticent.queries.parse import parse
 from reticent.queries.policy import Policy
+from reticent.queries.recorded import (
+    DECISION,
+    HULL,
+    UNREADABLE,
+    Together,
+    answer_of,
+    drawn,
+    policy_changed,
+    responses_of,
+)
 from reticent.queries.refusals import RISK, Answer, Code, Refusal, Row, StaffReason
 from reticent.queries.users import normal_user
 from reticent.queries.wire import query_from_json, query_to_json, value_from_json, value_to_json
 from reticent.queries.written import written_name
 
 EVERYBODY = "*"
-DECISION = "decision"
-HULL = "hull"
 STREAMS = "streams"
 SNAPSHOT_FORMAT = 2
 WORTH_STORING = 200
-UNREADABLE = (ReticentError, KeyError, TypeError, ValueError, IndexError, AttributeError)
 
 
 class Engine:
     """Answers queries on one universe under one policy, remembering everything in one ledger."""
 
-    def __init__(self, universe: Universe, policy: Policy, secret: Secret, ledger: Ledger) -> None:
-        self.universe, self.policy, self.ledger = universe, policy, ledger
+    def __init__(
+        self, universe: Universe, policy: Policy, secret: Secret, ledger: Ledger, *, beside: Together | None = None
+    ) -> None:
+        self.universe, self.policy, self.ledger, self._beside = universe, policy, ledger, beside
         self._secret = secret
         self._factory = mode_factory(policy.mode)
         self._modes: dict[str, Mode] = {}
@@ -61,11 +69,12 @@ class Engine:
         self._released: dict[tuple[str, str, str], Any] = {}
         self._asked: dict[str, int] = {}
         self._stale = False
-        universe.take_answered(_responses_of(ledger.entries()))
+        universe.take_answered(responses_of(ledger.entries()))
         self._take_recorded()
         self._admission = Admission(universe, policy, self.mode.statistics)
         self._check_recorded()
         self._check_streams()
+        self._check_releases(ledger.entries())
         self._stored = 0
         self._read()
 
@@ -172,7 +181,7 @@ class Engine:
         named = [int(entry.payload["version"]) for entry in entries if entry.kind == STREAMS]
         draws = MODES[self.policy.mode].draws
         self._to_name = draws and not named
-        if not named and any(map(_drawn, entries)):
+        if not named and any(map(drawn, entries)):
             named = [FIRST_STREAMS]  # version 0.1.0 did not write it down
         if draws and named and named[-1] != STREAM_VERSION:
             raise LedgerError(
@@ -253,10 +262,34 @@ class Engine:
         self.ledger.snapshots.write(facts, arrays)
         self._stored = mode.rank()
 
+    def answers(self) -> Iterator[tuple[Request, Answer]]:
+        """Every answer on record with what was asked; repeated ones, which tell nothing new, are left out."""
+        for entry in self.ledger.entries():
+            payload = entry.payload
+            if entry.kind == DECISION and payload["answered"] and not payload["remember"].get("repeated"):
+                request = self._request_of(entry)
+                yield request, answer_of(payload, request)
+
+    def _check_releases(self, entries: Iterable[Entry]) -> None:
+        """Refuse a ledger of tables and files where answers cannot be judged together with them."""
+        if not any(entry.kind == RELEASE for entry in entries):
+            return
+        if self._beside is None:
+            raise LedgerError(
+                "ledger: it holds tables or files; open the database by its file or with reticent.open_database, which judge "
+                "answers together with them."
+            )
+        if self.policy.mode == "simulatable":
+            raise LedgerError(
+                "ledger: it holds tables or files, and the mode simulatable cannot judge them without looking at values; use "
+                "the mode exact."
+            )
+
     def _catch_up(self, turn: Turn) -> None:
+        self._check_releases(turn.unseen)
         if any(entry.kind == STREAMS for entry in turn.unseen):  # by a process of another version
             self._check_streams()
-        if self.universe.take_answered(_responses_of(turn.unseen)):  # by a process with another policy
+        if self.universe.take_answered(responses_of(turn.unseen)):  # by a process with another policy
             self._stale = True
             self.__dict__.pop("_basis", None)
         if self._stale:
@@ -281,6 +314,10 @@ class Engine:
         ) as err:  # what cannot be worked out is refused, like any other risk
             failed, decision = True, Decision(RISK, (StaffReason("not answerable", str(err)),))
         decision = replace(decision, result=self._as_before(request, decision.result))
+        if isinstance(decision.result, Answer) and self._beside is not None and not decision.remember.get("repeated"):
+            reason = self._beside.reason_against(self, request, decision.result)
+            if reason is not None:
+                failed, decision = True, Decision(RISK, (StaffReason("joint", reason),))
         turn.append(DECISION, self._payload(request, decision))
         self._note(request, decision.result)
         self._stale = failed
@@ -365,10 +402,9 @@ class Engine:
             self._asked[user] = self._asked.get(user, 0) + 1
             return
         request = self._request_of(entry)
-        columns = tuple(str(s) for s in request.query.statistics)
-        values = [tuple(value_from_json(v) for v in row) for row in payload["values"]]
-        self._note(request, Answer(columns, tuple(Row(cell.group, row) for cell, row in zip(request.cells, values))))
-        told = [[c, s] for c, row in enumerate(values) for s, value in enumerate(row) if value is not None]
+        answer = answer_of(payload, request)
+        self._note(request, answer)
+        told = [[c, s] for c, row in enumerate(answer.rows) for s, value in enumerate(row.values) if value is not None]
         self._mode_of(user).replay(request, {**remember, ANSWERED: told})
 
     def _user_of(self, payload: Mapping[str, Any]) -> str:
@@ -393,10 +429,10 @@ class Engine:
             try:
                 cells = self._resolve(query, names.index(payload["version"]), as_at_first=as_at_first)
             except (ParameterError, KeyError) as err:
-                raise _policy_changed(entry) from err
+                raise policy_changed(entry) from err
             if not isinstance(cells, Refusal) and [cell.records.key for cell in cells] == list(payload["sets"]):
                 return Request(query, cells, self._user_of(payload), entry.number)
-        raise _policy_changed(entry)
+        raise policy_changed(entry)
 
     def _note(self, request: Request, result: Answer | Refusal) -> None:
         self._asked[request.user] = self._asked.get(request.user, 0) + 1
@@ -405,35 +441,3 @@ class Engine:
                 for key, value in zip(self._keys(request, cell), row.values):
                     if value is not None:
                         self._released[key] = value
-
-
-def _drawn(entry: Entry) -> bool:
-    """Whether an entry holds something that depends on draws."""
-    if entry.kind != DECISION:
-        return entry.kind == HULL
-    mode = MODES.get(str(entry.payload.get("mode")))
-    return mode is not None and mode.draws
-
-
-def _responses_of(entries: Iterable[Entry]) -> set[str]:
-    """The variables that answers, hulls and ties on record are about."""
-    found: set[str] = set()
-    for entry in entries:
-        payload = entry.payload
-        if entry.kind == HULL:
-            found.add(str(payload.get("response")))
-        elif entry.kind == DECISION and payload.get("answered"):
-            with suppress(
-                *UNREADABLE
-            ):  # an entry that nobody understands closes the data set when it is worked through
-                found.update(n for s in query_from_json(payload["query"]).statistics for n in s.variables)
-                found.update(n for told in payload["remember"].get("told", ()) for n in told.split("*"))
-    return found
-
-
-def _policy_changed(entry: Entry) -> LedgerError:
-    return LedgerError(
-        f"ledger: the query of entry {entry.number} no longer selects the records it did: the data, the filters or the "
-        "cutpoints were changed. Give changed data a new version name and list the old version as an earlier one.",
-        entry=entry.number,
-    )

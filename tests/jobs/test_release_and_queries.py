@@ -1,0 +1,108 @@
+"""One ledger for tables and answers: a table released yesterday refuses today's query, and the other way round."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import CommandLine
+from reticent.ledger.chain import LedgerError
+from reticent.queries.database import ProtectedDatabase
+from reticent.queries.policy import Policy
+
+from . import test_release as tables
+
+reticent, folder = tables.reticent, tables.folder
+DATABASE = """
+[data]
+path = "firms.csv"
+schema = "firms.schema.toml"
+secret = "secret.key"
+
+[ledger]
+path = "firms.ledger"
+
+[policy]
+filters = ["ind", "size"]
+responses = ["turnover"]
+minimum = 2
+"""
+DIFFERENCE = "SELECT SUM(turnover) FROM data WHERE ind = 'A' AND size IN ('x', 'z')"
+FOLLOWS = "SELECT SUM(turnover) FROM data WHERE ind = 'A' AND size IN ('x', 'y')"
+
+
+@pytest.fixture
+def database(folder: Path) -> Path:
+    path = folder / "firms.db.toml"
+    path.write_text(DATABASE)
+    return path
+
+
+def ask(reticent: CommandLine, database: Path, query: str) -> dict[str, object]:
+    ran = reticent("ask", database, query, "--user", "ann", "--json", "-")
+    assert ran.code == 0, ran.err
+    found: dict[str, object] = json.loads(ran.out)
+    return found
+
+
+def with_database(plan: Path) -> Path:
+    plan.write_text(plan.read_text() + 'database = "firms.db.toml"\n')
+    return plan
+
+
+def test_a_table_refuses_the_query_that_opens_it(reticent: CommandLine, folder: Path, database: Path) -> None:
+    """A × z is hidden; the sum of A × x and A × z less the published A × x would be its value."""
+    assert reticent("release", tables.plan(folder, "first")).code == 0
+    refused = ask(reticent, database, DIFFERENCE)
+    assert refused["code"] == "RISK"
+    assert not refused["answered"]
+    history = json.loads(reticent("history", database, "--json", "-").out)
+    assert "A × z (hidden by first)" in history[-1]["staff"][0]["detail"]
+
+
+def test_a_query_that_follows_from_the_table_is_answered(reticent: CommandLine, folder: Path, database: Path) -> None:
+    assert reticent("release", tables.plan(folder, "first")).code == 0
+    assert ask(reticent, database, FOLLOWS)["answered"]
+
+
+def test_an_answer_refuses_the_table_that_it_opens(reticent: CommandLine, folder: Path, database: Path) -> None:
+    assert ask(reticent, database, DIFFERENCE)["answered"]
+    ran = reticent("release", with_database(tables.plan(folder, "first")))
+    assert ran.code == 5
+    assert "answer" in ran.sentence
+    assert not (folder / "first.csv").exists()
+
+
+def test_answers_need_their_database_file(reticent: CommandLine, folder: Path, database: Path) -> None:
+    assert ask(reticent, database, DIFFERENCE)["answered"]
+    ran = reticent("release", tables.plan(folder, "first"))
+    assert ran.code == 2
+    assert "database" in ran.sentence
+
+
+def test_a_harmless_answer_lets_the_table_go(reticent: CommandLine, folder: Path, database: Path) -> None:
+    assert ask(reticent, database, "SELECT SUM(turnover) FROM data WHERE ind = 'C'")["answered"]
+    assert reticent("release", with_database(tables.plan(folder, "first"))).code == 0
+    assert (folder / "first.csv").exists()
+
+
+def test_a_database_without_the_joint_judge_is_refused(reticent: CommandLine, folder: Path) -> None:
+    from reticent.io.read import read_microdata
+
+    assert reticent("release", tables.plan(folder, "first")).code == 0
+    data = read_microdata(folder / "firms.csv", folder / "firms.schema.toml")
+    with pytest.raises(LedgerError, match="it holds tables or files"):
+        ProtectedDatabase(
+            data,
+            policy=Policy(filters=("ind", "size"), responses=("turnover",)),
+            secret=folder / "secret.key",
+            ledger=folder / "firms.ledger",
+        )
+
+
+def test_simulatable_does_not_share_a_ledger_with_tables(reticent: CommandLine, folder: Path, database: Path) -> None:
+    assert reticent("release", tables.plan(folder, "first")).code == 0
+    database.write_text(DATABASE + 'mode = "simulatable"\n')
+    ran = reticent("ask", database, FOLLOWS, "--user", "ann")
+    assert ran.code == 8
+    assert "without looking at values" in ran.sentence
