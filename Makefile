@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-quick deep bench docs check clean sbom wheelhouse
+.PHONY: demo test test-quick test-spark deep bench docs check clean sbom wheelhouse
 
 demo: $(VENV)/core.stamp
 	@$(BIN)/reticent demo --output demo-output
@@ -16,6 +16,9 @@ test: $(VENV)/dev.stamp
 
 test-quick: $(VENV)/dev.stamp
 	@scripts/check tests/architecture/test_structure.py tests/architecture/test_walks.py tests/api tests/unit -m "not slow and not deep"
+
+test-spark: $(VENV)/spark.stamp
+	$(BIN)/python -W ignore -m pytest tests/spark -W ignore -q -rs
 
 deep: $(VENV)/dev.stamp
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep" -n 2
@@ -41,6 +44,12 @@ $(VENV)/core.stamp: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing reticent (first time only) ..."
 	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/spark.stamp: $(VENV)/dev.stamp
+	@command -v java >/dev/null || { apt-get update -qq && apt-get install -y -qq openjdk-17-jre-headless; }
+	@echo "installing PySpark (first time only) ..."
+	@$(INSTALL) --editable '.[dev,spark]'
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp

@@ -9,6 +9,8 @@ import pytest
 
 import reticent as rt
 from conformance.engine_data import KEYS, SCHEMA, records, write_parts
+from reticent.base.progress import silent
+from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
 from reticent.microdata.measure import measure_risk
@@ -113,3 +115,58 @@ def test_describe_guesses_as_in_memory(tmp_path: Path) -> None:
     found, true = rt.describe(pattern, engine="duckdb"), rt.describe(tmp_path / "part-0.parquet")
     assert found.schema == true.schema
     assert found.guesses == true.guesses
+
+
+STEPS = (
+    rt.mask.Recode("age", bands=(16, 25, 40, 60)),
+    rt.mask.Recode("place", map={"a": "other", "北京": "other"}, keep=True),
+    rt.mask.Recode("job", rules=("low: -15", "high: 16-")),
+)
+SECRET = Secret(bytes(range(32)))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_recoding_in_the_engine_is_that_of_memory(threads: int, tmp_path: Path) -> None:
+    data = in_memory("polars")
+    for step in STEPS:
+        data = step.apply(data, secret=SECRET, progress=silent).data
+    true = data.patterns(KEYS)
+    with in_engine(tmp_path, threads) as large:
+        file = large.recode(*STEPS).file
+        found = file.patterns(KEYS)
+        categories = [file.categories(name) for name in KEYS]
+    assert categories == [data.categories(name) for name in KEYS]
+    assert file.schema[KEYS[1]] == data.schema[KEYS[1]]
+    order = np.lexsort(true.codes.T[::-1])
+    np.testing.assert_array_equal(found.codes(KEYS), true.codes[order])
+    np.testing.assert_array_equal(found.multiplicity, true.counts[order])
+    settings = RiskSection(threshold=2)
+    assert (
+        measure_risk(found, settings).summary()["combinations"]
+        == measure_risk(data, settings).summary()["combinations"]
+    )
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        rt.mask.LocalSuppression(k=3, keys=KEYS, semantics="own-category", by_combination=True),
+        rt.mask.Generalize(keys=("place", "job"), k=5, suppression=0.1),
+    ],
+    ids=["local-suppression", "generalize"],
+)
+def test_methods_on_combinations_give_what_they_give_on_records(step: Any, tmp_path: Path) -> None:
+    """Blanks and coarser codes are decided on combinations from the engine exactly as on the records in memory."""
+    data = in_memory("polars")
+    true = step.apply(data, secret=SECRET, progress=silent)
+    with in_engine(tmp_path, 2) as large:
+        combinations = large.file.patterns(KEYS)
+    found = step.apply(combinations, secret=SECRET, progress=silent)
+    assert found.changed == true.changed
+    for promise in step.promises():
+        assert promise.broken(combinations, found.data) == 0
+    place = {tuple(row): at for at, row in enumerate(combinations.codes(KEYS).tolist())}
+    own = [place[tuple(row)] for row in data.codes(KEYS).tolist()]
+    for name in KEYS:
+        texts = found.data.texts(name)
+        assert [texts[at] for at in own] == true.data.texts(name)

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reticent.api.arguments import names_of
+from reticent.api.arguments import list_of, names_of
 from reticent.api.risk import Risk
 from reticent.base.progress import Progress, silent
 from reticent.data.large import LargeFile
 from reticent.data.plan import RiskSection
 from reticent.data.schema import Schema
-from reticent.microdata.large_risk import household_note, measure_large
+from reticent.microdata.large_risk import household_note, measure_large, recoded
+from reticent.microdata.mask.recode import Recode
 from reticent.report.notebook import facts_html
 
 
@@ -45,6 +46,11 @@ class LargeData:
     def schema(self) -> Schema:
         """What each variable is for and how it is measured."""
         return self.file.schema
+
+    def recode(self, *steps: Recode) -> "LargeData":
+        """The records with coarser codes, as `mask.Recode` says; the engine looks the new codes up when it counts."""
+        chosen = list_of(steps, Recode, "steps", "recode", "recodings (mask.Recode)")
+        return LargeData(recoded(self.file, chosen), self.notes)
 
     def risk(
         self, *, keys: Sequence[str] = (), dimension: int = 3, threshold: int = 1, progress: Progress = silent

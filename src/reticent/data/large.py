@@ -19,7 +19,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Role, Schema
 from reticent.frames.columns import decoded, frame_of, series, unique_ids
 from reticent.frames.engines.seam import CodeMap, Grouped, View, whole
-from reticent.frames.frame import Encoded
+from reticent.frames.frame import Encoded, Frame
 
 MOST_VALUES = 20_000_000
 """Different values of one variable up to which it can be a key."""
@@ -35,6 +35,7 @@ class LargeFile:
     schema: Schema
     n_records: int
     _columns: dict[str, Microdata] = field(default_factory=dict, repr=False)
+    _values: dict[str, Frame] = field(default_factory=dict, repr=False)
     _exact: dict[str, bool] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -63,6 +64,7 @@ class LargeFile:
                     "leave it out of the keys.",
                     variables=(name,),
                 )
+            self._values[name] = found.frame
             only = Schema((self.schema[name],))
             ids = np.arange(len(found.counts), dtype=np.uint64)
             self._columns[name] = Microdata(found.frame, only, ids, copies=found.counts)
@@ -76,7 +78,15 @@ class LargeFile:
         """Which code each value of a variable has."""
         data = self.column(name)
         encoded = data.encoded(name)
-        return CodeMap(data.frame, encoded.codes, len(encoded.categories))
+        return CodeMap(self._values[name], encoded.codes, len(encoded.categories))
+
+    def with_column(self, data: Microdata) -> "LargeFile":
+        """The file with one variable shown otherwise: `data` has a row for each row of its `column`, in that order."""
+        name = data.schema.names[0]
+        if data.n_rows != self.column(name).n_rows:
+            raise DataError(f"Variable {name!r}: each of its values must be shown by one value.", variables=(name,))
+        schema = self.schema.replace(data.schema[name])
+        return replace(self, schema=schema, _columns={**self._columns, name: data}, _exact=dict(self._exact))
 
     def grouped(self, names: Sequence[str], sums: dict[str, str], *, progress: Progress = silent) -> Grouped:
         """The combinations of some variables, counted in the engine."""

@@ -232,11 +232,11 @@ def fitted_view(connection: Connection, types: Mapping[str, pl.DataType], schema
         if dtype == pl.String:
             plain[variable.name] = _stripped(connection, variable.name)
         elif dtype == pl.Boolean:
-            plain[variable.name] = f"CAST(CAST({quoted} AS INTEGER) AS VARCHAR)"
+            plain[variable.name] = f"CAST(CAST({quoted} AS INTEGER) AS STRING)"
         elif dtype.is_numeric():
             plain[variable.name] = f"CAST({quoted} AS DOUBLE)" if dtype.is_decimal() else quoted
         else:
-            plain[variable.name] = f"CAST({quoted} AS VARCHAR)"
+            plain[variable.name] = f"CAST({quoted} AS STRING)"
     view = View(connection, plain)
     fitted = dict(plain)
     for variable in schema.variables:
@@ -252,7 +252,7 @@ def _number_text(view: View, variable: Variable) -> str:
     """A text column as numbers; whole ones as whole numbers. Identifiers that are no whole numbers stay texts."""
     connection, name = view.connection, variable.name
     text = connection.quote(name)
-    listed = ", ".join("'" + code.replace("'", "''") + "'" for code in variable.missing)
+    listed = ", ".join(connection.text(code) for code in variable.missing)
     known = f"(CASE WHEN {text} IN ({listed}) THEN NULL ELSE {text} END)" if listed else text
     whole = connection.matches(known, r"^(0|-?[1-9][0-9]{0,17})$")
     facts = view.facts(
@@ -283,4 +283,4 @@ def _code_text(view: View, variable: Variable) -> str:
             "its codes as texts.",
             variables=(variable.name,),
         )
-    return f"CAST(CAST({view.expressions[variable.name]} AS BIGINT) AS VARCHAR)"
+    return f"CAST(CAST({view.expressions[variable.name]} AS BIGINT) AS STRING)"

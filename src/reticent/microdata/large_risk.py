@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import Secret
 from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
+from reticent.microdata.mask.recode import Recode
 from reticent.microdata.measure import FileRisk, measure_risk
+from reticent.microdata.pipeline import check_promises
 
 
 def combinations_of(file: LargeFile, keys: Sequence[str], *, owner: str, progress: Progress = silent) -> Microdata:
@@ -39,6 +42,18 @@ def measure_large(file: LargeFile, settings: RiskSection, *, progress: Progress 
     found = combinations_of(file, settings.keys, owner="[risk] keys", progress=part(progress, 0.0, 0.7))
     progress(0.7, "judging")
     return measure_risk(found, settings), found
+
+
+def recoded(file: LargeFile, steps: Sequence[Recode]) -> LargeFile:
+    """The file with coarser codes: each step recodes the different values of its variable, the engine looks them up."""
+    nothing = Secret(bytes(32))  # a recoding draws nothing
+    for step in steps:
+        step.check(file.schema)
+        column = file.column(step.variable)
+        applied = step.apply(column, secret=nothing, progress=silent)
+        check_promises(step, column, applied.data)
+        file = file.with_column(applied.data)
+    return file
 
 
 def household_note(file: LargeFile) -> tuple[str, ...]:

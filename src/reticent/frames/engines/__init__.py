@@ -6,9 +6,11 @@ from reticent.base.checks import did_you_mean
 from reticent.base.errors import ParameterError
 from reticent.frames.engines.duckdb_engine import DuckDB
 from reticent.frames.engines.seam import Connection, EngineSettings
+from reticent.frames.engines.spark_engine import Spark
 
 ENGINES: dict[str, Callable[[EngineSettings], Connection]] = {
     "duckdb": DuckDB,
+    "spark": Spark,
 }
 
 

@@ -89,6 +89,10 @@ class DuckDB:
         """Names stand in double quotes."""
         return '"' + name.replace('"', '""') + '"'
 
+    def text(self, value: str) -> str:
+        """Texts stand in single quotes."""
+        return _text(value)
+
     def matches(self, expression: str, pattern: str) -> str:
         """DuckDB's regular expressions."""
         return f"regexp_matches({expression}, {_text(pattern)})"

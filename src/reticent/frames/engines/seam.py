@@ -66,6 +66,10 @@ class Connection(Protocol):
         """A column name as the engine writes it."""
         ...
 
+    def text(self, value: str) -> str:
+        """A text as the engine writes it."""
+        ...
+
     def matches(self, expression: str, pattern: str) -> str:
         """Whether a text holds a regular expression."""
         ...

@@ -249,7 +249,9 @@ class LocalSuppression(Method):
         codes = occurring(patterns.codes[:, len(self.strata) :])
         prices = self._prices(data, names, codes, patterns.counts)
         published, stuck = codes.copy(), np.zeros(len(codes), np.bool_)
-        for rows in slices(patterns_of(patterns.codes[:, : len(self.strata)])):
+        order = np.lexsort(patterns.codes.T[::-1])  # by codes: what is blanked must not depend on the order of the file
+        for part_of in slices(patterns_of(patterns.codes[order, : len(self.strata)])):
+            rows = order[part_of]
             published[rows], stuck[rows] = merged_blanks(
                 codes[rows], requirement.k, prices, copies=patterns.counts[rows]
             )

@@ -110,7 +110,7 @@ class Recode(Method):
         if self.bands:
             codes, categories = _bands(data, self.variable, self.bands)
             old = int(np.unique(data.numbers((self.variable,))[~np.isnan(data.numbers((self.variable,)))]).size)
-            changed = int((codes >= 0).sum())
+            changed = int(data.multiplicity[codes >= 0].sum())
         else:
             old_codes = data.codes((self.variable,))[:, 0]
             present = _present(old_codes, data.categories(self.variable))
@@ -120,7 +120,7 @@ class Recode(Method):
             table = np.array([place[pairs[c]] if c in pairs else -1 for c in data.categories(self.variable)] + [-1])
             codes = table[old_codes].astype(np.int32)
             moved = np.array([c in pairs and pairs[c] != c for c in data.categories(self.variable)] + [False])
-            changed, old = int(moved[old_codes].sum()), len(present)
+            changed, old = int(data.multiplicity[moved[old_codes]].sum()), len(present)
         result = _write(data, self.variable, codes, categories, self.schema_after(data.schema)[self.variable])
         facts = {"categories_before": old, "categories_after": len(categories)}
         return Applied(result, {self.variable: changed}, facts)

@@ -1,0 +1,119 @@
+"""Spark: many machines. The master comes from the environment (`SPARK_MASTER`), else the session is local."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Any, TypeVar
+
+import polars as pl
+
+from reticent.base.errors import DataError, OptionalDependencyError
+from reticent.base.optional import need
+from reticent.base.progress import Progress, silent
+from reticent.frames.engines.seam import SOURCE, EngineSettings, Files
+
+JAVA = "engine = 'spark' needs Java 17: apt-get install openjdk-17-jre-headless"
+Result = TypeVar("Result")
+
+
+class Spark:
+    """A Spark session of its own; temporary views of two sources never meet."""
+
+    name = "spark"
+
+    def __init__(self, settings: EngineSettings) -> None:
+        need("pyspark", extra="spark", purpose="engine = 'spark'")
+        need("pyarrow", extra="spark", purpose="engine = 'spark'")
+        self._errors = need("pyspark.errors", extra="spark", purpose="engine = 'spark'")
+        self._session = self._started(settings).newSession()
+
+    def _started(self, settings: EngineSettings) -> Any:
+        sql = need("pyspark.sql", extra="spark", purpose="engine = 'spark'")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        cores = "*" if settings.threads is None else str(settings.threads)
+        build = sql.SparkSession.builder.master(os.environ.get("SPARK_MASTER", f"local[{cores}]")).appName("reticent")
+        options = {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.ansi.enabled": "true",
+        }
+        if settings.memory is not None:
+            options["spark.driver.memory"] = settings.memory
+        if settings.spill is not None:
+            options["spark.local.dir"] = str(settings.spill)
+        for name, value in options.items():
+            build = build.config(name, value)
+        try:
+            session = build.getOrCreate()
+        except self._errors.PySparkRuntimeError:
+            raise OptionalDependencyError(JAVA) from None
+        session.sparkContext.setLogLevel("ERROR")
+        return session
+
+    def open(self, files: Files) -> dict[str, pl.DataType]:
+        """The view of Parquet or CSV files."""
+        if files.format == "database":
+            raise DataError("spark: an attached database is for engine = 'duckdb'; give Parquet or CSV files.")
+        paths = [str(path.resolve()) for path in files.paths]
+
+        def made() -> None:
+            read = self._session.read.option("mergeSchema", "true")
+            if files.format == "csv":
+                read = read.options(header=True, inferSchema=False, sep=files.separator, mode="FAILFAST", escape='"')
+            frame = read.parquet(*paths) if files.format == "parquet" else read.csv(paths)
+            frame.createOrReplaceTempView(SOURCE)
+
+        self._run(made)
+        return dict(self.fetch(f"SELECT * FROM {SOURCE} LIMIT 0").schema)
+
+    def fetch(
+        self, sql: str, *, small: Mapping[str, pl.DataFrame] | None = None, progress: Progress = silent
+    ) -> pl.DataFrame:
+        """Run a query; its result is small."""
+
+        def done() -> Any:
+            for name, table in (small or {}).items():
+                self._session.createDataFrame(table.to_arrow()).createOrReplaceTempView(name)
+            return self._session.sql(sql).toArrow()
+
+        progress(0.0, "counting in the engine")
+        made = pl.from_arrow(self._run(done))
+        assert isinstance(made, pl.DataFrame)
+        return made
+
+    def stream(self, sql: str, *, rows: int) -> Iterator[pl.DataFrame]:
+        """Blocks of at least one record, one partition after the other."""
+        schema = self.fetch(f"SELECT * FROM ({sql}) t LIMIT 0").schema
+        records = self._run(lambda: self._session.sql(sql).toLocalIterator(prefetchPartitions=True))
+        while block := self._run(lambda: [tuple(row) for row in islice(records, rows)]):
+            yield pl.DataFrame(block, schema=schema, orient="row")
+
+    def quote(self, name: str) -> str:
+        """Names stand in backticks."""
+        return "`" + name.replace("`", "``") + "`"
+
+    def text(self, value: str) -> str:
+        """Quotes and backslashes are escaped by a backslash."""
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def matches(self, expression: str, pattern: str) -> str:
+        """Java's regular expressions."""
+        return f"regexp_like({expression}, {self.text(pattern)})"
+
+    def close(self) -> None:
+        """The views go; the session may serve another source."""
+        self._session.catalog.dropTempView(SOURCE)
+
+    def _run(self, work: Callable[[], Result]) -> Result:
+        try:
+            return work()
+        except self._errors.PySparkException as err:
+            reason = err
+        except Exception as err:
+            if type(err).__module__.partition(".")[0] != "py4j":
+                raise
+            reason = err
+        if "no space left" in str(reason).lower():
+            raise DataError("spark: the disk that it spills to is full; name a folder with more space (spill).")
+        raise DataError(f"spark: a query on the data cannot be run ({type(reason).__name__}).")
