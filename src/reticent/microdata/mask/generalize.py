@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, product
+from math import prod
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,6 +24,8 @@ from reticent.microdata.search.local import local_coding
 from reticent.microdata.search.models import All, Closeness, Diversity, Groups, KAnonymity, KMap, RiskLimit, SafetyModel
 
 OWNER = "generalize"
+MOST_DRAWN = 400
+"""Nodes of a lattice that can be looked at all together."""
 
 
 @dataclass(frozen=True)
@@ -124,14 +127,7 @@ class Generalize(Method):
         """Search, recode, suppress; the facts hold the levels, the loss, its bound and whether it is optimal."""
         self.check(data.schema)
         keys = self._keys(data.schema)
-        data.require_values(keys, owner=OWNER)
-        ladders = [ladder_from_hierarchy(key, data.categories(key), data.schema[key].hierarchy) for key in keys]
-        codes = data.codes(keys)
-        evaluator = Evaluator.of(
-            ladders, codes, self.model(), weights=data.weights(),
-            sensitive=data.codes(self.sensitive) if self.sensitive else None, copies=data.copies,
-        )  # fmt: skip
-        loss = self._loss(ladders, codes, data.copies)
+        ladders, evaluator, loss = self._prepared(data)
         if self.local:
             allowed = int(self.suppression * data.n_records + 1e-9)
             coding = local_coding(evaluator, loss, allowed=allowed, time_limit=self.time_limit, progress=progress)
@@ -148,6 +144,35 @@ class Generalize(Method):
             facts["optimal"] = False  # the proof did not count the records that go with their households
         facts["suppressed"] = int(data.multiplicity[per_record < 0].sum())
         return self._recoded(data, ladders, nodes, per_record, facts)
+
+    def lattice(self, data: Microdata) -> list[tuple[Node, int, float]]:
+        """Every node of a lattice that is not too large: its levels, records in unsafe groups, share of all that can be lost."""
+        self.check(data.schema)
+        ladders, evaluator, loss = self._prepared(data)
+        size = prod(ladder.height + 1 for ladder in ladders)
+        if size > MOST_DRAWN:
+            raise DataError(
+                f"{OWNER}: the lattice of these keys has {size:,} nodes, at most {MOST_DRAWN} can be shown; choose fewer."
+            )
+        levels = loss.by_level(evaluator)
+        whole = sum(float(one[-1]) for one in levels) or 1.0
+        found = []
+        for node in product(*(range(ladder.height + 1) for ladder in ladders)):
+            additive = sum(float(one[g]) for one, g in zip(levels, node, strict=True))
+            found.append((node, evaluator.unsafe_records(node), loss.exact(evaluator, node, additive) / whole))
+        return found
+
+    def _prepared(self, data: Microdata) -> tuple[list[Ladder], Evaluator, NodeLoss]:
+        """The levels of the keys, what judges a node, and what it loses."""
+        keys = self._keys(data.schema)
+        data.require_values(keys, owner=OWNER)
+        ladders = [ladder_from_hierarchy(key, data.categories(key), data.schema[key].hierarchy) for key in keys]
+        codes = data.codes(keys)
+        evaluator = Evaluator.of(
+            ladders, codes, self.model(), weights=data.weights(),
+            sensitive=data.codes(self.sensitive) if self.sensitive else None, copies=data.copies,
+        )  # fmt: skip
+        return ladders, evaluator, self._loss(ladders, codes, data.copies)
 
     def _has_household_keys(self, schema: Schema) -> bool:
         return schema.household_id is not None and any(schema[key].is_household for key in self._keys(schema))

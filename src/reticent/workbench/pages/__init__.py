@@ -1,12 +1,13 @@
 """The pages of the workbench, one file each. A new page is its file and one line here, in the order of the list of steps."""
 
 from reticent.web.site import Page
-from reticent.workbench.pages import audit, data, describe, plan, protect, risk, table
+from reticent.workbench.pages import audit, data, describe, explore, plan, protect, risk, table
 
 PAGES: tuple[Page, ...] = (
     data.PAGE,
     describe.PAGE,
     risk.PAGE,
+    explore.PAGE,
     plan.PAGE,
     protect.PAGE,
     table.PAGE,

@@ -1,0 +1,220 @@
+"""Explore: the lattice of generalisations, and candidates on a map of risk and loss; a point that is picked becomes the plan."""
+
+import json
+from typing import Any
+
+from reticent.base.errors import ReticentError
+from reticent.jobs.explore_view import check_explore
+from reticent.web.environment import shown_name
+from reticent.web.figures import Point, scatter
+from reticent.web.lattice import LatticeNode, lattice_figure
+from reticent.web.parts import Cell, Column, Row, Table
+from reticent.web.site import Go, Note, Page, View, Visit, address
+from reticent.web.toml_text import TomlText, parse
+from reticent.workbench import explore_engine as engine
+from reticent.workbench.project import Project
+
+MOST_KEYS = 4
+FIRST = """
+[explore]
+draws = 1
+fresh = 1
+most_risk = 0.05
+
+[[candidate]]
+method = "local-suppression"
+"""
+
+
+def show(visit: Visit[Project]) -> View | Go:
+    """Lattice and map of the project."""
+    return _shown(visit)
+
+
+def _shown(visit: Visit[Project], text: str = "", wrong: str = "") -> View | Go:
+    project = visit.state
+    if not project.ready:
+        return Go(address("data"))
+    names = project.names("key")
+    chosen = _chosen(visit, names)
+    k = min(max(visit.number("k", 3), 2), 1000)
+    share = min(max(visit.number("share", 0), 0), 50)
+    state = project.plan("explore")
+    facts: dict[str, Any] = {
+        "names": names, "chosen": chosen, "k": k, "share": share, "lattice": None, "most_keys": MOST_KEYS, "node": None,
+        "plan_version": project.need("file").read().version, "file": project.need("file").name, "map": None, "candidate": None,
+        "now": state.read() if state else None, "text": text or (state.read().text if state else ""), "wrong": wrong,
+        "explore_file": state.name if state else f"{project.stem}.explore.toml", "first": _first(project),
+    }  # fmt: skip
+    works = []
+    if chosen:
+        works.append(visit.works.ask(engine.lattice, *_data(project), tuple(names[at] for at in chosen), k, share / 100,
+                                     title="Looking at the lattice"))  # fmt: skip
+        if works[0].done:
+            facts |= _lattice(visit, works[0].value(), facts)
+    measured = visit.works.seen(engine.candidates, *_question(project)) if state else None
+    if measured is not None:
+        works.append(measured)
+        if measured.done:
+            facts |= _map(visit, measured.value())
+    error = next((str(one.error) for one in works if one.error), "")
+    running = next((one for one in works if one.running), None)
+    return View("explore.html", facts, error=error, work=running, status=422 if wrong else 200)
+
+
+def _first(project: Project) -> str:
+    """A text to begin with: the plan's data, and the first candidates."""
+    return TomlText("version = 1\n").set_section("data", project.source()).text + FIRST
+
+
+def _chosen(visit: Visit[Project], names: list[str]) -> list[int]:
+    asked = [
+        int(one) for one in visit.query.get("keys", "").split(".") if one.isascii() and one.isdigit() and len(one) < 6
+    ]
+    ticked = [at for at in range(len(names)) if visit.query.get(f"key{at}") == "on"]
+    return [at for at in dict.fromkeys([*asked, *ticked]) if at < len(names)][:MOST_KEYS]
+
+
+def _data(project: Project) -> tuple[str, str, Any]:
+    return json.dumps(project.source(), sort_keys=True, default=str), str(project.folder), project.stamp()
+
+
+def _question(project: Project) -> tuple[str, str, Any]:
+    state = project.need("explore")
+    return str(state.path), state.read().version, project.stamp()
+
+
+def _link(facts: dict[str, Any], **other: Any) -> str:
+    keys = ".".join(str(at) for at in facts["chosen"])
+    return address("explore", keys=keys, k=facts["k"], share=facts["share"] or "", **other)
+
+
+def _lattice(visit: Visit[Project], found: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
+    """The drawing, and the node that is looked at: the asked one, else the safe one that loses least."""
+    nodes, allowed = found["nodes"], found["allowed"]
+    safe = [at for at, one in enumerate(nodes) if one["unsafe"] <= allowed]
+    best = min(safe, key=lambda at: nodes[at]["loss"]) if safe else None
+    number = visit.number("node", -1 if best is None else best)
+    number = number if 0 <= number < len(nodes) else (best or 0)
+    drawn = lattice_figure(
+        f"Lattice of {len(nodes)} recodings: all detail at the bottom, one group at the top",
+        [LatticeNode(tuple(one["node"]), at in set(safe), at == number, _link(facts, node=at, anchor="attacker"),
+                     f"{one['unsafe']:,} records unsafe, {100 * one['loss']:.1f} % of the detail lost")
+         for at, one in enumerate(nodes)],
+    )  # fmt: skip
+    one = nodes[number]
+    return {
+        "lattice": found, "drawn": drawn, "n_safe": len(safe), "best": best, "number": number, "node": one,
+        "node_safe": number in safe, "levels": [
+            (shown_name(key, 40), f"level {level} of {len({tuple(x['node'])[at] for x in nodes}) - 1}")
+            for at, (key, level) in enumerate(zip(found["keys"], one["node"], strict=True))
+        ],
+    }  # fmt: skip
+
+
+def _map(visit: Visit[Project], found: dict[str, Any]) -> dict[str, Any]:
+    points, number = found["points"], visit.number("candidate", -1)
+    first = next((at for at, one in enumerate(points) if one["chosen"]), 0)
+    number = number if 0 <= number < len(points) else first
+    measured = [(at, one) for at, one in enumerate(points) if not one["failed"]]
+    most = found["most"]
+    drawn = scatter(
+        "Risk and loss of the candidates",
+        [Point(one["loss"], one["risk"],
+               f"{shown_name(one['candidate'], 80)}: risk {100 * one['risk']:.2f} %, loss {one['loss']:.3g}",
+               address("explore", candidate=at, anchor="map"), most is None or one["risk"] <= most, at == number)
+         for at, one in measured],
+        x="loss (0 nothing lost, 1 everything)", y="risk (0 to 1)",
+        front=sorted((one["loss"], one["risk"]) for _, one in measured if one["front"]), limit=most,
+    ) if measured else None  # fmt: skip
+    columns = (
+        Column("Candidate"),
+        Column("Risk", num=True),
+        Column("Loss", num=True),
+        Column("On the front"),
+        Column("Verdict"),
+    )
+    rows = tuple(
+        Row((
+            Cell(shown_name(one["candidate"], 80), href=address("explore", candidate=at, anchor="map")),
+            Cell("–" if one["failed"] else f"{100 * one['risk']:.2f} %"), Cell("–" if one["failed"] else f"{one['loss']:.3g}"),
+            Cell("yes" if one["front"] else "no", muted=True),
+            _verdict(one, most),
+        ), on=at == number)
+        for at, one in enumerate(points)
+    )  # fmt: skip
+    return {
+        "map": found, "map_drawn": drawn, "map_table": Table("Candidates", columns, rows), "candidate_number": number,
+        "candidate": points[number] if points else None, "most": most,
+    }  # fmt: skip
+
+
+def _verdict(one: dict[str, Any], most: float | None) -> Cell:
+    if one["failed"]:
+        return Cell("failed", verdict="not judged")
+    held = most is None or one["risk"] <= most
+    return Cell("within the limit", verdict="held") if held else Cell("above the limit", verdict="not held")
+
+
+def act(visit: Visit[Project]) -> View | Go:
+    """Save and measure the candidates, or put a node or a candidate into the plan."""
+    project, sent = visit.state, visit.sent
+    if "text" in sent:
+        return _measure(visit)
+    state = project.need("file")
+    text = TomlText(state.read().text)
+    if "node" in sent:
+        steps = _steps_of_node(visit)
+        for step in steps:
+            text = text.insert("step", len(text.entries("step")), step)
+        state.change(text.text, version=sent.get("version"), what="node of the lattice")
+    elif "candidate" in sent:
+        points = visit.works.ask(engine.candidates, *_question(project), patience=1).value()["points"]
+        number = sent.number("candidate")
+        while text.entries("step"):
+            text = text.remove("step", 0)
+        for step in points[number]["steps"] if 0 <= number < len(points) else []:
+            text = text.insert("step", len(text.entries("step")), step)
+        state.change(text.text, version=sent.get("version"), what="candidate picked")
+    return Go(address("plan"))
+
+
+def _steps_of_node(visit: Visit[Project]) -> list[dict[str, Any]]:
+    """The steps that give a node: recode by level, or leave a variable out that has no levels."""
+    project, sent = visit.state, visit.sent
+    names = project.names("key")
+    chosen = [int(one) for one in sent.get("keys").split(".") if one.isdigit() and int(one) < len(names)]
+    work = visit.works.ask(engine.lattice, *_data(project), tuple(names[at] for at in chosen), sent.number("k", 3),
+                           sent.number("share", 0) / 100, patience=60)  # fmt: skip
+    found, number = work.value(), sent.number("node")
+    node = found["nodes"][number]["node"] if 0 <= number < len(found["nodes"]) else []
+    steps: list[dict[str, Any]] = []
+    for name, level in zip(found["keys"], node, strict=False):
+        depth = found["trees"][name]
+        if level and depth is not None:
+            steps.append({"method": "recode", "variable": name, "level": depth - level})
+        elif level:
+            steps.append({"method": "remove-identifiers", "variables": [name]})
+    return steps
+
+
+def _measure(visit: Visit[Project]) -> View | Go:
+    """Save the text of the exploration, and measure its candidates."""
+    project, text = visit.state, visit.sent.get("text").replace("\r\n", "\n")
+    try:
+        check_explore(parse(text, owner="exploration"), owner="exploration")
+    except ReticentError as err:
+        return _shown(visit, text, str(err))
+    known = project.plan("explore") is not None
+    state = project.need("explore")
+    state.change(text, version=visit.sent.get("version") if known else state.read().version, what="candidates")
+    visit.works.ask(engine.candidates, *_question(project), title="Measuring the candidates", again=True)
+    return Go(address("explore", anchor="map"))
+
+
+def note(project: Project) -> Note:
+    """Nothing is said before the page is opened."""
+    return Note()
+
+
+PAGE = Page("explore", "Explore", "File", show, act, note)
