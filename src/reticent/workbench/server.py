@@ -50,6 +50,7 @@ def serve(target: Path | None, *, say: Say, port: int = 0, browser: bool = True)
             door.bind((HOST, port))
         except OSError:
             raise ReticentError(f"open: port {port} is taken; leave out --port, or give another.") from None
+        door.listen()  # a browser that is quicker than the server waits, instead of being refused
         made = site(project, door.getsockname()[1])
         made.works.warm("reticent.workbench.engine")
         try:
