@@ -29,9 +29,10 @@ KINDS = {
     "table": "table",
     "candidates": "explore",
     "policy": "queries",
-    "ledger": "queries",
     "step": "file",
     "risk": "file",
+    "output": "file",
+    "ledger": "queries",
 }
 
 PLAN = """\

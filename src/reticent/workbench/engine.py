@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent.base.errors import PlanError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, silent
 from reticent.jobs.look import FileLook, look_at
@@ -129,6 +130,8 @@ def _histogram(risk: Any) -> list[int] | None:
 def write(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> list[list[str]]:
     """Write what a plan names, from the run that was judged (or one made anew); a file that does not hold is refused."""
     file = read_file_plan(Path(plan))
+    if file.plan.ledger is not None:
+        raise PlanError("the plan has a [ledger], so only a release writes: go on with the page Release.")
     run = _run(plan, version, stamp, Reporter(progress))
     run.verdict.require()
     write_outputs(file.plan, run)

@@ -1,0 +1,44 @@
+"""Release and ledger: name the ledger, judge, record and write; the entry is listed, verified, revoked."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from web.asking import Bench
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    made = Bench(tmp_path_factory.mktemp("firms"), "firms")
+    yield made
+    made.site.works.close()
+
+
+def test_a_table_is_judged_recorded_written_verified_and_revoked(bench: Bench) -> None:
+    assert "No plan names a ledger" in bench.get("/ledger")
+    bench.send("/table", {"dimensions": ["", "", "region"], "response": "", "shape": "1"})
+    assert "What will be written" in bench.get("/release?plan=table")
+    missing = bench.send("/release?plan=table", {"plan": "table", "path": "", "name": "", "save": "1"}, 422)
+    assert "is missing" in missing
+    bench.send(
+        "/release?plan=table", {"plan": "table", "path": "firms.ledger", "name": "counts", "create": "on", "save": "1"}
+    )
+    refused = bench.send("/table", {"path": "firms.table.csv", "write": "1"})
+    assert "only a release writes" in refused + bench.get("/table")
+    bench.send("/release?plan=table", {"plan": "table", "judge": "1"})
+    page = bench.get("/release?plan=table")
+    assert "Held: safe with all earlier releases" in page
+    assert not (bench.folder / "firms.table.csv").exists()
+    assert "Nothing has been released yet" in bench.get("/ledger")
+    bench.send("/release?plan=table", {"plan": "table", "release": "1"})
+    assert "Released: entry" in bench.get("/release?plan=table")
+    assert (bench.folder / "firms.table.csv").exists()
+    assert "counts" in bench.get("/ledger")
+    assert "0 of 1 releases" in bench.get("/ledger?find=nothing-like-that")
+    bench.send("/ledger", {"verify": "1"})
+    assert "Intact" in bench.get("/ledger")
+    entry = bench.get("/ledger").split('href="/ledger?entry=')[1].split("#")[0].split("&")[0].split('"')[0]
+    assert "Reason for revoking" in bench.get(f"/ledger?entry={entry}")
+    assert "reason" in bench.send(f"/ledger?entry={entry}", {"number": entry, "reason": " "}, 422)
+    bench.send(f"/ledger?entry={entry}", {"number": entry, "reason": "published by mistake, replaced next week"})
+    assert "revoked" in bench.get("/ledger")
