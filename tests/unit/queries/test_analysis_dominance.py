@@ -124,12 +124,12 @@ def test_models_and_correlations_do_not_lean_on_a_giant(item: str, tmp_path: Pat
 def test_a_dominated_category_is_no_predictor(tmp_path: Path) -> None:
     """Overall the firm is not too large, but in its category it is: the coefficient would show it."""
     rng = np.random.default_rng(5)
-    region = np.array(["n"] * 12 + ["s"] * 388)
-    turnover = np.concatenate([[9000.0], rng.uniform(50, 150, 11), rng.uniform(400, 900, 388)]).round()
+    region = np.array(["n"] * 20 + ["s"] * 380)
+    turnover = np.concatenate([[9000.0], rng.uniform(50, 150, 19), rng.uniform(400, 900, 380)]).round()
     frame = pl.DataFrame({"region": region, "turnover": turnover, "staff": rng.uniform(1, 9, 400).round(1)})
     policy = Policy(mode="analysis", filters=("region",), responses=("turnover", "staff"), dominance=(1, 40.0))
     db = ProtectedDatabase(
-        Microdata.of(frame, SCHEMA), policy=policy, secret=1, test_secret=True, ledger=tmp_path / "d.ledger"
+        Microdata.of(frame, SCHEMA), policy=policy, secret=3, test_secret=True, ledger=tmp_path / "d.ledger"
     )
     assert isinstance(db.ask("SELECT LINREG(turnover, region, staff) FROM data", user="u"), Refusal)
     assert "cross product" in str(db.history()[-1]["staff"])

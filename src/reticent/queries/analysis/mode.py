@@ -1,8 +1,8 @@
 """The mode `analysis`: statistics of subsampled universes, after the rules of the U.S. Census Bureau's analysis server."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,10 +12,11 @@ from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import PlanError
 from reticent.data.parameters import Parameters, build
 from reticent.queries.analysis.blur import blur_factors, blurred, respondent_ids
+from reticent.queries.analysis.covering import covering_rows, draw_of, parts_of, shown_sets
 from reticent.queries.analysis.dominance import Shares
 from reticent.queries.analysis.drop_q import kept_rows
 from reticent.queries.analysis.linked import link_units
-from reticent.queries.analysis.pairs import NearPairs
+from reticent.queries.analysis.pairs import Measurements
 from reticent.queries.analysis.regression import (
     RegressionRules,
     absorb_sparse,
@@ -36,6 +37,8 @@ from reticent.queries.refusals import RISK, Answer, Row, StaffReason
 from reticent.queries.statistics import design_matrix
 
 LARGE = 20
+LEAST_LOST = 2
+PAIRS = "pairs: a record would be the difference of too many universes that are nearly the same"
 DROPPED = "A few records are left out, and values are slightly changed."
 LIMITED = "A few records are left out, values are slightly changed, and those that outweigh all others are limited."
 
@@ -85,7 +88,7 @@ class AnalysisMode:
     options: AnalysisOptions
     stratum: Ints = field(repr=False)
     shares: Shares
-    near_pairs: NearPairs = field(repr=False)
+    near_pairs: Measurements = field(repr=False)
     _responses: dict[str, Floats] = field(default_factory=dict, repr=False)
     name: ClassVar[str] = "analysis"
     guarantee: ClassVar[str] = (
@@ -93,9 +96,10 @@ class AnalysisMode:
         "computed without a few records, chosen once for ever for each universe and stratum, so that two universes that "
         "differ by one record agree in what they lost only with a small probability; no record is the difference of more such "
         "pairs in its stratum than the policy allows (with 4 pairs and up to 5 records dropped, an attacker who averages them "
-        "still mistakes a value of 0 or 1 once in four times, unless a regression on a public number tells which records "
+        "still mistakes a value of 0 or 1 once in five times, unless a regression on a public number tells which records "
         "were dropped), in all versions of the data together, and padding with other "
-        "strata draws nothing anew. Each "
+        "strata draws nothing anew. A regression has one sample for each universe, in which each category of at least "
+        "`category` records loses a few, and each category that it shows counts as a universe. Each "
         "respondent's values carry a factor, "
         "drawn once for ever, so that averaging over many universes comes no nearer to a value than that. A respondent who "
         "holds more of a sum, or of a sum of squares, than the policy's dominance and p percent rules allow counts only as "
@@ -122,7 +126,7 @@ class AnalysisMode:
     def decide(self, request: Request) -> Decision:
         """Check the universe of every cell, subsample it, and compute."""
         reasons: list[StaffReason] = []
-        rows, answered = [], []
+        rows, answered, fitted = [], [], []
         for number, cell in enumerate(request.cells):
             broken = self._broken(cell.records)
             sample = None if broken else self._sample(cell.records)
@@ -134,9 +138,10 @@ class AnalysisMode:
                     values.append(None)
                 else:
                     values.append(found)
-            if any(value is not None for value in values):
-                self.near_pairs.answer(self.setting.universe.records(cell.records), cell.records.version)
-                answered.append(number)
+            told = [place for place, value in enumerate(values) if value is not None]
+            self._remember(cell.records, [request.query.statistics[place] for place in told])
+            answered += [number] if told else []
+            fitted += [[number, place] for place in told if request.query.statistics[place].name in REGRESSIONS]
             rows.append(Row(cell.group, tuple(values)))
         if all(value is None for row in rows for value in row.values):
             return Decision(RISK, tuple(dict.fromkeys(reasons)))
@@ -144,13 +149,34 @@ class AnalysisMode:
         # the same words with every answer: whether anything was limited is not told
         note = LIMITED if self.shares.there else DROPPED
         answer = Answer(columns, tuple(rows), request.query.by, self.name, (note,))
-        return Decision(answer, tuple(dict.fromkeys(reasons)), {"cells": answered})
+        return Decision(answer, tuple(dict.fromkeys(reasons)), {"cells": answered, "fits": fitted})
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
         """Take over which universes of any version were answered (version 0.1.0 did not say: then all of the request)."""
-        for number in remember.get("cells", range(len(request.cells))):
-            records = request.cells[number].records
-            self.near_pairs.answer(self.setting.universe.records(records), records.version)
+        statistics = request.query.statistics
+        every = range(len(request.cells))
+        for number in remember.get("cells", every):
+            plain = [statistic for statistic in statistics if statistic.name not in REGRESSIONS]
+            fits = remember.get("fits", [[cell, place] for cell in every for place in range(len(statistics))])
+            shown = [statistics[place] for cell, place in fits if cell == number]
+            self._remember(request.cells[number].records, [*plain, *shown])
+
+    def _remember(self, records: RecordSet, told: Sequence[Statistic]) -> None:
+        """Count what was told of a universe: its sums, and the categories that each regression shows."""
+        rows = self.setting.universe.records(records)
+        if any(statistic.name not in REGRESSIONS for statistic in told):
+            self.near_pairs.answer(rows, records.version)
+        for statistic in told:
+            if statistic.name in REGRESSIONS:
+                draw, shown = self._shown(statistic, records)
+                self.near_pairs.answer(rows, records.version, draw, shown)
+
+    def _shown(self, statistic: Statistic, records: RecordSet) -> tuple[int, list[Ints]]:
+        """The name of the sample that a regression is worked out from, and the sets of records that it shows."""
+        universe, model = self.setting.universe, statistic.regression
+        version = universe.versions[records.version]
+        draw = draw_of(universe.records(records), version.data.record_ids(), model, version)
+        return draw, shown_sets(universe, records, model)
 
     def _broken(self, records: RecordSet) -> str | None:
         """The universe rule that a set of records breaks, however it was asked for."""
@@ -171,7 +197,7 @@ class AnalysisMode:
         if bool(((sizes > 0) & (sizes < self.options.joint_gamma)).any()):
             return "Universe Gamma in a stratum"
         if self.near_pairs.too_many(rows, records.version):
-            return "pairs: a record would be the difference of too many universes that are nearly the same"
+            return PAIRS
         return None
 
     def _few_respondents(self, masks: list[NDArray[np.bool_]], version: int) -> bool:
@@ -190,6 +216,18 @@ class AnalysisMode:
         rows = universe.records(records)
         kept = kept_rows(rows, ids, self.stratum, most=self.options.drop, secret=secret)
         return Sample(universe, records, kept, self.shares, self._response)
+
+    def _covering(self, statistic: Statistic, sample: Sample) -> Sample:
+        """The sample of a regression, in which every category that is shown has lost a few records."""
+        universe, model = self.setting.universe, statistic.regression
+        version, rows = universe.versions[sample.records.version], universe.records(sample.records)
+        parts = parts_of(rows, model, version)
+        names = f"cover:{len(parts)}:{draw_of(rows, version.data.record_ids(), model, version)}"
+        sizes = (self.options.category, self.options.drop)
+        kept = covering_rows(
+            rows, version.data.record_ids(), parts, sizes=sizes, secret=self.setting.secret.child(names)
+        )
+        return replace(sample, kept=kept)
 
     def _response(self, name: str) -> Floats:
         """The values of a response in the current version, each with its respondent's factor."""
@@ -215,14 +253,19 @@ class AnalysisMode:
         return found if finite(found) else "beyond floating-point numbers"
 
     def _regression(self, statistic: Statistic, sample: Sample, full: RecordSet) -> Any:
+        draw, shown = self._shown(statistic, sample.records)
+        universe, version = self.setting.universe, sample.records.version
+        if self.near_pairs.too_many(universe.records(sample.records), version, draw, shown):
+            return PAIRS
+        sample = self._covering(statistic, sample)
         rows = sample.complete_rows(statistic.variables)
         linear = statistic.name == "linreg"
         numbers = sample.numbers(statistic.regression, rows, limit_response=linear)
         if numbers is None:
             return NOBODY
-        design, response, labels = design_matrix(
-            self.setting.universe, full, statistic, rows=rows, numbers=numbers.__getitem__
-        )
+        design, response, labels = design_matrix(universe, full, statistic, rows=rows, numbers=numbers.__getitem__)
+        covered = _covered(shown_sets(universe, full, statistic.regression), rows)
+        design, labels = design[:, covered], tuple(label for label, kept in zip(labels, covered) if kept)
         policy = self.setting.policy
         rules = RegressionRules(self.options.category, policy.r_squared, policy.leverage)
         design, labels = absorb_sparse(design, labels, rules.least)
@@ -249,6 +292,11 @@ class AnalysisMode:
             "n": fit.n,
             "synthetic_residuals": synthetic_residuals(fit, secret, noise=self.options.noise),
         }
+
+
+def _covered(shown: Sequence[Ints], kept: Ints) -> list[bool]:
+    """Which columns, after the intercept, are about records of which enough were left out."""
+    return [True, *(len(rows) - int(np.isin(rows, kept).sum()) >= LEAST_LOST for rows in shown)]
 
 
 def _fingerprint(design: Floats, labels: tuple[str, ...], response: Floats) -> str:
@@ -296,7 +344,9 @@ def analysis(setting: Setting) -> AnalysisMode:
     shares = Shares.of(setting.policy, setting.universe.known_entities(), reach=options.reach)
     units = link_units(setting.universe, strata)
     own = units.strata[0][units.of_rows[-1]]
-    return AnalysisMode(setting, options, own, shares, NearPairs(units, options.joint_gamma, options.pairs))
+    return AnalysisMode(
+        setting, options, own, shares, Measurements.of(units, near=options.joint_gamma, most=options.pairs)
+    )
 
 
 def _default_strata(version: Version, options: AnalysisOptions) -> tuple[str, ...]:

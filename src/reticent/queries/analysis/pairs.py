@@ -8,7 +8,8 @@ of the data count together: the same records in a new version are no new chance.
 """
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,21 +24,23 @@ def attacker_error(most: int, pairs: int, share: float = 0.5) -> float:
     """How probably an attacker mistakes a value of 0 or 1 after so many pairs, where `share` of the others have a 1.
 
     A pair gives the value plus the difference of what two draws lost: q records each, q uniform on {2, …, most}, of which
-    a binomial number have a 1. The attacker averages the pairs and decides at ½ (normal approximation).
+    a binomial number have a 1. The attacker learns each q from a count beside the sum, takes the pairs with small q for
+    more, and decides at ½ (normal approximation).
 
-    >>> round(attacker_error(5, 4), 2), round(attacker_error(5, 110), 4)
-    (0.26, 0.0003)
+    >>> round(attacker_error(5, 4), 2), round(attacker_error(5, 110), 5)
+    (0.22, 2e-05)
     """
     sizes = np.arange(2, most + 1)
-    noise = 2.0 * float(sizes.var() * share**2 + sizes.mean() * share * (1 - share))
-    return 0.5 * math.erfc(0.5 / math.sqrt(2.0 * noise / pairs))
+    noise = np.add.outer(sizes, sizes) * share * (1 - share)
+    return 0.5 * math.erfc(0.5 * math.sqrt(pairs * float((1.0 / noise).mean()) / 2.0))
 
 
 @dataclass
 class NearPairs:
     """The sets answered in each stratum, and in how many near pairs each respondent was part of the difference.
 
-    Several versions of a data set may have several strata; a difference that is small by any of them counts.
+    Several versions of a data set may have several strata; a difference that is small by any of them counts. `draw` names
+    the sample of an answer: the same set with another sample is another measurement.
     """
 
     units: Units
@@ -45,6 +48,7 @@ class NearPairs:
     most: int
     _members: list[Ints] = field(default_factory=list, repr=False)
     _seen: list[Bytes] = field(default_factory=list, repr=False)
+    _draws: list[Ints] = field(default_factory=list, repr=False)
     _pairs: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
     def __post_init__(self) -> None:
@@ -53,35 +57,62 @@ class NearPairs:
             cuts = np.flatnonzero(np.diff(stratum[order])) + 1
             self._members += np.split(order, cuts)
         self._seen = [np.zeros((0, (len(part) + 7) // 8), dtype=np.uint8) for part in self._members]
+        self._draws = [np.zeros(0, dtype=np.int64) for _ in self._members]
         self._pairs = np.zeros(int(self.units.respondent.max(initial=-1)) + 1, dtype=np.int64)
 
-    def too_many(self, rows: Ints, version: int) -> bool:
+    def too_many(self, rows: Ints, version: int, draw: int = 0) -> bool:
         """Whether a universe of a version would bring a respondent into more near pairs than allowed."""
-        return bool((self._pairs[self._differences(rows, version)[0]] >= self.most).any())
+        more = self._differences(rows, version, draw)[0]
+        return bool((self._pairs[more > 0] + more[more > 0] > self.most).any())
 
-    def answer(self, rows: Ints, version: int) -> None:
+    def answer(self, rows: Ints, version: int, draw: int = 0) -> None:
         """Remember an answered universe."""
-        touched, fresh = self._differences(rows, version)
-        self._pairs[touched] += 1
+        more, fresh = self._differences(rows, version, draw)
+        self._pairs += more
         for number, packed in fresh:
             self._seen[number] = np.vstack((self._seen[number], packed))
+            self._draws[number] = np.append(self._draws[number], draw)
 
-    def _differences(self, rows: Ints, version: int) -> tuple[Ints, list[tuple[int, Bytes]]]:
-        """The respondents by whom a universe differs a little from answered ones, and its sets that are new in a stratum."""
+    def _differences(self, rows: Ints, version: int, draw: int) -> tuple[Ints, list[tuple[int, Bytes]]]:
+        """In how many new near pairs each respondent is the difference, and the sets that are new in a stratum."""
         inside = np.zeros(len(self.units.respondent), dtype=bool)
         inside[self.units.of_rows[version][rows]] = True
-        touched: list[Ints] = []
+        more = np.zeros(len(self._pairs), dtype=np.int64)
         fresh: list[tuple[int, Bytes]] = []
         for number, (members, seen) in enumerate(zip(self._members, self._seen)):
             packed = np.packbits(inside[members])
             differs = seen ^ packed
             sizes = np.bitwise_count(differs).sum(axis=1) if len(seen) else np.zeros(0, dtype=np.int64)
-            if bool((sizes == 0).any()):
+            if bool(((sizes == 0) & (self._draws[number] == draw)).any()):
                 continue
             fresh.append((number, packed))
-            close = differs[sizes < self.near]
-            if len(close):
-                bits = np.unpackbits(np.bitwise_or.reduce(close, axis=0))[: len(members)]
-                touched.append(members[bits.astype(bool)])
-        units = np.concatenate([*touched, np.zeros(0, dtype=np.int64)]).astype(np.int64)
-        return np.unique(self.units.respondent[units]), fresh
+            for pair in differs[(sizes > 0) & (sizes < self.near)]:
+                bits = np.unpackbits(pair)[: len(members)].astype(bool)
+                more[np.unique(self.units.respondent[members[bits]])] += 1
+        return more, fresh
+
+
+@dataclass
+class Measurements:
+    """Near pairs in each stratum, and in the whole file for the categories that a regression shows beside its universe."""
+
+    strata: NearPairs
+    whole: NearPairs
+
+    @classmethod
+    def of(cls, units: Units, *, near: int, most: int) -> "Measurements":
+        """Nothing is answered yet."""
+        undivided = replace(units, strata=(np.zeros(len(units.respondent), dtype=np.int64),))
+        return cls(NearPairs(units, near, most), NearPairs(undivided, near, most))
+
+    def too_many(self, rows: Ints, version: int, draw: int = 0, shown: Sequence[Ints] = ()) -> bool:
+        """Whether a universe, or a set that its regression shows, would make too many near pairs."""
+        if self.strata.too_many(rows, version, draw):
+            return True
+        return any(self.whole.too_many(part, version, draw) for part in (rows, *shown))
+
+    def answer(self, rows: Ints, version: int, draw: int = 0, shown: Sequence[Ints] = ()) -> None:
+        """Remember what was answered."""
+        self.strata.answer(rows, version, draw)
+        for part in (rows, *shown):
+            self.whole.answer(part, version, draw)
