@@ -176,7 +176,8 @@ class AnalysisMode:
         universe, model = self.setting.universe, statistic.regression
         version = universe.versions[records.version]
         draw = draw_of(universe.records(records), version.data.record_ids(), model, version)
-        return draw, shown_sets(universe, records, model)
+        # smaller ones are absorbed into the reference
+        return draw, [part for part in shown_sets(universe, records, model) if len(part) >= self.options.category]
 
     def _broken(self, records: RecordSet) -> str | None:
         """The universe rule that a set of records breaks, however it was asked for."""
