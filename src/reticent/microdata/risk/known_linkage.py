@@ -24,6 +24,7 @@ from reticent.microdata.risk.linkage_coordinates import Coordinates
 from reticent.microdata.risk.linkage_distance import uniquely_linked
 from reticent.microdata.risk.linkage_likelihood import codes_changed, likelihood_linked
 from reticent.microdata.risk.respondents import respondents_of, respondents_shown
+from reticent.microdata.risk.weights_rarity import expected_weights
 from reticent.microdata.trace import Trace, numbers_of, positions, values_of
 
 
@@ -54,7 +55,9 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
     columns = known_columns(trace, masked, known)
     who = respondents_of(trace.original)
     found: dict[str, float] = {}
-    for attacker, chosen in attackers(columns) if here.size else ():
+    rarity = _weights_by_rarity(trace, masked, known, columns) if here.size else []
+    by_rarity = [(f"{name}, weights by rarity", chosen) for name, chosen in attackers(rarity)]
+    for attacker, chosen in [*attackers(columns), *by_rarity] if here.size else ():
         both = [_linked(chosen, own, here, who, turned=turned) for turned in (False, True)]
         best = max(both, key=lambda unique: int(unique.sum()))
         linked[here] |= best
@@ -73,6 +76,16 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
         found[label] = float(told.mean())
     took = time.perf_counter() - started
     return KnownLinkage(known, masked.n_records, trace.original.n_records, tuple(found.items()), linked, took)
+
+
+def _weights_by_rarity(
+    trace: Trace, masked: Microdata, known: Sequence[str], columns: Sequence[Column]
+) -> list[Column]:
+    """The columns of one who knows how a method changes weights by how rare records are; none where it does not."""
+    weight = trace.original.schema.weight
+    if weight is None or weight not in known or len(columns) != len(known):
+        return []
+    return expected_weights(trace.original, columns, list(known).index(weight))
 
 
 def _by_pairs(columns: Sequence[Column], here: Ints, who: Ints | None) -> list[tuple[str, Ints, NDArray[np.bool_]]]:
