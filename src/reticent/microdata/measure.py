@@ -57,6 +57,8 @@ class FileRisk:
             facts["share of the risk by key"] = dict(self.shares.shares)
         if self.suda is not None:
             facts["suda contribution by key"] = self.suda.key_contributions
+        if table is not None and self.suda is None:
+            facts["not measured"] = "the share of each key and SUDA: there are too many keys or combinations"
         if self.semantics is not None:
             facts["semantics"] = {
                 str(row.semantics): {
