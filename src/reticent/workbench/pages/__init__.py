@@ -1,7 +1,19 @@
 """The pages of the workbench, one file each. A new page is its file and one line here, in the order of the list of steps."""
 
 from reticent.web.site import Page
-from reticent.workbench.pages import audit, data, describe, explore, ledger, plan, protect, release, risk, table
+from reticent.workbench.pages import (
+    audit,
+    data,
+    describe,
+    explore,
+    ledger,
+    plan,
+    protect,
+    queries,
+    release,
+    risk,
+    table,
+)
 
 PAGES: tuple[Page, ...] = (
     data.PAGE,
@@ -12,6 +24,7 @@ PAGES: tuple[Page, ...] = (
     protect.PAGE,
     table.PAGE,
     audit.PAGE,
+    queries.PAGE,
     release.PAGE,
     ledger.PAGE,
 )
