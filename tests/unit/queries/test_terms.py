@@ -229,7 +229,7 @@ def test_models_are_refused_by_metadata_and_policy(item: str, mode: str, words: 
         (Limits(factors=1), "LINREG(pay, sex, grade, sex * grade)", "not at all"),
         (Limits(factors=2), "LINREG(pay, sex, grade, hours, sex * grade, sex * hours, grade * hours, sex * grade * hours)",
          "2 variables at most"),
-        (Limits(columns=6), "LINREG(pay, region, trade, region * trade)", "too many columns"),
+        (Limits(columns=6), "LINREG(pay, region, trade, sex, region * trade)", "too many columns"),
     ],
 )  # fmt: skip
 def test_the_policy_limits_models(limits: Limits, item: str, words: str, tmp_path: Path) -> None:
