@@ -14,7 +14,7 @@ from reticent.releases.verifier import verify
 def judged(history: History, seed: int) -> str:
     """How a history ends: safe, exposed only jointly, exposed by one release alone, or undecided."""
     version = Version(history.world.ground, None, history.world.values)
-    system = JointSystem([version], insiders=history.insiders)
+    system = JointSystem([version], insiders="protect" if history.insiders else "")
     done = []
     for release in history.releases:
         verdict = system.judge(release.facts)

@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from reticent.base.arrays import Ints
 from reticent.base.plain import as_plain
@@ -29,6 +29,7 @@ class FileRecipe:
     file: MaskedFile
     steps: tuple[MaskingMethod, ...]
     recorded: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    relations: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def of(cls, run: ProtectedFile, steps: tuple[MaskingMethod, ...]) -> "FileRecipe":

@@ -3,6 +3,7 @@
 From this, the data and the ground the facts are stated again, whatever other releases need the ground to have.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +15,9 @@ from reticent.base.plain import as_plain
 from reticent.data.facts import Facts
 from reticent.data.parameters import build, to_plain
 from reticent.data.published_table import PUBLISHED, PublishedTable
+from reticent.data.response_relations import parse_relation
 from reticent.data.table import Dimension, Respondents, Table
-from reticent.tables.facts_left import facts_of_table, shown_parts
+from reticent.tables.facts_left import facts_of_table, known_bounds, shown_parts
 from reticent.tables.methods import TABLE_METHODS, TableMethod
 from reticent.tables.result import ProtectedTable
 from reticent.tabulation.ground import GroundedData
@@ -25,13 +27,14 @@ Required = Mapping[tuple[str, ...], tuple[float, float]]
 
 @dataclass(frozen=True, eq=False)
 class ShownTable:
-    """One published table, its dimensions, and what must stay possible of its unsafe cells (by codes)."""
+    """One published table, its dimensions, what must stay possible of its unsafe cells, what is known beforehand (by codes)."""
 
     published: PublishedTable
     dimensions: tuple[Dimension, ...] = field(repr=False)
     response: str | None
     weighted: bool
     required: Required = field(repr=False)
+    known: Required = field(default_factory=dict, repr=False)
 
     def frame(self) -> Table:
         """A table of these dimensions without cells: facts need its shape only."""
@@ -49,16 +52,29 @@ class TableRecipe:
     tables: tuple[ShownTable, ...]
     method: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    relations: tuple[str, ...] = ()
+    insiders: str = "exact"
 
     @classmethod
-    def of(cls, results: Sequence[ProtectedTable], method: TableMethod) -> "TableRecipe":
-        """The recipe of what a run would publish."""
-        shown = [
-            ShownTable(published, table.dimensions, table.response, table.weighted, required)
-            for result in results
-            for published, table, required in shown_parts(result)
-        ]
-        return cls(tuple(shown), method.name, to_plain(method))
+    def of(
+        cls,
+        results: Sequence[ProtectedTable],
+        method: TableMethod,
+        *,
+        relations: Sequence[str] = (),
+        insiders: str = "exact",
+        bounded: bool = False,
+    ) -> "TableRecipe":
+        """The recipe of what a run would publish, with the relations that it declares and what insiders are kept from.
+
+        With `bounded` the attacker knows the bounds of the plan, in every later release too.
+        """
+        shown = []
+        for result in results:
+            for (published, table, required), known in zip(shown_parts(result), known_bounds(result), strict=True):
+                own = known if bounded else {}
+                shown.append(ShownTable(published, table.dimensions, table.response, table.weighted, required, own))
+        return cls(tuple(shown), method.name, to_plain(method), tuple(relations), insiders)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -67,8 +83,15 @@ class TableRecipe:
 
     @property
     def responses(self) -> tuple[str, ...]:
-        """What the tables add up."""
-        return tuple(dict.fromkeys(shown.response for shown in self.tables if shown.response is not None))
+        """What the tables add up, and what relations relate to it."""
+        own = [shown.response for shown in self.tables if shown.response is not None]
+        related = [name for text in self.relations for name in parse_relation(text).names]
+        return tuple(dict.fromkeys((*own, *related)))
+
+    @property
+    def counts(self) -> bool:
+        """Whether a table counts records."""
+        return any(shown.response is None for shown in self.tables)
 
     def facts(self, grounded: GroundedData, name: str) -> tuple[Facts, ...]:
         """What each of the tables tells."""
@@ -82,6 +105,7 @@ class TableRecipe:
                 method,
                 release=f"{name} ({number})" if many else name,
                 required=shown.required,
+                known=shown.known,
             )
             for number, shown in enumerate(self.tables, start=1)
         )
@@ -93,12 +117,16 @@ class TableRecipe:
             "method": self.method,
             "options": as_plain(self.options),
             "tables": [_table_to_plain(shown) for shown in self.tables],
+            "relations": list(self.relations),
+            "insiders": self.insiders,
         }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "TableRecipe":
         """The recipe back from plain data."""
-        return cls(tuple(_table_from_plain(one) for one in plain["tables"]), plain["method"], plain["options"])
+        tables = tuple(_table_from_plain(one) for one in plain["tables"])
+        relations, insiders = tuple(plain.get("relations", ())), plain.get("insiders", "exact")
+        return cls(tables, plain["method"], plain["options"], relations, insiders)
 
 
 def _table_to_plain(shown: ShownTable) -> dict[str, Any]:
@@ -120,7 +148,12 @@ def _table_to_plain(shown: ShownTable) -> dict[str, Any]:
         },
         "undeclared": {name: sorted(codes) for name, codes in published.undeclared.items()},
         "required": [[list(codes), low, high] for codes, (low, high) in shown.required.items()],
+        "known": [[list(codes), _end(low), _end(high)] for codes, (low, high) in shown.known.items()],
     }
+
+
+def _end(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _table_from_plain(plain: Mapping[str, Any]) -> ShownTable:
@@ -135,7 +168,11 @@ def _table_from_plain(plain: Mapping[str, Any]) -> ShownTable:
         **plain["shown_as"],
     )
     required = {tuple(codes): (low, high) for codes, low, high in plain["required"]}
-    return ShownTable(published, dimensions, plain["response"], plain["weighted"], required)
+    known = {
+        tuple(codes): (-math.inf if low is None else low, math.inf if high is None else high)
+        for codes, low, high in plain.get("known", ())
+    }
+    return ShownTable(published, dimensions, plain["response"], plain["weighted"], required, known)
 
 
 def _dimension_to_plain(dimension: Dimension) -> dict[str, Any]:

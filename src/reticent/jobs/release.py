@@ -11,7 +11,7 @@ from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret, release_secret
 from reticent.data.microdata import Microdata
 from reticent.data.plan import DataSection, LedgerSection, Plan, read_toml
-from reticent.data.table_plan import TablePlan, read_table_plan
+from reticent.data.table_plan import BoundsOptions, TablePlan, read_table_plan
 from reticent.history.answers import Answers, Beside
 from reticent.history.book import Book, Recipe, blobs_of, require
 from reticent.history.file_recipe import FileRecipe
@@ -120,6 +120,7 @@ def _section(own: LedgerSection | None, ledger: str | None, name: str | None, pa
 
 def _tables(plan: TablePlan, section: LedgerSection, progress: Progress) -> _Prepared:
     check_outputs(plan)
+    _check_together(plan)
     request = request_from_plan(plan)
     records = request.tables[0].records
     if records is None:
@@ -130,8 +131,24 @@ def _tables(plan: TablePlan, section: LedgerSection, progress: Progress) -> _Pre
     for result in results:
         result.require(accept_exposed=plan.protect.accept_exposed)
     contents = result_contents(plan.by_response(), results)
-    recipe = TableRecipe.of(results, request.method)
+    bounded = any(section.a_priori or section.bounds != BoundsOptions() for section in plan.tables)
+    recipe = TableRecipe.of(
+        results, request.method, relations=request.relations, insiders=plan.protect.insiders, bounded=bounded
+    )
     return _Prepared(section, plan.data, records, plan.folder, recipe, results, lambda: write_contents(contents))
+
+
+def _check_together(plan: TablePlan) -> None:
+    """Refuse what a ledger would not know of: tables that were published without it, and what groups of respondents know."""
+    if plan.attack.releases or any(section.released for section in plan.tables):
+        raise PlanError(
+            "[table]: released and [attack] releases name tables that the ledger does not know of, so that later releases "
+            "would not be judged with them. Release them with this ledger, or leave them out."
+        )
+    if plan.protect.coalition > 1:
+        raise PlanError(
+            "[protect]: with a ledger single respondents are reckoned with, no coalition; leave coalition out."
+        )
 
 
 def _file(plan: Plan, section: LedgerSection, notes: tuple[str, ...], progress: Progress) -> _Prepared:

@@ -70,6 +70,10 @@ class Insiders:
             return wanted
         return min(wanted, known + far) if upper else max(wanted, known + far)
 
+    def owns(self, owner: int, sight: int) -> bool:
+        """Whether a watched sum is of values of one respondent only."""
+        return bool((self.system.owner[self.system.sights[sight].places] == owner).all())
+
     def _public(self) -> tuple[Ints, Ints]:
         layout = self.system.layout
         return np.concatenate([c.low for c in layout.columns]), np.concatenate([c.high for c in layout.columns])

@@ -8,7 +8,7 @@ import numpy as np
 from reticent.base.arrays import Array, Ints
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.data.facts import COUNT, OWN, Fact, Facts, Term
-from reticent.releases.part import Judge, Part
+from reticent.releases.part import Inside, Judge, Part
 from reticent.releases.programs import Limits
 from reticent.releases.system import Layout, Share, System
 from reticent.releases.unknowns import Columns, Version, columns_of
@@ -30,15 +30,20 @@ class _Trial:
 
 
 class JointSystem:
-    """All releases of the versions of a data set; `judge` says whether one more may go out, `accept` takes it in."""
+    """All releases of the versions of a data set; `judge` says whether one more may go out, `accept` takes it in.
 
-    def __init__(self, versions: Sequence[Version], *, limits: Limits | None = None, insiders: bool = False) -> None:
+    `insiders` says what respondents, who know their own values, are kept from: nothing more than everybody, exact values
+    of what is watched, or everything within its required interval ("protect").
+    """
+
+    def __init__(self, versions: Sequence[Version], *, limits: Limits | None = None, insiders: Inside = "") -> None:
         if not versions:
             raise ParameterError("JointSystem: at least one version is needed.")
         self.versions, self.limits, self.insiders = tuple(versions), limits or Limits(), insiders
         self.accepted: list[tuple[Facts, int]] = []
         self.parts: dict[Responses, Part] = {}
         self._columns: dict[str, Columns] = {}
+        self._known_groups: set[Responses] = set()  # responses that known releases relate, which have no part yet
 
     def judge(self, new: Facts, *, version: int | None = None, most_exposures: int = 1) -> JointVerdict:
         """Whether a release is safe together with all accepted ones; stops when so many exposures are found."""
@@ -50,8 +55,8 @@ class JointSystem:
         parts: dict[Responses, Part] = {}
         replaced: set[Responses] = set()
         exposures: list[Exposure] = []
-        for responses, share in _separated(new):
-            before, joined = self._joined(responses)
+        for joined, share in _separated(new, self._groups()):
+            before = self.parts[joined] if joined in self.parts else self._rebuilt(joined)
             ruling = self._judge(before, share, number, joined).rule(most_exposures=most_exposures, relax=relax)
             parts[joined] = ruling.part
             replaced |= {own for own in self.parts if own <= joined}
@@ -94,6 +99,7 @@ class JointSystem:
         self.accepted.append((facts, number))
         told = {name for responses, _ in _separated(facts) for name in responses}
         self.parts = {own: part for own, part in self.parts.items() if not own & told}
+        self._known_groups |= {responses for responses, _ in _separated(facts)}
 
     def witnesses(self) -> Iterator[Witness]:
         """For each watch and each of its ends a point that satisfies all that is accepted, for the verifier."""
@@ -125,7 +131,7 @@ class JointSystem:
         before = Part(replace(system, names=names), before.pool)
         told = system.layout.told(share, version, len(self.accepted), system.n_unknowns)
         complete = COUNT not in joined or all(own.ground.complete for own in self.versions)
-        inside = self.insiders and joined != {COUNT}
+        inside = "" if joined == {COUNT} else self.insiders
         return Judge(before, told, self.limits, insiders=inside, complete=complete)
 
     def state(self) -> dict[str, Array]:
@@ -144,11 +150,13 @@ class JointSystem:
             own = {name.partition(".")[2]: array for name, array in state.items() if name.split(".")[0] == number}
             self.parts[joined] = self._rebuilt(joined).restored(own)
 
-    def _joined(self, responses: Responses) -> tuple[Part, Responses]:
-        """The part that some responses belong to; parts that they relate are made into one."""
-        touched = [own for own in self.parts if own & responses]
-        joined = responses.union(*touched)
-        return (self.parts[joined] if touched == [joined] else self._rebuilt(joined)), joined
+    def _groups(self) -> list[Responses]:
+        """Which responses belong together by what is known so far: no two groups overlap."""
+        groups: list[Responses] = []
+        for own in {*self.parts, *self._known_groups}:
+            touched = [group for group in groups if group & own]
+            groups = [group for group in groups if not group & own] + [own.union(*touched)]
+        return groups
 
     def _rebuilt(self, joined: Responses) -> Part:
         """The part of some responses from the accepted releases; movements are looked for when they are needed."""
@@ -174,9 +182,12 @@ class JointSystem:
         return tuple(dict.fromkeys(facts.release for facts in every if not facts.certified))
 
 
-def _separated(facts: Facts) -> list[tuple[Responses, Share]]:
-    """A release as one for each set of responses that its facts relate, also by auxiliary unknowns."""
-    groups: list[tuple[set[str | int], list[int]]] = []
+def _separated(facts: Facts, related: Sequence[Responses] = ()) -> list[tuple[Responses, Share]]:
+    """A release as one for each set of responses that its facts relate, also by auxiliary unknowns.
+
+    `related` are sets of responses that are related already: what the release tells of them belongs together.
+    """
+    groups: list[tuple[set[str | int], list[int]]] = [(set(own), []) for own in related]
     for number, fact in enumerate(facts.facts):
         names: set[str | int] = set()
         for term in fact.terms:
@@ -191,7 +202,8 @@ def _separated(facts: Facts) -> list[tuple[Responses, Share]]:
     for watch in facts.watches:
         if not any(watch.response in group for group, _ in groups):
             groups.append(({watch.response}, []))
-    return [_share(facts, group, members) for group, members in groups]
+    watched = {watch.response for watch in facts.watches}
+    return [_share(facts, group, members) for group, members in groups if members or group & watched]
 
 
 def _share(facts: Facts, group: set[str | int], members: list[int]) -> tuple[Responses, Share]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -82,10 +83,14 @@ class Ruling:
     unsettled: bool
 
 
+Inside = Literal["", "exact", "protect"]
+"""What respondents are kept from beyond everybody: nothing more, exact values, or everything within required intervals."""
+
+
 class Judge:
     """The work on one part for one release."""
 
-    def __init__(self, before: Part, told: Told, limits: Limits, *, insiders: bool, complete: bool) -> None:
+    def __init__(self, before: Part, told: Told, limits: Limits, *, insiders: Inside, complete: bool) -> None:
         self.before, self.told, self.limits, self.complete = before, told, limits, complete
         self.system = before.system.with_release(told)
         self.low, self.high = self.system.class_bounds()
@@ -121,6 +126,11 @@ class Judge:
                     exposures.append(found)
                     if relax:
                         self._relax(sight, upper=upper)
+                if len(exposures) >= most_exposures:
+                    return self._ruling(exposures)
+            known = self._known_exactly(sight) if self._with_insiders == "exact" else None
+            if known is not None:
+                exposures.append(known)
                 if len(exposures) >= most_exposures:
                     return self._ruling(exposures)
         return self._ruling(exposures)
@@ -188,7 +198,7 @@ class Judge:
             if isinstance(found, Exposure):
                 return found
             shown.append(found)
-        if self._insiders is not None:
+        if self._with_insiders == "protect":
             failed = self._for_insiders(shown, sight, upper)
             if failed is not None:
                 return failed
@@ -275,6 +285,23 @@ class Judge:
             if isinstance(found, Exposure):
                 return found
             shown.append(found)
+        return None
+
+    def _known_exactly(self, sight: int) -> Exposure | None:
+        """Movements until each respondent is left in doubt about a watched sum; what they own alone is theirs to know."""
+        assert self._insiders is not None
+        moving = [k for k, reached in enumerate(self.reached) if reached[sight]]
+        value = int(self.values[sight])
+        for owner in sorted(frozenset.intersection(*(self._excluding(k) for k in moving)) if moving else ()):
+            if self._insiders.owns(owner, sight) or any(
+                self.reached[k][sight] and owner not in self._excluding(k) for k in range(len(self.reached))
+            ):
+                continue
+            found = self._reach(sight, value + 1, True, owner)
+            if isinstance(found, Exposure):
+                found = self._reach(sight, value - 1, False, owner)
+            if isinstance(found, Exposure):
+                return found
         return None
 
     def _excluding(self, number: int) -> frozenset[int]:

@@ -4,6 +4,7 @@ A published value is an equation, or an interval where it was rounded or changed
 watch. That cells add up needs no facts: they are sums over the same atoms and units.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -110,6 +111,18 @@ def shown_parts(result: ProtectedTable) -> list[tuple[PublishedTable, Table, Req
     return found
 
 
+def known_bounds(result: ProtectedTable) -> list[Required]:
+    """What the attacker of a plan knows beforehand of the cells of each published table, by codes."""
+    if result.joint is not None:
+        return [known for own in result.by_response() for known in known_bounds(own)]
+    problem, found = result.problem, []
+    for number in result._numbers:
+        table, members = result.system.parts[number], result.system.members[number]
+        ends = zip(problem.lower_bound[members].tolist(), problem.upper_bound[members].tolist(), strict=True)
+        found.append({table.cell_codes(cell): (low, high) for cell, (low, high) in enumerate(ends) if low < high})
+    return found
+
+
 def _required(result: ProtectedTable, table: Table, members: Ints) -> Required:
     """What must stay possible of each unsafe cell: its value less and plus its levels, as far as its bounds leave room."""
     problem, levels = result.problem, result.outcome.levels
@@ -131,8 +144,12 @@ def facts_of_table(
     *,
     release: str,
     required: Mapping[tuple[str, ...], tuple[float, float]] | None = None,
+    known: Mapping[tuple[str, ...], tuple[float, float]] | None = None,
 ) -> Facts:
-    """The facts of one published table; `table` has its dimensions, `required` what must stay possible, by codes."""
+    """The facts of one published table; `table` has its dimensions.
+
+    `required` is what must stay possible, `known` what the attacker knows of cells beforehand, both by codes.
+    """
     response = response_of(grounded, table)
     if response is None:
         return Facts(release, (), certified=False, beyond=WEIGHTED)
@@ -157,6 +174,7 @@ def facts_of_table(
     ]
     if response != COUNT and exact and not published.signed:
         facts += _emptiness(rows, cells)
+    facts += _beforehand(rows, places, known or {})
     watches = _watches(rows, told, places, required or {}, release)
     return Facts(release, tuple(facts), (), watches, certified=not told.beyond, beyond=told.beyond)
 
@@ -247,6 +265,20 @@ def _emptiness(rows: Rows, cells: CellAtoms) -> list[Fact]:
         if not rows.inner[row] or not len(atoms) or (status == HIDDEN and rows.published.hides_empty):
             continue
         found.append(Fact((Term.total(COUNT, atoms),), *((0, 0) if status == EMPTY else (1, None))))
+    return found
+
+
+def _beforehand(rows: Rows, places: _Places, known: Mapping[tuple[str, ...], tuple[float, float]]) -> list[Fact]:
+    """What the attacker knows of cells before anything is published."""
+    found = []
+    for row, codes in enumerate(rows.published.codes):
+        low, high = known.get(codes, (-np.inf, np.inf))
+        ends = (
+            math.ceil(low * rows.scale - 1e-9) if np.isfinite(low) else None,
+            math.floor(high * rows.scale + 1e-9) if np.isfinite(high) else None,
+        )
+        if ends != NOTHING and len(own := places.of(row)):
+            found.append(Fact((Term.total(places.response, own),), *ends))
     return found
 
 

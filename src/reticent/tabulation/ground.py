@@ -14,10 +14,10 @@ from reticent.data.facts import COUNT, LARGEST, MISSING, OWN, Fact, Facts, Groun
 from reticent.data.microdata import Microdata
 from reticent.data.record_marks import record_words
 from reticent.data.response_relations import COUNT as RELATION_COUNT
-from reticent.data.response_relations import ResponseRelation
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.tabulate import MAX_DECIMALS, decimals_of
+from reticent.tabulation.tied_responses import Tie
 
 MOST_ATOMS = 200_000
 """Up to so many combinations are listed, empty ones included; of more, only those that occur."""
@@ -178,27 +178,37 @@ def _bounds(data: Microdata, name: str, decimals: int, given: tuple[float | None
     return ends
 
 
-def facts_of_relations(grounded: GroundedData, relations: Sequence[ResponseRelation], *, release: str) -> Facts:
-    """What relations between responses tell of every unit: `tot = dom + exp` holds record by record.
+def facts_of_ties(grounded: GroundedData, ties: Sequence[Tie], classes: Ints, *, release: str) -> Facts:
+    """What relations between responses tell of the sums over each class of atoms: `tot = dom + exp` holds there too.
 
-    They are no release's own; whoever knows them knows them of every release of the data.
+    They are no release's own; whoever knows them knows them of every release of the data. Responses that the ground does
+    not have are unknown altogether, so that relations with them tell nothing.
     """
-    facts = []
-    for relation in relations:
-        names = [name for name in relation.names if name != RELATION_COUNT]
-        if any(name not in grounded.decimals for name in names):
+    ground, facts = grounded.ground, []
+    for tie in ties:
+        coefs = dict(zip(tie.relation.names, tie.relation.coefs, strict=True))
+        counted = 0 if RELATION_COUNT in grounded.decimals else coefs.pop(RELATION_COUNT, 0)
+        if any(name not in grounded.decimals for name in coefs):
             continue
-        most = max(grounded.decimals[name] for name in names)
-        sign = dict(zip(relation.names, relation.coefs, strict=True))
-        ones = sign.get(RELATION_COUNT, 0) * 10**most
-        there = np.logical_and.reduce([grounded.there(name) for name in names])
-        for unit in np.flatnonzero(there).tolist():
-            terms = tuple(
-                Term(name, np.array([unit]), np.array([sign[name] * 10 ** (most - grounded.decimals[name])]))
-                for name in names
-            )
-            facts.append(Fact(terms, -ones, None if relation.inequality else -ones))
+        most = max((grounded.decimals[name] for name in coefs), default=0)
+        for number in np.unique(classes[ground.atom_of_unit]).tolist():
+            atoms = classes == number
+            units = grounded.units_of(atoms)
+            terms = [
+                _weighted(name, grounded.units(name, units), coef * 10 ** (most - grounded.decimals[name]))
+                for name, coef in coefs.items()
+            ]
+            if counted:
+                terms.append(_weighted(COUNT, np.flatnonzero(atoms), counted * 10**most))
+            slack = math.ceil(tie.rounding * 10**most * len(units))
+            if any(len(term.places) for term in terms):
+                own = tuple(term for term in terms if len(term.places))
+                facts.append(Fact(own, -slack, None if tie.relation.inequality else slack))
     return Facts(release, tuple(facts))
+
+
+def _weighted(response: str, places: Ints, weight: int) -> Term:
+    return Term(response, places, np.full(len(places), weight, dtype=np.int64))
 
 
 def classes_of(ground: Ground, known: Sequence[Facts]) -> Ints:

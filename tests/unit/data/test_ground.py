@@ -9,7 +9,8 @@ from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
 from reticent.data.response_relations import parse_relation
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.tabulation.ground import facts_of_relations, ground_of
+from reticent.tabulation.ground import facts_of_ties, ground_of
+from reticent.tabulation.tied_responses import Tie
 
 
 def _data() -> Microdata:
@@ -55,18 +56,17 @@ def test_values_are_whole_numbers_of_the_last_decimal() -> None:
         ground_of(_data(), ("a",), responses=("dom",), bounds={"dom": (0.0, 4.0)})
 
 
-def test_relations_hold_record_by_record() -> None:
+def test_relations_hold_class_by_class() -> None:
     grounded = ground_of(_data(), ("a",), responses=("dom", "exp", "tot"))
-    facts = facts_of_relations(
-        grounded, [parse_relation("tot = dom + exp"), parse_relation("exp <= tot")], release="data"
-    )
+    ties = [Tie(parse_relation("exp <= tot")), Tie(parse_relation("tot = dom + exp"))]
+    facts = facts_of_ties(grounded, ties, np.arange(grounded.ground.n_atoms), release="data")
     values = grounded.values
     for fact in facts.facts:
         total = sum(int((values[term.response][term.places] * term.weights).sum()) for term in fact.terms)
         assert fact.low is not None
         assert total >= fact.low
         assert fact.high is None or total <= fact.high
-    assert len(facts.facts) == 3 + 4
+    assert len(facts.facts) == 2 * 4
 
 
 def test_marks_follow_records() -> None:
