@@ -6,6 +6,7 @@ from reticent.workbench.pages import (
     data,
     describe,
     explore,
+    hierarchies,
     ledger,
     plan,
     protect,
@@ -18,6 +19,7 @@ from reticent.workbench.pages import (
 PAGES: tuple[Page, ...] = (
     data.PAGE,
     describe.PAGE,
+    hierarchies.PAGE,
     risk.PAGE,
     explore.PAGE,
     plan.PAGE,

@@ -1,0 +1,167 @@
+"""Hierarchies: the tree of each variable, by digits, from a file or from groups; how many codes stand at each level."""
+
+import json
+from typing import Any
+
+from reticent.base.errors import ReticentError
+from reticent.jobs.hierarchy_view import write_groups
+from reticent.web.environment import shown_name
+from reticent.web.parts import Cell, Column, Node, Row, Table
+from reticent.web.site import Go, Note, Page, View, Visit, address
+from reticent.web.toml_text import TomlText
+from reticent.workbench import hierarchy_engine as engine
+from reticent.workbench.project import Project, stamp_of
+
+FIELDS = ("digits", "file", "groups")
+
+
+def show(visit: Visit[Project]) -> View | Go:
+    """All trees, and the form of one variable."""
+    return _shown(visit, "", "")
+
+
+def _shown(visit: Visit[Project], field: str, wrong: str) -> View | Go:
+    project = visit.state
+    if not project.ready:
+        return Go(address("data"))
+    work = visit.works.ask(engine.trees, *_question(project), title="Reading the codes")
+    schema, number = project.schema(), visit.sent.number("variable", visit.number("variable", -1))
+    facts: dict[str, Any] = {
+        "state": schema.read() if schema else None, "rows": None, "chosen": None, "number": number, "nodes": (), "wrong": wrong,
+        "field": field, "sent": {name: visit.sent.get(name) for name in FIELDS}, "file": schema.name if schema else "",
+    }  # fmt: skip
+    if work.done:
+        names = project.names()
+        found = work.value()
+        facts["rows"] = _table(names, found, number)
+        if 0 <= number < len(names) and names[number] in found:
+            own = project.variables()[number].get("hierarchy")
+            one = found[names[number]]
+            facts |= {
+                "chosen": {"name": names[number], **one},
+                "nodes": _nodes(one["tree"]) if visit.show_values else (),
+            }
+            if not wrong:
+                digits = own.get("digits", []) if isinstance(own, dict) else []
+                facts["sent"] = {
+                    "digits": ", ".join(map(str, digits)),
+                    "file": own if isinstance(own, str) else "",
+                    "groups": "",
+                }
+    return View(
+        "hierarchies.html",
+        facts,
+        error=str(work.error or ""),
+        work=work if work.running else None,
+        status=422 if wrong else 200,
+    )
+
+
+def _question(project: Project) -> tuple[str, str, Any]:
+    files = [one["hierarchy"] for one in project.variables() if isinstance(one.get("hierarchy"), str)]
+    stamp = (*project.stamp(), *(stamp_of(project.folder / name) for name in files))
+    return json.dumps(project.source(), sort_keys=True, default=str), str(project.folder), stamp
+
+
+def _table(names: list[str], found: dict[str, dict[str, Any]], chosen: int) -> Table:
+    columns = (
+        Column("Variable"),
+        Column("Codes in the data", num=True),
+        Column("Levels below the total", num=True),
+        Column("Codes at each level"),
+    )
+    rows = []
+    for at, name in enumerate(names):
+        if name not in found:
+            continue
+        tree = found[name]["tree"]
+        levels = Cell(" · ".join(f"{n:,}" for n in tree["counts"])) if tree else Cell("no tree", muted=True)
+        link = address("hierarchies", variable=at)
+        rows.append(
+            Row((
+                Cell(shown_name(name, 60), href=link), Cell(f"{found[name]['n_codes']:,}"),
+                Cell(str(tree["depth"]) if tree else "–"), levels,
+            ), on=at == chosen)
+        )  # fmt: skip
+    return Table("Variables with codes and their trees", columns, tuple(rows))
+
+
+def _nodes(tree: dict[str, Any] | None) -> tuple[Node, ...]:
+    """The tree with its codes; only after "show values"."""
+    if tree is None:
+        return ()
+    below: dict[int, list[int]] = {}
+    for node, parent in enumerate(tree["parents"]):
+        below.setdefault(parent, []).append(node)
+
+    def made(node: int) -> Node:
+        inner = below.get(node, [])
+        return Node(
+            tree["codes"][node],
+            f"{len(inner):,} codes" if inner else "",
+            open=node == 0,
+            below=tuple(made(one) for one in inner),
+        )
+
+    return tuple(made(node) for node in below.get(-1, []))
+
+
+def act(visit: Visit[Project]) -> View | Go:
+    """Give a variable a tree, or take it away; the schema file is changed."""
+    project, sent = visit.state, visit.sent
+    schema, number = project.schema(), sent.number("variable")
+    names = project.names()
+    if schema is None or not 0 <= number < len(names):
+        return Go(address("hierarchies"))
+    field = next((name for name in FIELDS if f"by-{name}" in sent), "")
+    try:
+        value = _value(visit, names[number], number, field)
+    except ReticentError as err:
+        return _shown(visit, field, str(err))
+    text = TomlText(schema.read().text)
+    entry = {key: old for key, old in text.entries("variable")[number].items() if key != "hierarchy"}
+    changed = text.set_entry("variable", number, {**entry, **({"hierarchy": value} if value else {})})
+    schema.change(changed.text, version=sent.get("version"), what="hierarchy")
+    return Go(address("hierarchies", variable=number))
+
+
+def _value(visit: Visit[Project], name: str, number: int, field: str) -> Any:
+    """What the schema says of the tree, checked against the codes; nothing takes the tree away."""
+    project, sent = visit.state, visit.sent
+    if not field:
+        return None
+    digits = tuple(int(one) for one in sent.get("digits").replace(",", " ").split() if one.isascii() and one.isdigit())
+    file = sent.get("file").strip()
+    if field == "groups":
+        return _grouped(visit, name, number)
+    asked = (digits, "") if field == "digits" else ((), file)
+    visit.works.ask(
+        engine.check, *_question(project), name, *asked, title="Checking the tree", patience=30, again=True
+    ).value()
+    return {"digits": list(digits)} if field == "digits" else file
+
+
+def _grouped(visit: Visit[Project], name: str, number: int) -> str:
+    """Groups as a file, which takes the place of an earlier one only when it covers every code."""
+    project = visit.state
+    lines = [line.partition(":") for line in visit.sent.get("groups").splitlines() if line.strip()]
+    groups = [(group.strip(), [code.strip() for code in codes.split(",")]) for group, _, codes in lines]
+    file = f"{project.stem}.{number + 1}.hrc"
+    trial = project.folder / f".{file}"
+    try:
+        write_groups(trial, groups)
+        asked = (*_question(project), name, (), trial.name)
+        visit.works.ask(engine.check, *asked, title="Checking the tree", patience=30, again=True).value()
+    finally:
+        trial.unlink(missing_ok=True)
+    write_groups(project.folder / file, groups)
+    return file
+
+
+def note(project: Project) -> Note:
+    """How many variables have a tree."""
+    n = sum(1 for one in project.variables() if one.get("hierarchy")) if project.ready else 0
+    return Note("done", str(n)) if n else Note()
+
+
+PAGE = Page("hierarchies", "Hierarchies", "Prepare", show, act, note)
