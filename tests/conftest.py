@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +30,15 @@ def shared_folder() -> Path | None:
         if candidate and (Path(candidate) / "data").is_dir():
             return Path(candidate)
     return None
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's chromium, one for all tests of a worker: a second one cannot be started beside it."""
+    from web.browsing import browsing
+
+    with browsing() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

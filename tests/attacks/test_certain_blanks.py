@@ -54,7 +54,8 @@ def test_no_blank_is_certain_whatever_numbers_the_codes_are(gap: int) -> None:
         universe = [data.frame.table[name].unique().sort().to_list() for name in KEYS]
         assert certain(rows, universe, 2) == 0
         found = run.result.steps[0].facts["inferred"]
-        assert found == {"blanks": found["blanks"], "inferred": 0, "kind": "exact"}
+        few = 2 ** found["blanks"] <= MOST_FILES  # each blank has two possible values
+        assert found == {"blanks": found["blanks"], "inferred": 0, "kind": "exact" if few else "lower bound"}
         blanks += found["blanks"]
     assert blanks > 20
 

@@ -106,3 +106,36 @@ def test_simulatable_does_not_share_a_ledger_with_tables(reticent: CommandLine, 
     ran = reticent("ask", database, FOLLOWS, "--user", "ann")
     assert ran.code == 8
     assert "without looking at values" in ran.sentence
+
+
+def test_answers_that_add_up_to_a_hidden_cell_are_refused(reticent: CommandLine, folder: Path) -> None:
+    """turnover = home + abroad in each record: both by query would give the hidden turnover of A × z."""
+    rows = (folder / "firms.csv").read_text().splitlines()
+    split = [
+        f"{row},{int(row.split(',')[3]) // 3},{int(row.split(',')[3]) - int(row.split(',')[3]) // 3}"
+        for row in rows[1:]
+    ]
+    (folder / "firms.csv").write_text("\n".join([rows[0] + ",home,abroad", *split]) + "\n")
+    more = "".join(f'[[variable]]\nname = "{n}"\nrole = "sensitive"\nkind = "numeric"\n' for n in ("home", "abroad"))
+    (folder / "firms.schema.toml").write_text(tables.SCHEMA + more)
+    database = folder / "firms.db.toml"
+    database.write_text(DATABASE.replace('["turnover"]', '["turnover", "home", "abroad"]'))
+    assert reticent("release", tables.plan(folder, "first")).code == 0
+    where = "FROM data WHERE ind = 'A' AND size = 'z'"
+    answered = [ask(reticent, database, f"SELECT SUM({name}) {where}")["answered"] for name in ("home", "abroad")]
+    assert not all(answered)
+
+
+def test_a_second_noisy_table_needs_a_word(reticent: CommandLine, folder: Path) -> None:
+    noisy = '[protect]\nmethod = "adjust"\n\n[output]'
+    for name in ("one", "two"):
+        path = tables.plan(folder, name, '["ind", "size"]' if name == "one" else '["size", "ind"]')
+        accepted = 'accept_uncertified = "a test of noise"\n'
+        path.write_text(path.read_text().replace("[output]", noisy) + accepted)
+    assert reticent("release", folder / "one.toml").code == 0
+    ran = reticent("release", folder / "two.toml")
+    assert ran.code == 5
+    assert "accept_repeat" in ran.sentence
+    path = folder / "two.toml"
+    path.write_text(path.read_text() + "accept_repeat = true\n")
+    assert reticent("release", path).code == 0

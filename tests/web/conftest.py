@@ -1,22 +1,14 @@
-"""What the tests of pages share: a browser, and a small labour survey."""
+"""What the tests of pages share: a small labour survey."""
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from web.browsing import BUNDLED, browsing
+from web.browsing import BUNDLED
 
 SECRET = hashlib.sha256(b"a secret of tests").hexdigest()
 LAST_HOUSEHOLD = 300
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    with browsing() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -125,10 +125,16 @@ def _meaning(variable: Variable) -> tuple[Any, ...]:
 def parameters_key(method: Any) -> str:
     """All parameters of a method as one text; equal ones in another spelling (1 and 1.0) give the same text.
 
-    Fields whose metadata say `keyed: False` change speed, not results.
+    Fields whose metadata say `keyed: False` change speed, not results. Those that were added to a method later say
+    `keyed: "if set"`, so that plans which do not use them draw what they always drew.
     """
-    fields = [field for field in dataclasses.fields(method) if field.metadata.get("keyed", True)]
+    fields = [field for field in dataclasses.fields(method) if _is_keyed(field, getattr(method, field.name))]
     return json.dumps({field.name: _plain(getattr(method, field.name)) for field in fields}, sort_keys=True)
+
+
+def _is_keyed(field: "dataclasses.Field[Any]", value: Any) -> bool:
+    keyed = field.metadata.get("keyed", True)
+    return bool(value != field.default) if keyed == "if set" else bool(keyed)
 
 
 def scale_key(scale: Sequence[Any]) -> str:

@@ -10,54 +10,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-
-from reticent.base.arrays import Ints
 from reticent.base.errors import NotProtectedError, ParameterError
-from reticent.data.facts import COUNT, OWN, Facts
+from reticent.data.facts import Facts
 from reticent.data.microdata import Microdata
 from reticent.data.record_marks import version_fingerprint
-from reticent.data.response_relations import COUNT as COUNT_NAME
-from reticent.data.response_relations import parse_relation
-from reticent.data.schema import Kind
-from reticent.data.table_plan import Insiders
 from reticent.history.file_recipe import FileRecipe
+from reticent.history.scene import AnswersTold, Recipe, Scene
 from reticent.history.table_recipe import TableRecipe
 from reticent.ledger.blobs import Blobs
 from reticent.ledger.chain import Entry, LedgerError
 from reticent.ledger.ledger import RELEASE, REVOCATION, Ledger, Turn
 from reticent.queries.database import VERSION
-from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
-from reticent.releases.unknowns import Version
 from reticent.releases.verdict import JointVerdict, Outcome
-from reticent.tabulation.ground import GroundedData, facts_of_ties, ground_of
-from reticent.tabulation.responses import ties_in_records
-from reticent.tabulation.tied_responses import Tie
 
 RELATED = "relations between responses"
-Recipe = TableRecipe | FileRecipe
 RECIPES: dict[str, type[Recipe]] = {"table": TableRecipe, "file": FileRecipe}
-
-
-class AnswersTold(Protocol):
-    """What a query database answered from the same ledger."""
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Everything that queries may select by."""
-        ...
-
-    @property
-    def responses(self) -> tuple[str, ...]:
-        """What queries may add up."""
-        ...
-
-    def facts(self, grounded: GroundedData) -> tuple[Facts, ...]:
-        """What each answer tells."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -88,6 +58,7 @@ class Judged:
     verdict: JointVerdict
     facts: Facts = field(repr=False)
     together_with: tuple[str, ...]
+    repeats: tuple[str, ...] = ()
 
 
 class Book:
@@ -114,37 +85,14 @@ class Book:
     def judge(self, recipe: Recipe, name: str, *, limits: Limits | None = None) -> Judged:
         """Whether a release is safe together with everything that the ledger holds."""
         self._check_data()
-        before = [(one.name, recipe_of(self.blobs, one)) for one in self.recorded() if one.name != name]
-        every = [*before, (name, recipe)]
-        ties = self._ties([own for _, own in every])
-        grounded = self._ground([own for _, own in every], ties)
-        told = {one: own.facts(grounded, one) for one, own in every if isinstance(own, TableRecipe)}
-        asked = () if self.answers is None else self.answers.facts(grounded)
-        classes = classes_of(grounded, [*(facts for own in told.values() for facts in own), *asked])
-        told |= {one: own.facts(grounded, one, classes) for one, own in every if isinstance(own, FileRecipe)}
-        for facts in (facts for own in told.values() for facts in own):
-            _check_true(grounded, facts)
+        before = {one.name: recipe_of(self.blobs, one) for one in self.recorded() if one.name != name}
+        scene = Scene.of(self.data, {**before, name: recipe}, self.answers)
+        told, related = scene.told()
         new = joined(told[name], name)
-        tables = [own for _, own in every if isinstance(own, TableRecipe)]
-        related = facts_of_ties(grounded, ties, classes, release=RELATED)
-        known = [related, *(facts for one, _ in before for facts in told[one]), *asked]
-        system = JointSystem((version_of(grounded),), limits=limits, insiders=_insiders(tables))
-        verdict = _nothing_watched(new, told) or _verdict(system, known, new)
-        counted = (f"{len(asked)} answers",) if asked else ()
-        return Judged(verdict, new, (*(one for one, _ in before), *counted))
-
-    def _ties(self, recipes: Sequence[Recipe]) -> list[Tie]:
-        """What holds between responses in each record: declared by any release, or shown by the records."""
-        declared = [parse_relation(text) for text in dict.fromkeys(text for own in recipes for text in own.relations)]
-        known = [name for name in self.data.schema.names if self.data.schema[name].kind is Kind.NUMERIC]
-        names = [name for name in dict.fromkeys(name for own in recipes for name in own.responses) if name in known]
-        names += [
-            name for name in (self.answers.responses if self.answers else ()) if name in known and name not in names
-        ]
-        names += [self.data.schema.weight] if self.data.schema.weight and self.data.schema.weight not in names else []
-        if COUNT_NAME not in self.data.schema and any(isinstance(own, TableRecipe) and own.counts for own in recipes):
-            names.append(COUNT_NAME)
-        return ties_in_records(self.data, names, declared) if len(names) > 1 or declared else []
+        known = [related, *(facts for one in before for facts in told[one]), *scene.asked]
+        verdict = _nothing_watched(new, told) or scene.system(known, limits).judge(new)
+        counted = (f"{len(scene.asked)} answers",) if scene.asked else ()
+        return Judged(verdict, new, (*before, *counted), _repeats(new, recipe, before, told))
 
     def record(self, turn: Turn, recipe: Recipe, name: str, **more: Any) -> int:
         """Write a release down; gives the number of its entry, an old one if exactly this was recorded before."""
@@ -171,27 +119,6 @@ class Book:
             if which in (one.name, str(one.number)):
                 return one
         raise ParameterError(f"ledger: there is no release {which!r}; `reticent ledger list` shows them.")
-
-    def _ground(self, recipes: Sequence[Recipe], ties: Sequence[Tie]) -> GroundedData:
-        known = set(self.data.schema.names)
-        asked = () if self.answers is None else self.answers.variables
-        named = (*(name for own in recipes for name in own.variables), *asked)
-        variables = dict.fromkeys(name for name in named if name in known)
-        tables = [own for own in recipes if isinstance(own, TableRecipe)]  # only they watch anything
-        added = (*(name for own in tables for name in own.responses), *(self.answers.responses if self.answers else ()))
-        added_up = [name for name in added if name in known]
-        if self.data.schema.weight and any(own.counts and shown.weighted for own in tables for shown in own.tables):
-            added_up.append(self.data.schema.weight)  # weighted counts add weights up
-        # numbers that only files show matter where a relation leads from them to a number that a table adds up
-        related = sorted(related_to(added_up, ties) & known)
-        responses = dict.fromkeys((*added_up, *related))
-        shown = [name for own in tables for name in own.responses if name in variables]
-        if shown:
-            raise ParameterError(
-                f"ledger: {shown[0]!r} is added up by a table and shown by codes in another release; the two cannot be judged "
-                "together. Leave it out of one of them."
-            )
-        return ground_of(self.data, tuple(variables), responses=[name for name in responses if name not in variables])
 
     def _check_data(self) -> None:
         """Refuse to go on where releases of other data are recorded: they cannot be judged together."""
@@ -225,56 +152,18 @@ def recipe_of(blobs: Blobs, one: Recorded) -> Recipe:
     return RECIPES[plain["form"]].from_plain(plain)
 
 
-def classes_of(grounded: GroundedData, told: Sequence[Facts]) -> Ints:
-    """The coarsest classes of atoms that all facts and watches of tables select as a whole."""
-    ground = grounded.ground
-    classes = np.zeros(ground.n_atoms, dtype=np.int64)
-    for facts in told:
-        selected = [(term.response, term.places) for fact in facts.facts for term in fact.terms]
-        for response, places in (*selected, *((watch.response, watch.places) for watch in facts.watches)):
-            inside = np.zeros(ground.n_atoms, dtype=np.int64)
-            inside[places if response == COUNT else ground.atom_of_unit[places]] = 1
-            classes = np.unique(2 * classes + inside, return_inverse=True)[1].ravel()
-    return classes
-
-
-def related_to(responses: Sequence[str], ties: Sequence[Tie]) -> set[str]:
-    """The responses and all names that relations connect with them."""
-    found = set(responses)
-    while more := {n for tie in ties if found & {*tie.relation.names} for n in tie.relation.names} - found:
-        found |= more
-    return found
-
-
-def _check_true(grounded: GroundedData, facts: Facts) -> None:
-    """Refuse facts that do not hold of the data: codes were read otherwise than the release was made."""
-    truth = {COUNT: grounded.counts, **grounded.values}
-    for fact in (fact for fact in facts.facts if all(term.response != OWN for term in fact.terms)):
-        total = sum(int(term.weights @ truth[term.response][term.places]) for term in fact.terms)
-        if (fact.low is not None and total < fact.low) or (fact.high is not None and total > fact.high):
-            raise _untrue(facts.release)
-    for watch in facts.watches:
-        if not watch.low <= int(watch.weights @ truth[watch.response][watch.places]) <= watch.high:
-            raise _untrue(facts.release)
-
-
-def _untrue(release: str) -> LedgerError:
-    return LedgerError(
-        f"ledger: what {release!r} states does not hold of these data as they are read now, so nothing can be judged with it. "
-        "Use the codes and hierarchies that it was made with."
+def _repeats(
+    new: Facts, recipe: Recipe, before: Mapping[str, Recipe], told: Mapping[str, Sequence[Facts]]
+) -> tuple[str, ...]:
+    """Earlier releases of the same variables whose noise a further one would average out."""
+    if new.certified:
+        return ()
+    shown = {*recipe.variables, *recipe.responses}
+    return tuple(
+        name
+        for name, own in before.items()
+        if shown & {*own.variables, *own.responses} and not all(facts.certified for facts in told[name])
     )
-
-
-def _verdict(system: JointSystem, known: Sequence[Facts], new: Facts) -> JointVerdict:
-    for facts in known:
-        if facts.facts or facts.watches:
-            system.know(facts)
-    return system.judge(new)
-
-
-def _insiders(tables: Sequence[TableRecipe]) -> Insiders:
-    """What respondents are kept from: the most that any release asked for."""
-    return "protect" if any(own.insiders == "protect" for own in tables) else "exact"
 
 
 def _nothing_watched(new: Facts, told: Mapping[str, Sequence[Facts]]) -> JointVerdict | None:
@@ -322,13 +211,7 @@ def _recorded(entry: Entry, revoked: Mapping[int, str]) -> Recorded:
     )  # fmt: skip
 
 
-def version_of(grounded: GroundedData) -> Version:
-    """The version that a ground is of, with the true values of its responses."""
-    values = {name: grounded.whole(name) for name in grounded.decimals}
-    return Version(grounded.ground, values=values)
-
-
-def require(judged: Judged, *, accept_uncertified: str | None) -> None:
+def require(judged: Judged, *, accept_uncertified: str | None, accept_repeat: bool = False) -> None:
     """Refuse what is not safe together with the rest, and what cannot be certified unless that is accepted."""
     verdict = judged.verdict
     if not verdict.safe:
@@ -337,5 +220,11 @@ def require(judged: Judged, *, accept_uncertified: str | None) -> None:
         raise NotProtectedError(
             f"{verdict.release}: what it tells is not certified ({judged.facts.beyond}). To release it all the same, give "
             'accept_uncertified = "reason" in [ledger].',
+            exposed=1,
+        )
+    if judged.repeats and not accept_repeat:
+        raise NotProtectedError(
+            f"{verdict.release}: {judged.repeats[0]!r} shows the same variables with noise, and noise averages out: the variance "
+            "of the attacker's estimate falls with each release. To release it, say accept_repeat = true in [ledger].",
             exposed=1,
         )

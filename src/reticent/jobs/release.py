@@ -13,8 +13,9 @@ from reticent.data.microdata import Microdata
 from reticent.data.plan import DataSection, LedgerSection, Plan, read_toml
 from reticent.data.table_plan import BoundsOptions, TablePlan, read_table_plan
 from reticent.history.answers import Answers, Beside
-from reticent.history.book import Book, Recipe, blobs_of, require
+from reticent.history.book import Book, blobs_of, require
 from reticent.history.file_recipe import FileRecipe
+from reticent.history.scene import Recipe
 from reticent.history.table_recipe import TableRecipe
 from reticent.io.database import is_url
 from reticent.io.read import load_source
@@ -64,7 +65,8 @@ def release_plan(
         judged = book.judge(prepared.recipe, prepared.section.name)
         known = next((one for one in book.recorded() if one.name == prepared.section.name), None)
         if known is None:
-            require(judged, accept_uncertified=prepared.section.accept_uncertified)
+            section = prepared.section
+            require(judged, accept_uncertified=section.accept_uncertified, accept_repeat=section.accept_repeat)
         number = book.record(
             turn,
             prepared.recipe,

@@ -105,7 +105,10 @@ class LocalSuppression(Method):
     )
     by_combination: bool = field(
         default=False,
-        metadata={"help": "blank all records of a combination alike (own-category); possible in an engine"},
+        metadata={
+            "keyed": "if set",
+            "help": "blank all records of a combination alike (own-category); possible in an engine",
+        },
     )
 
     def __post_init__(self) -> None:

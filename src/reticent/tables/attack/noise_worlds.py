@@ -1,5 +1,7 @@
 """Small tables with noise: the probability of each true count, by weighing every true table that fits what is published."""
 
+import math
+
 import numpy as np
 
 from reticent.base.arrays import Floats, Ints, Mask
@@ -25,7 +27,7 @@ def weighed_worlds(
     except DataError:
         return None
     sets = [_possible(origins, low, high, cell) for cell in sums.inner.tolist()]
-    n = float(np.prod([float(len(one)) for one in sets]))
+    n = math.prod(len(one) for one in sets)
     if not 0 < n * relations.n_cells <= MOST:
         return None
     inner = np.stack([axis.ravel() for axis in np.meshgrid(*sets, indexing="ij")], axis=1)

@@ -1,0 +1,162 @@
+"""Everything that is out, and perhaps something new, stated over one ground: what the joint system is given.
+
+Relations between responses, and sums of numbers that files show, are stated for classes of atoms. These are the coarsest
+that every table, every answer and whatever is judged selects as a whole: with coarser ones something would be missed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from reticent.base.errors import ParameterError
+from reticent.data.facts import COUNT, OWN, Facts
+from reticent.data.microdata import Microdata
+from reticent.data.response_relations import COUNT as COUNT_NAME
+from reticent.data.response_relations import parse_relation
+from reticent.data.schema import Kind
+from reticent.data.table_plan import Insiders
+from reticent.history.file_recipe import FileRecipe
+from reticent.history.table_recipe import TableRecipe
+from reticent.ledger.chain import LedgerError
+from reticent.releases.joint import JointSystem
+from reticent.releases.programs import Limits
+from reticent.releases.unknowns import Version
+from reticent.tabulation.ground import GroundedData, classes_of, facts_of_ties, ground_of
+from reticent.tabulation.responses import ties_in_records
+from reticent.tabulation.tied_responses import Tie
+
+RELATED = "relations between responses"
+Recipe = TableRecipe | FileRecipe
+
+
+class AnswersTold(Protocol):
+    """What a query database answered from the same ledger."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Everything that queries may select by."""
+        ...
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """What queries may add up."""
+        ...
+
+    def facts(self, grounded: GroundedData) -> tuple[Facts, ...]:
+        """What each answer tells."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """The releases of some data, by name, and what was answered, over one ground; the facts of files are not stated yet."""
+
+    recipes: Mapping[str, Recipe]
+    grounded: GroundedData = field(repr=False)
+    ties: tuple[Tie, ...]
+    tables: Mapping[str, tuple[Facts, ...]] = field(repr=False)
+    asked: tuple[Facts, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, data: Microdata, recipes: Mapping[str, Recipe], answers: AnswersTold | None) -> "Scene":
+        """Make the ground that all of them need, and state what tables and answers tell."""
+        own = tuple(recipes.values())
+        ties = tuple(_ties(data, own, answers))
+        grounded = _ground(data, own, answers, ties)
+        tables = {name: one.facts(grounded, name) for name, one in recipes.items() if isinstance(one, TableRecipe)}
+        return cls(recipes, grounded, ties, tables, () if answers is None else answers.facts(grounded))
+
+    @property
+    def by_class(self) -> bool:
+        """Whether something is stated by classes, so that it must be stated anew for whatever selects otherwise."""
+        return bool(self.ties) or any(isinstance(one, FileRecipe) for one in self.recipes.values())
+
+    @property
+    def insiders(self) -> Insiders:
+        """What respondents are kept from: the most that any release asked for."""
+        asked = [one.insiders for one in self.recipes.values() if isinstance(one, TableRecipe)]
+        return "protect" if "protect" in asked else "exact"
+
+    def told(self, *new: Facts) -> tuple[dict[str, tuple[Facts, ...]], Facts]:
+        """What each release tells, and what relations tell, for classes that something new selects as a whole too."""
+        known = [facts for own in self.tables.values() for facts in own]
+        classes = classes_of(self.grounded.ground, [*known, *self.asked, *new])
+        files = {
+            name: one.facts(self.grounded, name, classes)
+            for name, one in self.recipes.items()
+            if isinstance(one, FileRecipe)
+        }
+        told = {**self.tables, **files}
+        for facts in (facts for own in told.values() for facts in own):
+            _check_true(self.grounded, facts)
+        return told, facts_of_ties(self.grounded, self.ties, classes, release=RELATED)
+
+    def system(self, known: Sequence[Facts], limits: Limits | None = None) -> JointSystem:
+        """The joint system that has taken in what is known."""
+        values = {name: self.grounded.whole(name) for name in self.grounded.decimals}
+        system = JointSystem((Version(self.grounded.ground, values=values),), limits=limits, insiders=self.insiders)
+        for facts in known:
+            if facts.facts or facts.watches:
+                system.know(facts)
+        return system
+
+
+def _ties(data: Microdata, recipes: Sequence[Recipe], answers: AnswersTold | None) -> list[Tie]:
+    """What holds between responses in each record: declared by any release, or shown by the records."""
+    declared = [parse_relation(text) for text in dict.fromkeys(text for own in recipes for text in own.relations)]
+    known = [name for name in data.schema.names if data.schema[name].kind is Kind.NUMERIC]
+    named = (*(name for own in recipes for name in own.responses), *(answers.responses if answers else ()))
+    names = [name for name in dict.fromkeys(named) if name in known]
+    names += [data.schema.weight] if data.schema.weight and data.schema.weight not in names else []
+    if COUNT_NAME not in data.schema and any(isinstance(own, TableRecipe) and own.counts for own in recipes):
+        names.append(COUNT_NAME)
+    return ties_in_records(data, names, declared) if len(names) > 1 or declared else []
+
+
+def _ground(
+    data: Microdata, recipes: Sequence[Recipe], answers: AnswersTold | None, ties: Sequence[Tie]
+) -> GroundedData:
+    known = set(data.schema.names)
+    named = (*(name for own in recipes for name in own.variables), *(answers.variables if answers else ()))
+    variables = dict.fromkeys(name for name in named if name in known)
+    tables = [own for own in recipes if isinstance(own, TableRecipe)]  # only they watch anything
+    added = (*(name for own in tables for name in own.responses), *(answers.responses if answers else ()))
+    added_up = [name for name in added if name in known]
+    if data.schema.weight and any(own.counts and shown.weighted for own in tables for shown in own.tables):
+        added_up.append(data.schema.weight)  # weighted counts add weights up
+    # numbers that only files show matter where a relation leads from them to a number that a table adds up
+    responses = dict.fromkeys((*added_up, *sorted(_related_to(added_up, ties) & known)))
+    shown = [name for own in tables for name in own.responses if name in variables]
+    if shown:
+        raise ParameterError(
+            f"ledger: {shown[0]!r} is added up by a table and shown by codes in another release; the two cannot be judged "
+            "together. Leave it out of one of them."
+        )
+    return ground_of(data, tuple(variables), responses=[name for name in responses if name not in variables])
+
+
+def _related_to(responses: Sequence[str], ties: Sequence[Tie]) -> set[str]:
+    """The responses and all names that relations connect with them."""
+    found = set(responses)
+    while more := {n for tie in ties if found & {*tie.relation.names} for n in tie.relation.names} - found:
+        found |= more
+    return found
+
+
+def _check_true(grounded: GroundedData, facts: Facts) -> None:
+    """Refuse facts that do not hold of the data: codes were read otherwise than the release was made."""
+    truth = {COUNT: grounded.counts, **grounded.values}
+    for fact in (fact for fact in facts.facts if all(term.response != OWN for term in fact.terms)):
+        total = sum(int(term.weights @ truth[term.response][term.places]) for term in fact.terms)
+        if (fact.low is not None and total < fact.low) or (fact.high is not None and total > fact.high):
+            raise _untrue(facts.release)
+    for watch in facts.watches:
+        if not watch.low <= int(watch.weights @ truth[watch.response][watch.places]) <= watch.high:
+            raise _untrue(facts.release)
+
+
+def _untrue(release: str) -> LedgerError:
+    return LedgerError(
+        f"ledger: what {release!r} states does not hold of these data as they are read now, so nothing can be judged with it. "
+        "Use the codes and hierarchies that it was made with."
+    )
