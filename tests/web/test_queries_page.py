@@ -46,5 +46,5 @@ def test_the_attack_catalogue_runs_on_a_copy(bench: Bench) -> None:
     bench.send("/queries", {"attack": "1"})
     page = bench.get("/queries")
     assert "The attack catalogue against a copy" in page
-    assert "eld: " in page.split('id="attacks"')[1]
+    assert "Held: " in page.split('id="attacks"')[1]
     assert not Path(bench.folder / "firms.ledger").exists()

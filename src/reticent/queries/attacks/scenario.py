@@ -178,7 +178,7 @@ def scenario_from(data: Microdata, policy: Policy, *, response: str | None = Non
         rare=target[0] if len(target) == 1 else None,
         dominated=_dominated(data, policy, row),
         fingerprint=_fingerprint(data, policy, row),
-        hidden=next((pair for pair in target if pair[1] not in data.schema[pair[0]].codes), None),
+        hidden=_own_code(data, target, row),
         largest=_largest(data, values, target, row),
     )
     return Scenario(data, policy, row, knowledge)
@@ -186,6 +186,15 @@ def scenario_from(data: Microdata, policy: Policy, *, response: str | None = Non
 
 def _codes_of(data: Microdata, names: tuple[str, ...], row: int) -> Codes:
     return tuple((n, data.categories(n)[int(data.codes((n,))[row, 0])]) for n in names)
+
+
+def _own_code(data: Microdata, target: Codes, row: int) -> tuple[str, str] | None:
+    """A code in no code list that the target alone has: that it exists is then a fact about one record."""
+    for name, code in target:
+        codes = data.codes((name,))[:, 0]
+        if code not in data.schema[name].codes and int((codes == codes[row]).sum()) == 1:
+            return name, code
+    return None
 
 
 def _singled_out(data: Microdata, values: NDArray[np.float64], names: list[str]) -> list[tuple[tuple[str, ...], int]]:
