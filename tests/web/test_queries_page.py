@@ -43,6 +43,9 @@ def test_a_policy_with_its_guarantee_and_a_query_on_a_copy(bench: Bench) -> None
 
 @pytest.mark.deep
 def test_the_attack_catalogue_runs_on_a_copy(bench: Bench) -> None:
+    if "There is no database yet" in bench.get("/queries"):
+        bench.send("/queries", {"begin": "1"})
+        bench.send("/queries", FORM)
     bench.send("/queries", {"attack": "1"})
     page = bench.get("/queries")
     assert "The attack catalogue against a copy" in page

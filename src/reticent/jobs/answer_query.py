@@ -143,7 +143,7 @@ def beside(place: object, anchor: object) -> Beside | None:
     """What judges answers together with the tables and files that a ledger holds; None for what is no place."""
     if not isinstance(place, str | Path) or not isinstance(anchor, str | Path | None):
         return None
-    if is_url(place) and anchor is None:  # opening it says what is missing
+    if (is_url(place) and anchor is None) or not Path(place).name:  # opening it says what is wrong
         return None
     return Beside(blobs_of(place, None if anchor is None else Path(anchor)))
 
