@@ -45,7 +45,8 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
 
     Design weights are often published by region: a weight that occurs in one region only gives the region back. Where
     weights were disturbed, all true weights that the published one can stand for (by the smallest and the largest factor
-    in the file) must be those of one code, and of more respondents than chance brings together.
+    in the file) must be those of one code, and of more respondents than chance brings together. The same is looked at among
+    the records that show one code of another key: a weight that two regions share may tell them apart by sex.
     """
     name = masked.schema.weight
     if name is None:
@@ -61,11 +62,28 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
         told = several[weight] & _one_code(trace, own, weight, key)
         if nearby is not None:
             told |= nearby.one_code(trace.original.encoded(key).codes.astype(np.int64))
+        told |= _beside_another(trace.original, masked, own, key)
         found[key] = int((told & _coarser(trace, masked, key)).sum())
     if not found or not any(found.values()):
         return WeightsLeft(0, None)
     worst = max(found, key=lambda key: found[key])
     return WeightsLeft(found[worst], worst)
+
+
+def _beside_another(original: Microdata, masked: Microdata, own: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
+    """Records whose weight tells the key to somebody who also looks at one other published key."""
+    told = np.zeros(own.size, dtype=bool)
+    codes, here = original.encoded(key).codes.astype(np.int64), own >= 0
+    others = [name for name in masked.schema.keys if name != key]
+    groups = {name: masked.encoded(name).codes for name in others}
+    trials = sum(np.unique(shown).size for shown in groups.values()) * len(original.schema.keys)
+    for shown in groups.values():
+        for code in np.unique(shown[here & (shown >= 0)]).tolist():
+            rows = np.flatnonzero(here & (shown == code))
+            near = Nearby.among(original, masked, own, rows)
+            if near is not None:
+                told[rows] |= near.one_code(codes[own[rows]], trials=trials)
+    return told
 
 
 def _units(data: Microdata) -> NDArray[np.int64]:
@@ -91,8 +109,7 @@ class Nearby:
         here = own >= 0
         if true is None or shown is None or not here.any():
             return None
-        factor = shown[here] / true[own[here]]
-        low, high = float(factor.min()) * (1 - 1e-9), float(factor.max()) * (1 + 1e-9)
+        low, high = _factors(true[own[here]], shown[here])
         if high / low < 1 + 1e-6:
             return None
         unit = _units(original)
@@ -101,8 +118,28 @@ class Nearby:
         start, stop = np.searchsorted(ordered, shown / high, "left"), np.searchsorted(ordered, shown / low, "right")
         return cls(order, unit, start, stop, here)
 
-    def one_code(self, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Records whose nearby weights are all those of one code, and of too many respondents for chance."""
+    @classmethod
+    def among(
+        cls, original: Microdata, masked: Microdata, own: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> "Nearby | None":
+        """The same among some published records, disturbed or not; they are numbered by their place in `rows`."""
+        true, shown = original.weights(), masked.weights()
+        if true is None or shown is None:
+            return None
+        here = own >= 0
+        low, high = _factors(true[own[here]], shown[here])
+        unit = _units(original)[own[rows]]
+        order = np.lexsort((unit, true[own[rows]]))
+        ordered = true[own[rows]][order]
+        start = np.searchsorted(ordered, shown[rows] / high, "left")
+        stop = np.searchsorted(ordered, shown[rows] / low, "right")
+        return cls(order, unit, start, stop, np.ones(rows.size, dtype=bool))
+
+    def one_code(self, codes: NDArray[np.int64], *, trials: int = 1) -> NDArray[np.bool_]:
+        """Records whose nearby weights are all those of one code, and of too many respondents for chance.
+
+        `trials` is how often something like this is looked at: chance has as many more ways.
+        """
         code, unit = codes[self.order], self.unit[self.order]
         ends = np.append(np.flatnonzero(np.diff(code)) + 1, code.size)
         same = ends[np.searchsorted(ends, self.start, "right").clip(max=ends.size - 1)] >= self.stop
@@ -111,8 +148,14 @@ class Nearby:
         first = code[self.start.clip(max=code.size - 1)]
         share = np.bincount(code + 1, minlength=int(code.max()) + 2)[first + 1] / code.size
         with np.errstate(divide="ignore"):
-            luck = np.log(share) * (units - 1) + np.log(code.size)
+            luck = np.log(share) * (units - 1) + np.log(code.size * max(trials, 1))
         return np.asarray(self.here & (first >= 0) & same & (units >= FEWEST) & (luck <= np.log(LUCK)))
+
+
+def _factors(true: NDArray[np.float64], shown: NDArray[np.float64]) -> tuple[float, float]:
+    """The smallest and the largest factor by which weights were multiplied, a little outwards."""
+    factor = shown / true
+    return float(factor.min()) * (1 - 1e-9), float(factor.max()) * (1 + 1e-9)
 
 
 def _one_code(trace: Trace, own: NDArray[np.int64], weight: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
