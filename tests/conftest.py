@@ -1,6 +1,7 @@
 """Shared fixtures: where the real data is, few and repeatable generated examples, how many tests were skipped."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,15 @@ def shared_folder() -> Path | None:
         if candidate and (Path(candidate) / "data").is_dir():
             return Path(candidate)
     return None
+
+
+@pytest.fixture(autouse=True)
+def usual_screen() -> Iterator[None]:
+    """What one test asked of the command line, such as quiet, is nothing for the next."""
+    yield
+    screen = sys.modules.get("reticent.cli.screen")
+    if screen is not None:
+        screen.take_switches(())
 
 
 @pytest.fixture(scope="session")

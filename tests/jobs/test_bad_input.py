@@ -290,7 +290,7 @@ def test_a_writer_that_fails_half_way(
     """Nothing is left, not even a part beside it, and what was there before stays."""
     rows = [
         (str(i), f"p{i}", "mf"[i % 2], str(20 + i % 60), "N1", str(10 + i % 37), f"{i * i}.25", f"1.{i}")
-        for i in range(2000)
+        for i in range(700)
     ]
     put("people.csv", csv(rows))(project)
     edit("plan.toml", "safe.csv", output)(project)
@@ -303,7 +303,7 @@ def test_a_writer_that_fails_half_way(
             path.unlink()
     put(output, "an older file")(project)
     capfd.readouterr()
-    with files_up_to(12_000):
+    with files_up_to(3_000):
         code = call(monkeypatch, "protect", "plan.toml")
     lines = capfd.readouterr().err.strip().splitlines()
     assert code == 3

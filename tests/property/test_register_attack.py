@@ -120,6 +120,6 @@ def test_every_safe_file_may_come_out() -> None:
         if any(len(v) == 1 for (_, c), v in _possible_values(
             np.frombuffer(bytes_, np.int32).reshape(3, 2).copy(), 2, "(k,1)", [1, 2]).items() if c == 1)
     }  # fmt: skip
-    seen = {_solved(codes, 2, Semantics.K1, seed, slack=0.99).tobytes() for seed in range(20_000)}
+    seen = {_solved(codes, 2, Semantics.K1, seed, slack=0.99).tobytes() for seed in range(5_000)}
     assert seen <= every - inferable
     assert len(seen) >= 0.5 * len(every - inferable)
