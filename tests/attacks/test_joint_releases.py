@@ -263,7 +263,6 @@ def test_another_version_of_the_same_records(office: MakeOffice) -> None:
     [
         ({"protect": "coalition = 2"}, "no coalition"),
         ({"protect": 'method = "primary-only"\naccept_exposed = true'}, "would be known too well"),
-        ({"response": "tot", "table": "weighted = true"}, "weight"),
     ],
 )
 def test_what_cannot_be_judged_together_is_refused(office: MakeOffice, more: dict[str, str], words: str) -> None:

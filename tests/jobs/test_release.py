@@ -205,3 +205,19 @@ def test_a_plan_without_a_ledger_names_the_option(reticent: CommandLine, folder:
     ran = reticent("release", path, "--ledger", folder / "firms.ledger", "--name", "by hand")
     assert ran.code == 0
     assert listed(reticent, folder) == ["by hand"]
+
+
+def test_weighted_sums_are_not_certified(reticent: CommandLine, folder: Path) -> None:
+    """What they tell of the values themselves is not judged, so they leave only with a reason."""
+    data, schema = folder / "firms.csv", folder / "firms.schema.toml"
+    head, *rows = data.read_text().splitlines()
+    data.write_text("\n".join([f"{head},weight", *(f"{row},{2 + place % 3}" for place, row in enumerate(rows))]) + "\n")
+    schema.write_text(SCHEMA + '[[variable]]\nname = "weight"\nrole = "weight"\nkind = "numeric"\n')
+    path = plan(folder, "first")
+    path.write_text(path.read_text().replace("[output]", "weighted = true\n\n[output]"))
+    ran = reticent("release", path)
+    assert ran.code == 5
+    assert "not certified" in ran.sentence
+    assert not (folder / "first.csv").exists()
+    path.write_text(path.read_text() + 'accept_uncertified = "an agreed exception"\n')
+    assert reticent("release", path).code == 0

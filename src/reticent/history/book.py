@@ -41,7 +41,6 @@ class Recorded:
     version: str
     data: str
     blob: str
-    imported: bool = False
     accepted: str = ""
     sentence: str = ""
     revoked: str = ""
@@ -112,13 +111,6 @@ class Book:
             "blob": blob, **more,
         }  # fmt: skip
         return turn.append(RELEASE, payload).number
-
-    def find(self, which: str) -> Recorded:
-        """A release by its name or number."""
-        for one in self.recorded():
-            if which in (one.name, str(one.number)):
-                return one
-        raise ParameterError(f"ledger: there is no release {which!r}; `reticent ledger list` shows them.")
 
     def _check_data(self) -> None:
         """Refuse to go on where releases of other data are recorded: they cannot be judged together."""
@@ -206,7 +198,7 @@ def recorded_in(entries: Sequence[Entry]) -> list[Recorded]:
 def _recorded(entry: Entry, revoked: Mapping[int, str]) -> Recorded:
     own = entry.payload
     return Recorded(
-        entry.number, own["name"], own["form"], own["time"], own["version"], own["data"], own["blob"], own.get("imported", False),
+        entry.number, own["name"], own["form"], own["time"], own["version"], own["data"], own["blob"],
         own.get("accepted", ""), own.get("sentence", ""), revoked.get(entry.number, ""),
     )  # fmt: skip
 

@@ -61,7 +61,7 @@ def _table(found: list[dict[str, Any]], chosen: int, words: str) -> Table:
             Cell(str(one["number"]), href=address("ledger", entry=one["number"], find=words, anchor="attacker")),
             Cell(shown_name(one["name"], 60)), Cell(str(one["form"]), muted=True), Cell(shown_name(one["time"], 40), muted=True),
             Cell(shown_name(one["version"], 20), muted=True),
-            Cell("revoked" if one["revoked"] else "imported" if one["imported"] else "in force"),
+            Cell("revoked" if one["revoked"] else "in force"),
         ), on=one["number"] == chosen)
         for one in found
     )  # fmt: skip
