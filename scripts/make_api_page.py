@@ -13,6 +13,7 @@ GROUPS = {
     "Queries": (
         "open_database", "attack_database", "ProtectedDatabase", "Policy", "Bounds", "ask_for", "Term", "Answer", "Refusal",
     ),
+    "Ledgers": ("open_ledger", "ReleaseLedger"),
     "What variables mean": ("Schema", "Variable", "Role", "Kind", "Hierarchy", "read_schema", "write_schema"),
     "Errors": ("ReticentError", "ParameterError", "PlanError", "DataError", "InfeasibleError", "NotProtectedError"),
 }  # fmt: skip

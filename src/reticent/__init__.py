@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from reticent.api.exploration import Exploration
     from reticent.api.file_run import FileRun, MaskedFile
     from reticent.api.large import LargeData
+    from reticent.api.ledger import ReleaseLedger, open_ledger
     from reticent.api.loading import load
     from reticent.api.risk import Risk
     from reticent.api.table_run import PublishedTable, TableRun, Tabulation
@@ -55,6 +56,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "reticent.api.exploration": ("Exploration",),
     "reticent.api.file_run": ("FileRun", "MaskedFile"),
     "reticent.api.large": ("LargeData",),
+    "reticent.api.ledger": ("ReleaseLedger", "open_ledger"),
     "reticent.api.loading": ("load",),
     "reticent.api.risk": ("Risk",),
     "reticent.api.table_run": ("PublishedTable", "TableRun", "Tabulation"),
@@ -103,6 +105,7 @@ __all__ = [
     "PublishedAudit",
     "PublishedTable",
     "Refusal",
+    "ReleaseLedger",
     "ReticentError",
     "Risk",
     "RiskSection",
@@ -123,6 +126,7 @@ __all__ = [
     "mask",
     "methods",
     "open_database",
+    "open_ledger",
     "read_schema",
     "rules",
     "write_schema",

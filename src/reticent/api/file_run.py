@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from reticent.api.arguments import names_of
+from reticent.api.ledger import Recording, ReleaseLedger, record_release
 from reticent.base.checks import check_reason
 from reticent.data import published
 from reticent.data.verdict import FileVerdict
 from reticent.io.atomic import write_text
 from reticent.io.write import write_masked
+from reticent.jobs.release import made_file
 from reticent.microdata.attacks import FileAttacks
 from reticent.microdata.loss.measure import LossReport
 from reticent.microdata.result import ProtectedFile
@@ -91,15 +93,20 @@ class FileRun:
         result = replace(self.found.result, notes=self.notes)
         write_text(Path(path), confidential_report(replace(self.found, result=result), secret=result.secret_hex))
 
-    def release(self, *, accept_risk: str | None = None) -> MaskedFile:
+    def release(
+        self, *, accept_risk: str | None = None, ledger: ReleaseLedger | None = None, **recording: Unpack[Recording]
+    ) -> MaskedFile:
         """The file that may leave; an error unless every attack that was asked for is held.
 
-        `accept_risk` is the reason for releasing it all the same; the run records it.
+        `accept_risk` is the reason for releasing it all the same; the run records it. With a `ledger` (from `open_ledger`) and a
+        `name` it is judged together with everything released before, and recorded there before it is given out;
+        `accept_uncertified` and `accept_repeat` are those of `[ledger]`.
         """
         check_reason(accept_risk, owner="release")
         if accept_risk is None or self.verdict.held:
             self.verdict.require()
-        else:
+        record_release(ledger, recording, lambda: made_file(self.found, risk=accept_risk or ""))
+        if accept_risk is not None and not self.verdict.held:
             self._accepted.append(accept_risk)
         masked = self.found.result.masked
         return MaskedFile(masked.frame, masked.schema)

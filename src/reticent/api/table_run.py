@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from reticent.api.arguments import list_of, names_of, refuse_type
+from reticent.api.ledger import Recording, ReleaseLedger, record_release
 from reticent.base.checks import check_options, check_reason
 from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.base.plain import as_plain
@@ -21,13 +22,14 @@ from reticent.io.atomic import write_text
 from reticent.io.published import published_frame
 from reticent.io.table_formats import write_published_table
 from reticent.jobs.protect_table import protect_table
+from reticent.jobs.release import made_tables
 from reticent.report.notebook import facts_html
 from reticent.report.table_report import confidential_table_report, public_table_report
 from reticent.tables.apriori import Entry
 from reticent.tables.attack import Audit
 from reticent.tables.derived import ratio_table, share_table
 from reticent.tables.methods import TableMethod
-from reticent.tables.request import Attacker
+from reticent.tables.request import Attacker, TableRequest, table_request
 from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Rule
 
@@ -151,11 +153,9 @@ class Tabulation:
         )  # fmt: skip
         wishes: dict[str, Any] = {name: given for name, given in options.items() if name not in _OF_ATTACKER}
         wishes["relations"] = names_of(options.get("relations", ()), "relations", "protect")
-        found = protect_table(
-            self._data, self.specs if len(self.specs) > 1 else self.specs[0], rules=judged, method=method,
-            attacker=attacker, accept_exposed=True, progress=progress, **wishes,
-        )  # fmt: skip
-        return TableRun(found, self._data.frame.kind)
+        request = table_request(self._data, self.specs, rules=judged, method=method, attacker=attacker, **wishes)
+        found = protect_table(request, accept_exposed=True, progress=progress)
+        return TableRun(found, request, self._data.frame.kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +163,7 @@ class TableRun:
     """A protected table with its verdict and what the attacker found. Confidential: only `release` leads out."""
 
     found: ProtectedTable = field(repr=False)
+    request: TableRequest = field(repr=False)
     _kind: str = field(default="polars", repr=False)
     _accepted: list[str] = field(default_factory=list, repr=False)
 
@@ -205,17 +206,23 @@ class TableRun:
         """Write the whole record of the run."""
         write_text(Path(path), confidential_table_report(self.found))
 
-    def release(self, *, accept_risk: str | None = None) -> PublishedTable:
+    def release(
+        self, *, accept_risk: str | None = None, ledger: ReleaseLedger | None = None, **recording: Unpack[Recording]
+    ) -> PublishedTable:
         """The table that may leave; an error if the attacker found exposed cells.
 
-        `accept_risk` is the reason for releasing it all the same; the run records it.
+        `accept_risk` is the reason for releasing it all the same; the run records it. With a `ledger` (from `open_ledger`) and a
+        `name` it is judged together with everything released before, and recorded there before it is given out;
+        `accept_uncertified` and `accept_repeat` are those of `[ledger]`.
         """
-        tables = self.release_all(accept_risk=accept_risk)
-        if len(tables) != 1:
-            raise ParameterError(f"release: the run has {len(tables)} tables; release_all() gives all of them.")
-        return tables[0]
+        shown = len(published_of(self.found))
+        if shown != 1:
+            raise ParameterError(f"release: the run has {shown} tables; release_all() gives all of them.")
+        return self.release_all(accept_risk=accept_risk, ledger=ledger, **recording)[0]
 
-    def release_all(self, *, accept_risk: str | None = None) -> tuple[PublishedTable, ...]:
+    def release_all(
+        self, *, accept_risk: str | None = None, ledger: ReleaseLedger | None = None, **recording: Unpack[Recording]
+    ) -> tuple[PublishedTable, ...]:
         """Every table that may leave, in the order in which they were given; otherwise as `release`."""
         check_reason(accept_risk, owner="release")
         if self.found.exposed and accept_risk is None:
@@ -225,7 +232,12 @@ class TableRun:
                 f"{', …' if len(self.exposed) > 3 else ''}); choose a method that protects them, or give accept_risk.",
                 exposed=len(self.exposed),
             )
+        record_release(ledger, recording, lambda: made_tables(self.request, [self.found], risk=accept_risk or ""))
         if self.found.exposed and accept_risk is not None:
             self._accepted.append(accept_risk)
-        tables = [table for part in self.found.by_response() for table in part.published]
-        return tuple(PublishedTable(**vars(table), frame_kind=self._kind) for table in tables)
+        return tuple(PublishedTable(**vars(table), frame_kind=self._kind) for table in published_of(self.found))
+
+
+def published_of(found: ProtectedTable) -> list[published_table.PublishedTable]:
+    """What may leave of a result, response by response."""
+    return [table for part in found.by_response() for table in part.published]

@@ -32,9 +32,12 @@ class FileRecipe:
     relations: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def of(cls, run: ProtectedFile, steps: tuple[MaskingMethod, ...]) -> "FileRecipe":
+    def of(cls, run: ProtectedFile) -> "FileRecipe":
         """The recipe of what a run would publish."""
-        return cls(run.result.file, steps, tuple(as_plain(dict(record.facts)) for record in run.result.steps))
+        done, masked = run.result.steps, run.result.masked
+        steps = tuple(build(METHODS[one.method], one.parameters, owner=one.method) for one in done)
+        file = MaskedFile(masked.frame, masked.schema)  # whoever accepts a risk may release what is held back
+        return cls(file, steps, tuple(as_plain(dict(one.facts)) for one in done))
 
     @property
     def variables(self) -> tuple[str, ...]:

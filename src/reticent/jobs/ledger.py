@@ -8,7 +8,7 @@ from typing import Any
 
 from reticent.base.checks import check_reason
 from reticent.base.errors import ParameterError
-from reticent.base.randomness import release_secret
+from reticent.base.randomness import Secret, release_secret
 from reticent.history.book import Recorded, blobs_of, recorded_in
 from reticent.io.database import is_url
 from reticent.ledger.ledger import RELEASE, REVOCATION, Ledger, open_ledger
@@ -18,12 +18,18 @@ __all__ = ["Recorded", "backup", "releases_in", "restore", "revoke", "show_relea
 
 @contextmanager
 def opened(
-    place: str, secret: Path | int, *, dataset: str = "data", anchor: Path | None = None, test: bool = False
+    place: str | Path,
+    secret: Path | int | Secret,
+    *,
+    dataset: str = "data",
+    anchor: Path | None = None,
+    create: bool = False,
+    test: bool = False,
 ) -> Iterator[Ledger]:
-    """An existing ledger, verified."""
-    own = release_secret(secret, test=test, owner="ledger")
-    where = place if is_url(place) else Path(place)
-    ledger = open_ledger(where, secret=own.child("ledger"), dataset=dataset, anchor=anchor, create=False)
+    """A ledger, verified."""
+    own = secret if isinstance(secret, Secret) else release_secret(secret, test=test, owner="ledger")
+    where = place if is_url(str(place)) else Path(place)
+    ledger = open_ledger(where, secret=own.child("ledger"), dataset=dataset, anchor=anchor, create=create)
     try:
         yield ledger
     finally:

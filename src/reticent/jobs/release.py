@@ -1,8 +1,8 @@
 """The job that releases: judge a file or tables with everything released before, record them, then write them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from reticent.ledger.ledger import Ledger, open_ledger
 from reticent.microdata.result import ProtectedFile
 from reticent.queries.recorded import DECISION
 from reticent.releases.verdict import JointVerdict
+from reticent.tables.request import TableRequest
 from reticent.tables.result import ProtectedTable
 from reticent.tables.run import run_request
 
@@ -52,6 +53,34 @@ class Released:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class Where:
+    """The ledger that a release belongs to: what `[ledger]` says, the secret that signs it, where relative names start."""
+
+    section: LedgerSection
+    secret: Secret = field(repr=False)
+    folder: Path
+
+    @property
+    def place(self) -> str | Path:
+        """The ledger: an address, or a file."""
+        return self.section.path if is_url(self.section.path) else self.folder / self.section.path
+
+    @property
+    def anchor(self) -> Path | None:
+        """Its anchor, where it is named."""
+        return None if self.section.anchor is None else self.folder / self.section.anchor
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """What would be published: of which records, as a recipe, and why it leaves although an attack of its own was not held."""
+
+    records: Microdata = field(repr=False)
+    recipe: Recipe = field(repr=False)
+    risk: str = ""
+
+
 def release_plan(
     path: Path, *, ledger: str | None = None, name: str | None = None, progress: Progress = silent
 ) -> Released:
@@ -60,22 +89,8 @@ def release_plan(
     `ledger` and `name` take the place of what `[ledger]` says.
     """
     prepared = _prepare(Path(path), ledger, name, progress)
-    with open_book(prepared.section, prepared.data, prepared.records, prepared.folder) as book, book.turn() as turn:
-        progress(0.8, "judging with earlier releases")
-        judged = book.judge(prepared.recipe, prepared.section.name)
-        known = next((one for one in book.recorded() if one.name == prepared.section.name), None)
-        if known is None:
-            section = prepared.section
-            require(judged, accept_uncertified=section.accept_uncertified, accept_repeat=section.accept_repeat)
-        number = book.record(
-            turn,
-            prepared.recipe,
-            prepared.section.name,
-            sentence=judged.verdict.sentence(),
-            accepted=prepared.section.accept_uncertified or "",
-        )
-        prepared.write()
-    return Released(prepared.section.name, number, judged.verdict, judged.together_with)
+    progress(0.8, "judging with earlier releases")
+    return release_made(prepared.where, prepared.made, prepared.write)
 
 
 def judge_release(
@@ -83,21 +98,72 @@ def judge_release(
 ) -> tuple[Released, ProtectedFile | tuple[ProtectedTable, ...]]:
     """Run a plan and judge it with everything in its ledger; nothing is recorded or written."""
     prepared = _prepare(Path(path), ledger, name, progress)
-    with open_book(prepared.section, prepared.data, prepared.records, prepared.folder) as book:
-        judged = book.judge(prepared.recipe, prepared.section.name)
-    return Released(prepared.section.name, None, judged.verdict, judged.together_with), prepared.made
+    return judge_made(prepared.where, prepared.made), prepared.results
+
+
+def release_made(where: Where, made: Made, write: Callable[[], object] = lambda: None) -> Released:
+    """Judge what was made with everything in the ledger, record it, and only then `write` it."""
+    section = where.section
+    with open_book(where, made.records) as book, book.turn() as turn:
+        judged = book.judge(made.recipe, section.name)
+        if not any(one.name == section.name for one in book.recorded()):
+            require(judged, accept_uncertified=section.accept_uncertified, accept_repeat=section.accept_repeat)
+        number = book.record(
+            turn,
+            made.recipe,
+            section.name,
+            sentence=judged.verdict.sentence(),
+            accepted=section.accept_uncertified or "",
+            **({"accepted risk": made.risk} if made.risk else {}),
+        )
+        write()
+    return Released(section.name, number, judged.verdict, judged.together_with)
+
+
+def judge_made(where: Where, made: Made) -> Released:
+    """The verdict on what was made; nothing is recorded."""
+    with open_book(where, made.records) as book:
+        judged = book.judge(made.recipe, where.section.name)
+    return Released(where.section.name, None, judged.verdict, judged.together_with)
+
+
+def made_tables(request: TableRequest, results: Sequence[ProtectedTable], *, risk: str = "") -> Made:
+    """Protected tables as a ledger takes them; what it would not know of is refused."""
+    records = request.tables[0].records
+    if records is None:
+        raise PlanError(
+            "[table]: a finished table has no records to be judged with; import it with `reticent ledger import`."
+        )
+    if request.releases or any(table.earlier is not None for table in request.tables):
+        raise PlanError(
+            "[table]: released and [attack] releases name tables that the ledger does not know of, so that later releases "
+            "would not be judged with them. Import them with `reticent ledger import`, and leave them out here."
+        )
+    if request.attacker.coalition > 1:
+        raise PlanError(
+            "[protect]: with a ledger single respondents are reckoned with, no coalition; leave coalition out."
+        )
+    given = [request.attacker.bounds, *(table.bounds for table in request.tables if table.bounds is not None)]
+    bounded = any(bounds != BoundsOptions() for bounds in given)
+    bounded |= bool(request.a_priori) or any(table.a_priori for table in request.tables)
+    recipe = TableRecipe.of(
+        results, request.method, relations=request.relations, insiders=request.attacker.insiders, bounded=bounded
+    )
+    return Made(records, recipe, risk)
+
+
+def made_file(run: ProtectedFile, *, risk: str = "") -> Made:
+    """A masked file as a ledger takes it; whether its own verdict lets it go is asked before."""
+    return Made(run.before, FileRecipe.of(run), risk or run.verdict.accepted or "")
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
     """A plan that was run: what it would publish, and how that is written."""
 
-    section: LedgerSection
-    data: DataSection
-    records: Microdata
-    folder: Path
-    recipe: Recipe
-    made: ProtectedFile | tuple[ProtectedTable, ...]
+    where: Where
+    made: Made
+    results: ProtectedFile | tuple[ProtectedTable, ...]
     write: Callable[[], object]
 
 
@@ -107,72 +173,49 @@ def _prepare(path: Path, ledger: str | None, name: str | None, progress: Progres
         raise PlanError(f"{path.name}: release needs a ledger; name it with --ledger, or in a section [ledger].")
     if "table" in table:
         plan = read_table_plan(path)
-        return _tables(plan, _section(plan.ledger, ledger, name, path), progress)
+        return _tables(plan, where_of(plan, path, ledger, name), progress)
     file = read_file_plan(path)
-    return _file(file.plan, _section(file.plan.ledger, ledger, name, path), file.notes, progress)
+    return _file(file.plan, where_of(file.plan, path, ledger, name), file.notes, progress)
 
 
-def _section(own: LedgerSection | None, ledger: str | None, name: str | None, path: Path) -> LedgerSection:
+def where_of(plan: Plan | TablePlan, path: Path, ledger: str | None, name: str | None) -> Where:
     """What `[ledger]` says, with what the command says in its place; a release is called like its plan unless named."""
-    if own is None:
-        return LedgerSection(path=str(Path(ledger or "").absolute()), name=name or path.stem)
-    place = own.path if ledger is None else ledger if is_url(ledger) else str(Path(ledger).absolute())
-    return replace(own, path=place, name=name or own.name)
+    place = ledger if ledger is None or is_url(ledger) else str(Path(ledger).absolute())
+    if plan.ledger is None:
+        section = LedgerSection(path=place or "", name=name or path.stem)
+    else:
+        section = replace(plan.ledger, path=place or plan.ledger.path, name=name or plan.ledger.name)
+    return Where(section, _secret(plan.data, plan.folder), plan.folder)
 
 
-def _tables(plan: TablePlan, section: LedgerSection, progress: Progress) -> _Prepared:
+def _tables(plan: TablePlan, where: Where, progress: Progress) -> _Prepared:
     check_outputs(plan)
-    _check_together(plan)
     request = request_from_plan(plan)
-    records = request.tables[0].records
-    if records is None:
-        raise PlanError(
-            "[table]: a finished table has no records to be judged with; import it with `reticent ledger import`."
-        )
     results = run_request(request, progress=progress)
+    made = made_tables(request, results)
     for result in results:
         result.require(accept_exposed=plan.protect.accept_exposed)
     contents = result_contents(plan.by_response(), results)
-    bounded = any(section.a_priori or section.bounds != BoundsOptions() for section in plan.tables)
-    recipe = TableRecipe.of(
-        results, request.method, relations=request.relations, insiders=plan.protect.insiders, bounded=bounded
-    )
-    return _Prepared(section, plan.data, records, plan.folder, recipe, results, lambda: write_contents(contents))
+    return _Prepared(where, made, results, lambda: write_contents(contents))
 
 
-def _check_together(plan: TablePlan) -> None:
-    """Refuse what a ledger would not know of: tables that were published without it, and what groups of respondents know."""
-    if plan.attack.releases or any(section.released for section in plan.tables):
-        raise PlanError(
-            "[table]: released and [attack] releases name tables that the ledger does not know of, so that later releases "
-            "would not be judged with them. Release them with this ledger, or leave them out."
-        )
-    if plan.protect.coalition > 1:
-        raise PlanError(
-            "[protect]: with a ledger single respondents are reckoned with, no coalition; leave coalition out."
-        )
-
-
-def _file(plan: Plan, section: LedgerSection, notes: tuple[str, ...], progress: Progress) -> _Prepared:
-    loaded = load_source(plan.data, plan.folder)
-    run = protect_plan(plan, loaded, notes=notes, progress=progress)
+def _file(plan: Plan, where: Where, notes: tuple[str, ...], progress: Progress) -> _Prepared:
+    run = protect_plan(plan, load_source(plan.data, plan.folder), notes=notes, progress=progress)
     run.verdict.require()
-    recipe = FileRecipe.of(run, plan.steps)
-    return _Prepared(section, plan.data, loaded.data, plan.folder, recipe, run, lambda: write_outputs(plan, run))
+    return _Prepared(where, made_file(run), run, lambda: write_outputs(plan, run))
 
 
 @contextmanager
-def open_book(section: LedgerSection, data: DataSection, records: Microdata, folder: Path) -> Iterator[Book]:
+def open_book(where: Where, records: Microdata) -> Iterator[Book]:
     """Open the ledger of some records; it is verified, and made where there is none."""
-    secret = _secret(data, folder)
-    place = section.path if is_url(section.path) else folder / section.path
-    anchor = None if section.anchor is None else folder / section.anchor
+    section = where.section
     ledger = open_ledger(
-        place, secret=secret.child("ledger"), dataset=section.dataset, anchor=anchor, create=section.create
-    )
+        where.place, secret=where.secret.child("ledger"), dataset=section.dataset, anchor=where.anchor,
+        create=section.create,
+    )  # fmt: skip
     try:
-        blobs = blobs_of(place, anchor)
-        answers = _answers(section, ledger, Beside(blobs), secret, folder)
+        blobs = blobs_of(where.place, where.anchor)
+        answers = _answers(section, ledger, Beside(blobs), where.secret, where.folder)
         yield Book(ledger, blobs, records, version=section.version, answers=answers)
     finally:
         ledger.close()

@@ -1,0 +1,118 @@
+"""`open_ledger`: what was released of a data set, with which each further release is judged."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from reticent.api.arguments import kind_of, refuse_type
+from reticent.base.checks import check_options
+from reticent.base.errors import ParameterError
+from reticent.base.randomness import Secret, release_secret
+from reticent.data.parameters import build
+from reticent.data.plan import LedgerSection
+from reticent.jobs import ledger as jobs
+from reticent.jobs.release import Made, Where, release_made
+from reticent.ledger.ledger import Ledger
+
+UNNAMED = "unnamed"
+
+
+class LedgerOptions(TypedDict, total=False):
+    """What may be said of a ledger besides its place and its secret; `open_ledger` says what each means."""
+
+    dataset: str
+    version: str
+    anchor: Path | str | None
+    database: Path | str | None
+    create: bool
+    test_secret: bool
+
+
+class Recording(TypedDict, total=False):
+    """What may be said of a release that is recorded in a ledger: its `name`, and what is accepted of it.
+
+    `accept_uncertified` is the reason for releasing what may tell more than can be judged; `accept_repeat` lets a further
+    noisy release of the same variables go.
+    """
+
+    name: str
+    accept_uncertified: str | None
+    accept_repeat: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseLedger:
+    """The releases of a data set. It is opened, verified and closed again for each use, so that others may use it as well."""
+
+    _where: Where = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<ReleaseLedger {Path(str(self._where.place)).name}: {len(self.releases())} releases>"
+
+    def releases(self) -> list[dict[str, Any]]:
+        """Each release: number of its entry, name, form, time, version, what was accepted, the verdict, whether revoked."""
+        with self._opened() as ledger:
+            return [one.row() for one in jobs.releases_in(ledger)]
+
+    def show(self, release: str) -> dict[str, Any]:
+        """Everything that the ledger says of one release, by name or number."""
+        refuse_type(release, str, "release", "show", "the name of a release, as a text")
+        with self._opened() as ledger:
+            return jobs.show_release(ledger, release)
+
+    def verify(self) -> dict[str, int]:
+        """Read every entry and every content again; a missing or changed one is an error."""
+        with self._opened() as ledger:
+            return jobs.verify_ledger(ledger, str(self._where.place), self._where.anchor)
+
+    def revoke(self, release: str, *, reason: str) -> int:
+        """Say that a release is no longer to be used; what it told stays known and counts in every later verdict."""
+        refuse_type(release, str, "release", "revoke", "the name of a release, as a text")
+        with self._opened() as ledger:
+            return jobs.revoke(ledger, release, reason)
+
+    def _opened(self) -> AbstractContextManager[Ledger]:
+        where = self._where
+        return jobs.opened(where.place, where.secret, dataset=where.section.dataset, anchor=where.anchor)
+
+
+def open_ledger(place: Path | str, *, secret: Any, **options: Unpack[LedgerOptions]) -> ReleaseLedger:
+    """Open the ledger of a data set, a file or a `postgresql…` address; it is made where there is none, unless `create=False`.
+
+    `secret` is the key file that signs it (`reticent new-secret` makes one). `dataset` names the data that it is of, `version`
+    their state ("1" unless given). `anchor` is a file on another disk that notices a ledger put back to an earlier state;
+    `database` is the file of a query database with the same ledger. `run.release(ledger=…, name=…)` judges and records.
+    """
+    check_options(options, LedgerOptions.__annotations__, owner="open_ledger")
+    refuse_type(place, (str, Path), "place", "open_ledger", "the path of a ledger, or a postgresql address")
+    if secret is None:
+        raise ParameterError("open_ledger: secret is missing; give the key file that signs the ledger.")
+    test = options.pop("test_secret", False)
+    own = secret if isinstance(secret, Secret) else release_secret(secret, test=test, owner="open_ledger")
+    plain = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
+    section = build(LedgerSection, {"path": str(place), "name": UNNAMED, **plain}, owner="open_ledger")
+    where = Where(section, own, Path.cwd())
+    with jobs.opened(
+        where.place, own, dataset=section.dataset, anchor=where.anchor, create=section.create
+    ):  # refuses what cannot be trusted, before any work
+        pass
+    return ReleaseLedger(where)
+
+
+def record_release(ledger: Any, recording: Recording, made: Callable[[], Made]) -> None:
+    """Judge and record what a run made, where a ledger is given; without one nothing about it may be said."""
+    check_options(recording, Recording.__annotations__, owner="release")
+    if ledger is None:
+        if recording:
+            raise ParameterError(f"release: {next(iter(recording))} belongs to a ledger; give ledger=… too.")
+        return
+    refuse_type(ledger, ReleaseLedger, "ledger", "release", "one from open_ledger()")
+    if not isinstance(recording.get("name"), str) or not recording["name"].strip():
+        raise ParameterError(
+            f"release: a ledger needs a name for the release, as a text, got {kind_of(recording.get('name'))}."
+        )
+    where: Where = ledger._where
+    section = build(LedgerSection, {**vars(where.section), **recording}, owner="release")
+    release_made(Where(section, where.secret, where.folder), made())
