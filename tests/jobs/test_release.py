@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from command_line import CommandLine
+from reticent.jobs.release_view import judged_view
 
 SCHEMA = """
 [[variable]]
@@ -221,3 +222,22 @@ def test_weighted_sums_are_not_certified(reticent: CommandLine, folder: Path) ->
     assert not (folder / "first.csv").exists()
     path.write_text(path.read_text() + 'accept_uncertified = "an agreed exception"\n')
     assert reticent("release", path).code == 0
+
+
+def test_a_name_that_is_taken_is_refused_before_anything_is_judged(reticent: CommandLine, folder: Path) -> None:
+    """Judged under its own name, a release would not be judged with the one that has it."""
+    assert reticent("release", plan(folder, "first")).code == 0
+    ran = reticent("release", plan(folder, "first", minimum=1), "--check")
+    assert ran.code == 2
+    assert "recorded already" in ran.sentence
+
+
+def test_a_safe_verdict_is_proved_anew(reticent: CommandLine, folder: Path) -> None:
+    assert reticent("release", plan(folder, "first")).code == 0
+    judged = judged_view(plan(folder, "coarse", '["ind"]'))
+    assert judged["proved"] > 0
+    assert ("proof of the pattern", "0 of 0 unsafe cells proved in whole numbers") in judged["proofs"]
+    assert [one["title"] for one in judged["reports"]] == ["turnover: ind"]
+    refused = judged_view(plan(folder, "second", minimum=1))
+    assert refused["proved"] is None
+    assert "first" in refused["exposures"][0]["releases"]

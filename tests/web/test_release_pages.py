@@ -18,11 +18,12 @@ def test_a_table_is_judged_recorded_written_verified_and_revoked(bench: Bench) -
     assert "No plan names a ledger" in bench.get("/ledger")
     bench.send("/table", {"dimensions": ["", "", "region"], "response": "", "shape": "1"})
     assert "What will be written" in bench.get("/release?plan=table")
-    missing = bench.send("/release?plan=table", {"plan": "table", "path": "", "name": "", "save": "1"}, 422)
-    assert "is missing" in missing
-    bench.send(
-        "/release?plan=table", {"plan": "table", "path": "firms.ledger", "name": "counts", "create": "on", "save": "1"}
+    missing = bench.send(
+        "/release?plan=table", {"plan": "table", "ledger.path": "", "ledger.name": "", "save": "1"}, 422
     )
+    assert "is missing" in missing
+    section = {"ledger.path": "firms.ledger", "ledger.name": "counts", "ledger.create": "on"}
+    bench.send("/release?plan=table", {"plan": "table", **section, "save": "1"})
     refused = bench.send("/table", {"path": "firms.table.csv", "write": "1"})
     assert "only a release writes" in refused + bench.get("/table")
     bench.send("/release?plan=table", {"plan": "table", "judge": "1"})

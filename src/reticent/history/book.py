@@ -19,7 +19,7 @@ from reticent.data.record_marks import version_fingerprint
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.scene import AnswersTold, Recipe, Scene
 from reticent.history.table_recipe import TableRecipe
-from reticent.ledger.blobs import Blobs
+from reticent.ledger.blobs import Blobs, name_of
 from reticent.ledger.chain import Entry, LedgerError
 from reticent.ledger.ledger import RELEASE, REVOCATION, Ledger, Turn
 from reticent.queries.database import VERSION
@@ -58,6 +58,8 @@ class Judged:
     facts: Facts = field(repr=False)
     together_with: tuple[str, ...]
     repeats: tuple[str, ...] = ()
+    proved: int | None = None
+    """How many watched sums a second check in whole numbers went through (None: it was not asked for)."""
 
 
 class Book:
@@ -81,36 +83,49 @@ class Book:
         with self.ledger.turn() as turn:
             yield turn
 
-    def judge(self, recipe: Recipe, name: str, *, limits: Limits | None = None) -> Judged:
-        """Whether a release is safe together with everything that the ledger holds."""
+    def judge(self, recipe: Recipe, name: str, *, limits: Limits | None = None, prove: bool = False) -> Judged:
+        """Whether a release is safe together with everything that the ledger holds; `prove` checks a safe verdict anew."""
         self._check_data()
+        self._check_name(recipe, name)
         before = {one.name: recipe_of(self.blobs, one) for one in self.recorded() if one.name != name}
         scene = Scene.of(self.data, {**before, name: recipe}, self.answers)
         told, related = scene.told()
         new = joined(told[name], name)
         known = [related, *(facts for one in before for facts in told[one]), *scene.asked]
-        verdict = _nothing_watched(new, told) or scene.system(known, limits).judge(new)
         counted = (f"{len(scene.asked)} answers",) if scene.asked else ()
-        return Judged(verdict, new, (*before, *counted), _repeats(new, recipe, before, told))
+        repeats = _repeats(new, recipe, before, told)
+        unwatched = _nothing_watched(new, told)
+        if unwatched is not None:
+            return Judged(unwatched, new, (*before, *counted), repeats, 0 if prove else None)
+        system = scene.system(known, limits)
+        verdict, proved = system.judge(new), None
+        if prove and verdict.safe:
+            system.accept(verdict)
+            proved = system.checked()
+        return Judged(verdict, new, (*before, *counted), repeats, proved)
 
     def record(self, turn: Turn, recipe: Recipe, name: str, **more: Any) -> int:
         """Write a release down; gives the number of its entry, an old one if exactly this was recorded before."""
-        content = json.dumps(recipe.to_plain(), sort_keys=True, ensure_ascii=False).encode()
-        blob = self.blobs.put(content)
-        for one in self.recorded():
-            if one.blob == blob and one.name == name:
-                return one.number
-            if one.name == name:
-                raise ParameterError(
-                    f"ledger: a release called {name!r} is recorded already, and this one differs from it; give it another "
-                    "name in [ledger]."
-                )
+        blob = self.blobs.put(_content(recipe))
+        known = self._check_name(recipe, name)
+        if known is not None:
+            return known.number
         time = datetime.now(UTC).isoformat(timespec="seconds")
         payload = {
             "name": name, "form": recipe.form, "time": time, "version": self.version, "data": self.fingerprint,
             "blob": blob, **more,
         }  # fmt: skip
         return turn.append(RELEASE, payload).number
+
+    def _check_name(self, recipe: Recipe, name: str) -> Recorded | None:
+        """The entry of exactly this release, if there is one; another release of the same name is refused."""
+        known = next((one for one in self.recorded() if one.name == name), None)
+        if known is not None and known.blob != name_of(_content(recipe)):
+            raise ParameterError(
+                f"ledger: a release called {name!r} is recorded already, and this one differs from it; give it another "
+                "name in [ledger]."
+            )
+        return known
 
     def _check_data(self) -> None:
         """Refuse to go on where releases of other data are recorded: they cannot be judged together."""
@@ -136,6 +151,11 @@ class Book:
             self._check_data()
             if self.version not in taken:
                 turn.append(VERSION, {"name": self.version, "data": self.fingerprint})
+
+
+def _content(recipe: Recipe) -> bytes:
+    """What the ledger keeps of a release."""
+    return json.dumps(recipe.to_plain(), sort_keys=True, ensure_ascii=False).encode()
 
 
 def recipe_of(blobs: Blobs, one: Recorded) -> Recipe:

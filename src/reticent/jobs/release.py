@@ -41,6 +41,8 @@ class Released:
     number: int | None
     verdict: JointVerdict
     together_with: tuple[str, ...]
+    proved: int | None = None
+    """How many watched sums a second check, in whole numbers, went through; None: the verdict is not safe, or not proved."""
 
     def summary(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -94,11 +96,19 @@ def release_plan(
 
 
 def judge_release(
-    path: Path, *, ledger: str | None = None, name: str | None = None, progress: Progress = silent
+    path: Path,
+    *,
+    ledger: str | None = None,
+    name: str | None = None,
+    prove: bool = False,
+    progress: Progress = silent,
 ) -> tuple[Released, ProtectedFile | tuple[ProtectedTable, ...]]:
-    """Run a plan and judge it with everything in its ledger; nothing is recorded or written."""
+    """Run a plan and judge it with everything in its ledger; nothing is recorded or written.
+
+    With `prove` a safe verdict is checked anew, in whole numbers, by code that shares nothing with the search.
+    """
     prepared = _prepare(Path(path), ledger, name, progress)
-    return judge_made(prepared.where, prepared.made), prepared.results
+    return judge_made(prepared.where, prepared.made, prove=prove), prepared.results
 
 
 def release_made(where: Where, made: Made, write: Callable[[], object] = lambda: None) -> Released:
@@ -120,11 +130,11 @@ def release_made(where: Where, made: Made, write: Callable[[], object] = lambda:
     return Released(section.name, number, judged.verdict, judged.together_with)
 
 
-def judge_made(where: Where, made: Made) -> Released:
-    """The verdict on what was made; nothing is recorded."""
+def judge_made(where: Where, made: Made, *, prove: bool = False) -> Released:
+    """The verdict on what was made; nothing is recorded. With `prove` a safe verdict is checked anew."""
     with open_book(where, made.records) as book:
-        judged = book.judge(made.recipe, where.section.name)
-    return Released(where.section.name, None, judged.verdict, judged.together_with)
+        judged = book.judge(made.recipe, where.section.name, prove=prove)
+    return Released(where.section.name, None, judged.verdict, judged.together_with, judged.proved)
 
 
 def made_tables(request: TableRequest, results: Sequence[ProtectedTable], *, risk: str = "") -> Made:

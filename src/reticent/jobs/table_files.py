@@ -154,6 +154,13 @@ def written_names(plan: TablePlan, result: ProtectedTable) -> list[tuple[str, st
     return _written(plan, len(result.published))
 
 
+def planned_names(plan: TablePlan) -> list[tuple[str, str]]:
+    """What a plan will write, over all responses: whether a file may leave, and its name."""
+    return [
+        pair for one in plan.by_response() for pair in _written(one, sum(own.released is None for own in one.tables))
+    ]
+
+
 def _written(plan: TablePlan, n: int) -> list[tuple[str, str]]:
     output = plan.output
     public = [name for name in (output.path, output.public_report) if name]

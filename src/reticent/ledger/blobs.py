@@ -19,7 +19,7 @@ class Blobs:
 
     def put(self, content: bytes) -> str:
         """Keep a content; it is durable when its name is returned. The same content is kept once."""
-        name = hashlib.blake2b(content, digest_size=HASH_BYTES).hexdigest()
+        name = name_of(content)
         target = self.folder / name
         if target.exists():
             return name
@@ -47,7 +47,7 @@ class Blobs:
             content = zlib.decompress((self.folder / name).read_bytes())
         except (OSError, zlib.error):
             raise self._gone(entry) from None
-        if hashlib.blake2b(content, digest_size=HASH_BYTES).hexdigest() != name:
+        if name_of(content) != name:
             raise self._gone(entry)
         return content
 
@@ -57,3 +57,8 @@ class Blobs:
             "Restore the folder together with its ledger.",
             entry=entry,
         )
+
+
+def name_of(content: bytes) -> str:
+    """What a content is called: its hash."""
+    return hashlib.blake2b(content, digest_size=HASH_BYTES).hexdigest()

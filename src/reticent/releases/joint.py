@@ -13,7 +13,7 @@ from reticent.releases.programs import Limits
 from reticent.releases.system import Layout, Share, System
 from reticent.releases.unknowns import Columns, Version, columns_of
 from reticent.releases.verdict import Exposure, JointVerdict, Outcome
-from reticent.releases.verifier import Witness
+from reticent.releases.verifier import Witness, verify
 
 Responses = frozenset[str]
 
@@ -110,6 +110,17 @@ class JointSystem:
             for sight, upper, point in part.points():
                 release, watch = numbers[id(part.system.sights[sight].watch)]
                 yield self._witness({**base, joined: point}, release, watch, upper=upper)
+
+    def checked(self) -> int:
+        """Prove anew, in whole numbers and from nothing, that all that was judged holds; gives how many sums are watched.
+
+        Watches of responses that nothing judged here touches were proved when they were judged, and are not counted.
+        """
+        responses = frozenset[str]().union(*self.parts)
+        grounds = [version.ground for version in self.versions]
+        if not verify(grounds, self.accepted, self.witnesses(), responses=responses):
+            raise NotProtectedError("the verdict could not be proved again in whole numbers, so it does not count.")
+        return sum(watch.response in responses for facts, _ in self.accepted for watch in facts.watches)
 
     def _witness(self, points: dict[Responses, Ints], release: int, watch: int, *, upper: bool) -> Witness:
         """Values per version and response, and auxiliary unknowns per release, from points of the parts."""

@@ -3,7 +3,7 @@
 It shares nothing with the search but the data types: no classes, no programs, no floats.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reticent.base.arrays import Ints
@@ -24,13 +24,20 @@ class Witness:
     own: Mapping[tuple[int, int], int]
 
 
-def verify(grounds: Sequence[Ground], history: Sequence[tuple[Facts, int]], witnesses: Iterable[Witness]) -> bool:
-    """Whether the witnesses show both ends of every watch possible under all facts of all releases."""
+def verify(
+    grounds: Sequence[Ground],
+    history: Sequence[tuple[Facts, int]],
+    witnesses: Iterable[Witness],
+    *,
+    responses: Collection[str] | None = None,
+) -> bool:
+    """Whether the witnesses show both ends of every watch (of some `responses`) possible under all facts of all releases."""
     left = {
-        (release, watch, upper)
+        (release, number, upper)
         for release, (facts, _) in enumerate(history)
-        for watch in range(len(facts.watches))
+        for number, watch in enumerate(facts.watches)
         for upper in (True, False)
+        if responses is None or watch.response in responses
     }
     for witness in witnesses:
         if not _within(grounds, witness) or not _true(history, witness) or not _reaches(history, witness):

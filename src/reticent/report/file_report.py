@@ -297,8 +297,16 @@ def _associations(run: ProtectedFile) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
+PUBLIC_TITLE = "About this file"
+
+
 def public_report(file: MaskedFile) -> str:
     """What users of the file may know: its variables, codes and sizes as published. Built from the published file only."""
+    return render_page(PUBLIC_TITLE, public_sections(file), public=True)
+
+
+def public_sections(file: MaskedFile) -> list[Section]:
+    """What the public report of a file says."""
     file.require_cleared()
     rows = []
     for variable in file.schema.variables:
@@ -314,7 +322,7 @@ def public_report(file: MaskedFile) -> str:
             "records rules that out, and nothing here says so. The methods' parameters are confidential."
         ),
     )
-    return render_page("About this file", [Section("Contents", blocks)], public=True)
+    return [Section("Contents", blocks)]
 
 
 # One line a section of the confidential report, in the order of the page.

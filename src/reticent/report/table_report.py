@@ -329,16 +329,25 @@ def _others(result: ProtectedTable) -> tuple[Block, ...]:
 
 def public_table_report(table: PublishedTable) -> str:
     """What anybody may know: the published table and how to read it."""
+    return render_page(public_table_title(table), public_table_sections(table), public=True, subtitle=table.response)
+
+
+def public_table_title(table: PublishedTable) -> str:
+    """What the public report of a table is called."""
+    return " × ".join(table.dimensions)
+
+
+def public_table_sections(table: PublishedTable) -> list[Section]:
+    """What the public report of a table says."""
     counts = table.counts()
     changed = "Values were changed slightly to protect single respondents; totals still add up."
     how = HOW.get(table.method, changed)
     if table.method == "suppression" and table.hides_empty:
         how += " Cells with nobody in them may be among the hidden ones."
-    sections = [
+    return [
         Section("In short", (Facts(tuple((name, number(count)) for name, count in counts.items())), Text(how))),
         Section("The table", _public_grid(table)),
     ]
-    return render_page(" × ".join(table.dimensions), sections, public=True, subtitle=table.response)
 
 
 def _public_grid(table: PublishedTable) -> tuple[Block, ...]:

@@ -27,6 +27,10 @@ class Sent:
         found = self.all(name)
         return found[-1] if found else default
 
+    def below(self, prefix: str) -> "Sent":
+        """The fields of one of several forms, whose names begin alike, under their own names."""
+        return Sent(tuple((key.removeprefix(prefix), value) for key, value in self.items if key.startswith(prefix)))
+
     def __contains__(self, name: object) -> bool:
         return any(key == name for key, _ in self.items)
 

@@ -1,14 +1,18 @@
 """The ledger that a plan of the project names, and what tells one state of it from another."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 from reticent.base.errors import PlanError
+from reticent.web.toml_text import TomlText
 from reticent.workbench.project import Project, Stamp, stamp_of
 from reticent.workbench.release_engine import Place
 
 RELEASED = ("file", "table")
 """Plans that `release` runs."""
+WRITTEN = ("path", "schema", "public_report", "report", "summary")
+"""Options of `[output]` that name files."""
 
 
 def plan_kinds(project: Project) -> list[str]:
@@ -30,6 +34,33 @@ def first_section(project: Project, kind: str) -> dict[str, Any]:
     """A ledger to begin with: beside the data, one for all plans of the project."""
     other = next((section_of(project, one) for one in plan_kinds(project) if section_of(project, one)), {})
     return {**other, "path": other.get("path", f"{project.stem}.ledger"), "name": f"{project.stem} {kind}"}
+
+
+def next_release(project: Project, kind: str, *, version: str) -> None:
+    """Make a plan that was released ready for another release: a name and files of its own, one change of the plan."""
+    state, plan = project.need(kind), project.table(kind)
+    output = {
+        name: _numbered(value) if name in WRITTEN and isinstance(value, str) else value
+        for name, value in plan.get("output", {}).items()
+    }
+    section = section_of(project, kind)
+    text = TomlText(state.read().text).set_section("output", output)
+    text = text.set_section("ledger", {**section, "name": _counted(str(section.get("name", kind)))})
+    state.change(text.text, version=version, what="another release")
+
+
+def _counted(name: str) -> str:
+    """`by size` becomes `by size 2`, that becomes `by size 3`."""
+    found = re.fullmatch(r"(.*) (\d{1,6})", name)
+    return f"{found[1]} {int(found[2]) + 1}" if found else f"{name} 2"
+
+
+def _numbered(name: str) -> str:
+    """`a.csv` becomes `a.2.csv`, that becomes `a.3.csv`."""
+    path = Path(name)
+    found = re.fullmatch(r"(.*)\.(\d{1,6})", path.stem)
+    stem = f"{found[1]}.{int(found[2]) + 1}" if found else f"{path.stem}.2"
+    return str(path.with_name(f"{stem}{path.suffix}"))
 
 
 def place_of(project: Project) -> Place | None:

@@ -5,8 +5,10 @@ from typing import Any
 
 from reticent.base.progress import Progress
 from reticent.jobs.ledger import opened, releases_in, revoke, show_release, verify_ledger
-from reticent.jobs.release import Released, judge_release, release_plan
+from reticent.jobs.release import release_plan
+from reticent.jobs.release_view import judged_view, read_toml, released_view
 from reticent.workbench.engine import Stamp
+from reticent.workbench.project import stamp_of
 
 Place = tuple[str, str | int, str, str, bool]
 """A ledger: its path, the secret that signs it, the data set, the anchor (empty: beside it), whether the secret is a test's."""
@@ -14,21 +16,18 @@ Place = tuple[str, str | int, str, str, bool]
 
 def judge(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[str, Any]:
     """Run a plan and judge it with everything in its ledger; nothing is recorded or written."""
-    return _plain(judge_release(Path(plan), progress=progress)[0])
+    return {**judged_view(Path(plan), progress=progress), "ledger": ledger_state(plan)}
+
+
+def ledger_state(plan: str) -> Stamp:
+    """What tells one state of a plan's ledger from another; nothing for one on a server."""
+    path = str(read_toml(Path(plan)).get("ledger", {}).get("path", ""))
+    return () if not path or "://" in path else (stamp_of(Path(plan).parent / path),)
 
 
 def release(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[str, Any]:
     """Judge once more, record, write."""
-    return _plain(release_plan(Path(plan), progress=progress))
-
-
-def _plain(found: Released) -> dict[str, Any]:
-    verdict = found.verdict
-    return {
-        **found.summary(),
-        "exposures": [one.sentence() for one in verdict.exposures],
-        "uncertified": list(verdict.uncertified),
-    }
+    return released_view(release_plan(Path(plan), progress=progress))
 
 
 def _opened(place: Place) -> Any:

@@ -73,9 +73,9 @@ class MovementProgram:
         self._used = columns
         self.solves += 1
         found = self._session.solve()
-        if found.status not in (Status.OPTIMAL, Status.UNBOUNDED):
+        if not _settled(found):
             found = self._from_scratch(cost)
-        if found.status not in (Status.OPTIMAL, Status.UNBOUNDED):
+        if not _settled(found):
             raise SolverError(f"Attack: a program over {len(self._all)} cells ended as {found.status.value}.")
         if found.status is Status.UNBOUNDED:
             return Solution(found.status, math.inf, math.inf, np.zeros(0))
@@ -131,10 +131,15 @@ class MovementProgram:
         for algorithm in ("choose", "dual", "interior"):
             session = HighsSession(replace(self._model, cost=cost), algorithm=algorithm, presolve=True)
             found = session.solve()
-            if found.status in (Status.OPTIMAL, Status.UNBOUNDED):
+            if _settled(found):
                 break
         return found
 
     def reach(self, cell: int, direction: int) -> Solution:
         """How far one cell can move up (+1) or down (−1)."""
         return self.maximise([cell], np.array([float(direction)]))
+
+
+def _settled(found: Solution) -> bool:
+    """Whether a solve ended with an answer; "optimal" without a point within the tolerances is none."""
+    return found.status is Status.UNBOUNDED or (found.status is Status.OPTIMAL and found.feasible)

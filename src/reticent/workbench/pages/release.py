@@ -1,33 +1,43 @@
-"""Release: what will be written, the verdict together with all earlier releases, record and write."""
+"""Release: what will be written, the verdict together with all earlier releases and its proof, record and write."""
 
 from typing import Any
 
+from reticent.base.errors import ReticentError
 from reticent.jobs.options import LedgerSection
-from reticent.web.form_values import take_form
+from reticent.jobs.release_view import names_to_write
+from reticent.web.form_values import Taken, take_form
 from reticent.web.forms import form_of
 from reticent.web.parts import Cell, Column, Row, Table
 from reticent.web.site import Go, Note, Page, View, Visit, address
 from reticent.web.toml_text import TomlText
+from reticent.web.work import Work
 from reticent.workbench import release_engine as engine
-from reticent.workbench.ledgers import first_section, plan_kinds, section_of
+from reticent.workbench.ledgers import first_section, next_release, plan_kinds, section_of
 from reticent.workbench.project import Project
 from reticent.workbench.table_plan import question as table_question
 
 STATES = {"safe": "held", "exposed": "not held", "undecided": "not judged"}
-WRITTEN = {
-    "path": ("the protected data", "publishable"), "schema": ("their description", "publishable"),
-    "public_report": ("report for everybody", "publishable"), "report": ("report for the office", "confidential"),
-    "summary": ("summary for programs", "confidential"),
-}  # fmt: skip
 TITLES = {"file": "File", "table": "Table"}
+EDITED_ON = {"file": "plan", "table": "table"}
+"""The page on which a plan of each kind is changed."""
+PLACES = {
+    "is recorded already": "name", "belongs to another data set": "dataset", "database file in database": "database",
+    "accept_uncertified": "accept_uncertified", "accept_repeat": "accept_repeat", "was other data": "version",
+    "does not allow making one": "create", "ledger needs a secret": "path",
+}  # fmt: skip
+"""Words of sentences about a ledger, and the field that each is about."""
+OWN = "ledger."
+"""Before the names of the ledger's fields: it has a `version` of its own."""
+FIRST = (f"{OWN}path", f"{OWN}name")
+"""The fields that every release needs; the others stand below them."""
 
 
 def show(visit: Visit[Project]) -> View | Go:
     """The release of a plan."""
-    return _shown(visit, {}, {})
+    return _shown(visit, Taken({}, {}))
 
 
-def _shown(visit: Visit[Project], errors: dict[str, str], sent: dict[str, Any]) -> View | Go:
+def _shown(visit: Visit[Project], taken: Taken) -> View | Go:
     project = visit.state
     if not project.ready:
         return Go(address("data"))
@@ -36,26 +46,40 @@ def _shown(visit: Visit[Project], errors: dict[str, str], sent: dict[str, Any]) 
     if not kind:
         return View("release.html", {"kind": "", "kinds": []})
     section = section_of(project, kind)
-    fields = form_of(LedgerSection, sent or section or first_section(project, kind), errors=errors)
     state = project.need(kind)
+    judged, released = (
+        visit.works.seen(one, *_question(project, kind)) if section else None for one in (engine.judge, engine.release)
+    )
+    failed = next((str(one.error) for one in (released, judged) if one is not None and one.error), "")
+    place = next((field for words, field in PLACES.items() if words in failed), "")
+    errors = {**({place: failed} if place else {}), **taken.errors}
+    fields = form_of(
+        LedgerSection,
+        taken.values or section or first_section(project, kind),
+        errors={f"{OWN}{name}": text for name, text in errors.items()},
+        prefix=OWN,
+    )
+    outputs, unreadable = _outputs(project, kind)
     facts: dict[str, Any] = {
         "kind": kind, "kinds": [(TITLES[one], address("release", plan=one), one == kind) for one in kinds],
-        "now": state.read(), "file": state.name, "form": fields, "section": section,
-        "outputs": _outputs(project, kind), "found": None, "released": None,
-        "state": "", "error_of_release": "",
+        "now": state.read(), "file": state.name, "section": section, "change": address(EDITED_ON[kind]),
+        "form": [one for one in fields if one.name in FIRST], "more": [one for one in fields if one.name not in FIRST],
+        "outputs": outputs, "unreadable": unreadable, "released": None, **_verdict(project, kind, judged),
     }  # fmt: skip
-    works = []
-    if section:
-        judged = visit.works.seen(engine.judge, *_question(project, kind))
-        released = visit.works.seen(engine.release, *_question(project, kind))
-        works = [one for one in (released, judged) if one is not None]
-        if judged is not None and judged.done:
-            facts |= {"found": judged.value(), "state": STATES[judged.value()["outcome"]]}
-        if released is not None and released.done:
-            facts |= {"released": released.value()}
-    running = next((one for one in works if one.running), None)
-    error = next((str(one.error) for one in works if one.error), "")
-    return View("release.html", facts, error=error, work=running, status=422 if errors else 200)
+    if released is not None and released.done:
+        facts |= {"released": released.value()}
+    running = next((one for one in (released, judged) if one is not None and one.running), None)
+    return View("release.html", facts, error="" if place else failed, work=running, status=422 if taken.errors else 200)
+
+
+def _verdict(project: Project, kind: str, judged: Work | None) -> dict[str, Any]:
+    """What was found, unless the ledger has moved on since."""
+    if judged is None or not judged.done:
+        return {"found": None, "state": "", "stale": False}
+    found = judged.value()
+    if tuple(found["ledger"]) != engine.ledger_state(str(project.need(kind).path)):
+        return {"found": None, "state": "", "stale": True}
+    return {"found": found, "state": STATES[found["outcome"]], "stale": False}
 
 
 def _kind(visit: Visit[Project], kinds: list[str]) -> str:
@@ -69,40 +93,40 @@ def _question(project: Project, kind: str) -> tuple[str, str, Any]:
     return str(state.path), state.read().version, stamp
 
 
-def _outputs(project: Project, kind: str) -> Table:
-    output = project.table(kind).get("output", {})
-    rows = [
-        Row((Cell(str(output[name])), Cell(what, muted=True), Cell(leaves), Cell(
-            "is there already" if (project.folder / str(output[name])).is_file() else "not written yet", muted=True)))
-        for name, (what, leaves) in WRITTEN.items()
-        if output.get(name)
-    ]  # fmt: skip
-    return Table(
-        "What will be written",
-        (Column("File"), Column("What"), Column("May leave"), Column("Now", spare=True)),
-        tuple(rows),
+def _outputs(project: Project, kind: str) -> tuple[Table | None, str]:
+    """The files that a release writes; or what is wrong with the plan."""
+    try:
+        names = names_to_write(project.need(kind).path)
+    except ReticentError as err:
+        return None, str(err)
+    now = {True: "is there, will be replaced", False: "new"}
+    rows = tuple(
+        Row((Cell(name), Cell(what), Cell(now[(project.folder / name).is_file()], muted=True))) for what, name in names
     )
+    return Table("What will be written", (Column("File"), Column("Who may have it"), Column("Now")), rows), ""
 
 
 def act(visit: Visit[Project]) -> View | Go:
-    """Name the ledger, judge, or release."""
+    """Name the ledger, judge, release, or begin another release."""
     project, sent = visit.state, visit.sent
     kind = _kind(visit, plan_kinds(project))
     if not kind:
         return Go(address("release"))
-    back = Go(address("release", plan=kind))
-    if "save" in sent:
-        taken = take_form(LedgerSection, sent, kept=section_of(project, kind))
+    if FIRST[0] in sent and ("save" in sent or "judge" in sent):
+        taken = take_form(LedgerSection, sent.below(OWN), kept=section_of(project, kind))
         if taken.errors:
-            return _shown(visit, taken.errors, taken.values)
+            return _shown(visit, taken)
         state = project.need(kind)
         text = TomlText(state.read().text).set_section("ledger", taken.values)
         state.change(text.text, version=sent.get("version"), what="ledger")
-    elif "judge" in sent:
+    if "judge" in sent:
         visit.works.ask(engine.judge, *_question(project, kind), title="Judging with earlier releases", again=True)
     elif "release" in sent:
         visit.works.ask(engine.release, *_question(project, kind), title="Releasing", again=True)
-    return back
+    elif "again" in sent:
+        next_release(project, kind, version=sent.get("version"))
+        return Go(address(EDITED_ON[kind]))
+    return Go(address("release", plan=kind))
 
 
 def note(project: Project) -> Note:
