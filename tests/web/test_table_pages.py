@@ -1,6 +1,7 @@
 """The pages of tables: choose, judge, protect, look at a cell, set its status, write, audit."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 
 import pytest
@@ -18,16 +19,16 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 def test_a_table_is_chosen_judged_protected_explained_and_written(bench: Bench) -> None:
     assert "Make the table" in bench.get("/table")
     assert "dimensions must name at least one" in bench.send("/table", {"shape": "1"}, 422)
-    bench.send("/table", {"dimensions": ["", "", "industry", "size"], "response": "turnover", "shape": "1"})
+    bench.send("/table", {"dimensions": ["", "", "industry", "size"], "responses": ["", "", "turnover"], "shape": "1"})
     page = bench.get("/table")
-    assert re.search(r"threshold: [1-9]\d* cells unsafe", page)
+    assert re.search(r'id="rule-0-said"[^>]*>[1-9]\d* cells unsafe', page)
     assert "Judged by the rules; not protected yet" in page
     form = {"rule.0.minimum": "3", "rule.0.protection": "20", "new": "p-percent", "add": "1", "number": "0"}
     bench.send("/table", form)
     wrong = bench.send("/table", {**form, "rule.1.p": "500", "rules": "1", "add": "1"}, 422)
     assert "p must be" in wrong
     page = bench.get("/table")
-    assert re.search(r"p-percent: \d+ cells unsafe", page)
+    assert re.search(r'id="rule-1-said"[^>]*>\d+ cells unsafe', page)
     bench.send(
         "/table",
         {
@@ -101,3 +102,50 @@ def test_a_pattern_that_reveals_is_shown_with_its_relations(bench: Bench) -> Non
     refused = bench.send("/table", {"path": "x.csv", "write": "1"})
     assert "recovers" in refused + bench.get("/table")
     assert not (bench.folder / "x.csv").exists()
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    made = Bench(tmp_path_factory.mktemp("linked"), "firms")
+    made.get("/table")
+    made.send("/table", {"dimensions": ["", "", "industry"], "responses": ["", "", "turnover"], "shape": "1"})
+    yield made
+    made.site.works.close()
+
+
+def test_linked_tables_and_several_responses_are_made_by_clicking(linked: Bench) -> None:
+    another = {"dimensions": ["", "", "size"], "responses": ["", "", "turnover", "count"], "another": "1"}
+    linked.send("/table?new=1", another)
+    page, plan = linked.get("/table"), linked.folder / "firms.table.toml"
+    said = tomllib.loads(plan.read_text(encoding="utf-8"))["table"]
+    assert [one["dimensions"] for one in said] == [["industry"], ["size"]]
+    assert [one.get("response") or one["responses"] for one in said] == ["turnover", ["turnover", "count"]]
+    assert [text for text in ("Turnover by industry", "Turnover by size", "Count by size") if f">{text}</a>" in page]
+    form = {"rule.0.minimum": "4", "rule.0.protection": "20", "rules": "1", "number": "1"}
+    linked.send("/table?table=1", form)
+    said = tomllib.loads(plan.read_text(encoding="utf-8"))["table"]
+    assert said[0]["rules"] == [{"rule": "threshold", "minimum": 4}]
+    assert "rules" not in said[1]
+    linked.send("/table?table=1", {"drop": "1", "number": "0"})
+    said = tomllib.loads(plan.read_text(encoding="utf-8"))["table"]
+    assert (said["dimensions"], said["rules"]) == (["size"], [{"rule": "threshold", "minimum": 4}])
+
+
+def test_bad_input_stays_in_its_field_with_its_sentence(linked: Bench) -> None:
+    plan = linked.folder / "firms.table.toml"
+    before = plan.read_text(encoding="utf-8")
+    wrong = linked.send("/table", {"rule.0.minimum": "none", "rule.0.protection": "20", "rules": "1"}, 422)
+    assert "minimum must be" in wrong
+    assert 'value="none"' in wrong
+    tried = linked.send("/table", {"rule.0.minimum": "0", "rule.0.protection": "20", "try": "1"})
+    assert re.search(r'id="rule-0-said" class="small error"[^>]*>[^<]*minimum must be', tried)
+    tried = linked.send("/table", {"rule.0.minimum": "9000", "rule.0.protection": "20", "try": "1"})
+    assert re.search(r'id="rules-said"[^>]*>[1-9]\d* cells unsafe, not saved yet', tried)
+    wrong = linked.send("/table", {"method": "heuristic", "time_limit": "soon", "save": "1"}, 422)
+    assert "time_limit must be" in wrong
+    assert 'value="soon"' in wrong
+    level = {"dimensions": ["", "", "size"], "responses": ["", "", "turnover"], "level.0": "-1", "shape": "1"}
+    wrong = linked.send("/table", level, 422)
+    assert "level must be a whole number" in wrong
+    assert 'value="-1"' in wrong
+    assert plan.read_text(encoding="utf-8") == before

@@ -1,12 +1,13 @@
 """Tables as pages draw them, in plain data: dimensions as trees, cells with status and levels, one cell in full. Confidential."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from reticent.base.arrays import Mask
 from reticent.base.errors import DataError, ParameterError, ReticentError
 from reticent.base.plain import finite
 from reticent.base.progress import Progress, silent
@@ -18,12 +19,15 @@ from reticent.io.atomic import write_text
 from reticent.jobs.table_request import request_from_plan
 from reticent.tables.methods import TABLE_METHODS
 from reticent.tables.perturb.secrets import secret_for
-from reticent.tables.responses import judged_responses
+from reticent.tables.responses import JudgedRequest, judged_responses
 from reticent.tables.result import STATUS_NAMES, ProtectedTable
-from reticent.tables.rules import RuleCells, rule_from_plan
+from reticent.tables.rules import Rule, RuleCells, rule_from_plan
 from reticent.tables.run import run_request
 
-__all__ = ["Grid", "cell_facts", "compare_methods", "judged_grids", "protected_grids", "run_plan", "set_by_hand"]
+__all__ = [
+    "Grid", "Judged", "cell_facts", "compare_methods", "judge_plan", "judged_cell", "judged_grids", "protected_grids",
+    "run_plan", "set_by_hand", "try_rules",
+]  # fmt: skip
 
 ACTIONS = {"safe": "S", "unsafe": "U", "frozen": "P", "hidden": "M"}
 N_LARGEST = 3
@@ -51,18 +55,60 @@ def run_plan(path: Path, *, progress: Progress = silent) -> tuple[ProtectedTable
     return run_request(request_from_plan(read_table_plan(path)), progress=progress)
 
 
-def judged_grids(path: Path, *, progress: Progress = silent) -> list[Grid]:
-    """The tables of a plan, judged by its rules and not protected."""
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A plan, and its tables made and judged; kept while rules are tried and cells are looked at."""
+
+    plan: TablePlan
+    found: JudgedRequest
+
+    def parts(self) -> list[tuple[Table, Any, list[int]]]:
+        """Each table with the status of its cells and their numbers among all, in the order of the pages."""
+        responses = [self.found.responses[name] for name in self.found.names]
+        return [
+            (part, one.knowledge.verdict.status[members], members.tolist())
+            for one in responses
+            for part, members in zip(one.system.parts, one.system.members, strict=True)
+        ]
+
+
+def judge_plan(path: Path, *, progress: Progress = silent) -> Judged:
+    """Make the tables of a plan and judge them by its rules; nothing is protected."""
     plan = read_table_plan(path)
     request = request_from_plan(plan)
     secret = secret_for(request.method, request.secret, test=request.test_secret)
-    found = judged_responses(request, secret, progress)
-    grids = []
-    for name in found.names:
-        one = found.responses[name]
-        for part, members in zip(one.system.parts, one.system.members, strict=True):
-            grids.append(_grid(plan, part, one.knowledge.verdict.status[members], members.tolist()))
-    return grids
+    return Judged(plan, judged_responses(request, secret, progress))
+
+
+def judged_grids(judged: Judged) -> list[Grid]:
+    """The tables of a plan, judged by its rules and not protected."""
+    return [_grid(judged.plan, *part) for part in judged.parts()]
+
+
+def judged_cell(judged: Judged, number: int, cell: int) -> dict[str, Any]:
+    """A cell of one table before protection: the rule that it breaks, and the shares of its largest contributions."""
+    tables = [(name, at) for name in judged.found.names for at in range(len(judged.found.responses[name].system.parts))]
+    if not 0 <= number < len(tables):
+        raise ParameterError("table: there is no such table; choose one of the tabs.")
+    name, at = tables[number]
+    one = judged.found.responses[name]
+    if not 0 <= cell < one.system.parts[at].n_cells:
+        raise ParameterError("table: there is no such cell; choose one in the table.")
+    reason = one.knowledge.verdict.reason_of(int(one.system.members[at][cell]))
+    return {"rule": reason, "shares": _shares(one.system.parts[at], cell)}
+
+
+def try_rules(judged: Judged, rules: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What rules would do to each table: how many cells each of them, and all together, call unsafe."""
+    found = []
+    for table, _, _ in judged.parts():
+        hits = [_broken(rule_from_plan(one, owner=f"rule {n}"), table) for n, one in enumerate(rules, 1)]
+        together = np.zeros(table.n_cells, dtype=bool)
+        for hit in hits:
+            together |= False if hit is None else hit
+        counts = [-1 if hit is None else int(hit.sum()) for hit in hits]
+        found.append({"rules": counts, "unsafe": int(together.sum())})
+    return found
 
 
 def protected_grids(path: Path, results: Sequence[ProtectedTable]) -> list[Grid]:
@@ -102,16 +148,29 @@ def _dimension(one: Dimension) -> dict[str, Any]:
 
 def _unsafe_by_rule(plan: TablePlan, table: Table) -> tuple[int, ...]:
     """Each rule by itself: a cell may break several. −1: the rule cannot judge this table (counts have no contributions)."""
-    counts = []
-    for number, options in enumerate(plan.tables[0].rules, 1):
-        rule = rule_from_plan(options, owner=f"[table]: rule {number}")
-        try:
-            hit = rule.unsafe(RuleCells.of(table, rule.unit)) & ~table.listed_empty
-        except DataError:
-            counts.append(-1)
-            continue
-        counts.append(int((hit & ~table.has_missing if table.missing_safe else hit).sum()))
-    return tuple(counts)
+    given = [options for section in plan.tables for options in section.rules]
+    hits = [_broken(rule_from_plan(one, owner=f"[table]: rule {n}"), table) for n, one in enumerate(given, 1)]
+    return tuple(-1 if hit is None else int(hit.sum()) for hit in hits)
+
+
+def _broken(rule: Rule, table: Table) -> Mask | None:
+    """Which cells break a rule; None where it cannot judge the table."""
+    try:
+        hit = rule.unsafe(RuleCells.of(table, rule.unit)) & ~table.listed_empty
+    except DataError:
+        return None
+    return hit & ~table.has_missing if table.missing_safe else hit
+
+
+def _shares(table: Table, cell: int) -> list[float]:
+    """The largest contributions to a cell, as shares of it."""
+    name = table.judged_variable
+    measure = table.respondents.measures.get(name) if name is not None else None
+    if measure is None or not measure.top.shape[1] or not measure.magnitudes[cell] > 0:
+        return []
+    weights = np.ones(measure.top.shape[1]) if measure.top_weights is None else measure.top_weights[cell]
+    shares: list[float] = (measure.top[cell] * weights / measure.magnitudes[cell])[:N_LARGEST].tolist()
+    return [share for share in shares if share > 0]
 
 
 def cell_facts(result: ProtectedTable, cell: int) -> dict[str, Any]:
@@ -119,16 +178,10 @@ def cell_facts(result: ProtectedTable, cell: int) -> dict[str, Any]:
     table = result.table
     if not 0 <= cell < table.n_cells:
         raise ParameterError("table: there is no such cell; choose one in the table.")
-    name = table.judged_variable
-    measure = table.respondents.measures.get(name) if name is not None else None
-    shares: list[float] = []
-    if measure is not None and measure.top.shape[1] and measure.magnitudes[cell] > 0:
-        weights = np.ones(measure.top.shape[1]) if measure.top_weights is None else measure.top_weights[cell]
-        shares = (measure.top[cell] * weights / measure.magnitudes[cell])[:N_LARGEST].tolist()
     hidden = bool(result.outcome.hidden[cell])
     return {
         "name": table.name_of(cell), "codes": list(table.cell_codes(cell)), "value": float(table.values[cell]),
-        "respondents": int(table.respondents.counts[cell]), "shares": [share for share in shares if share > 0],
+        "respondents": int(table.respondents.counts[cell]), "shares": _shares(table, cell),
         "status": STATUS_NAMES[CellStatus(int(result.status[cell]))], "rule": result.verdict.reason_of(cell),
         "exposed": cell in result.exposed, "hidden": hidden, **_interval(result, cell),
         "why": result.why(*table.cell_codes(cell)).split("\n") if hidden else [],

@@ -87,7 +87,7 @@ class HeatMap:
 
     caption: str
     corner: str
-    columns: tuple[str, ...]
+    columns: tuple[Column, ...]
     rows: tuple[HeatRow, ...]
     current: int | None = None
     """The column of the chosen cell."""

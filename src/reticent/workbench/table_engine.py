@@ -1,19 +1,46 @@
 """What runs in workers for tables: judge, protect, look at one cell, compare methods, write. Plain data in and out."""
 
 import functools
+import json
 from pathlib import Path
 from typing import Any
 
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress
 from reticent.jobs.protect_table import read_table_plan, write_results, written_names
-from reticent.jobs.table_view import Grid, cell_facts, compare_methods, judged_grids, protected_grids, run_plan
+from reticent.jobs.table_view import (
+    Grid,
+    Judged,
+    cell_facts,
+    compare_methods,
+    judge_plan,
+    judged_cell,
+    judged_grids,
+    protected_grids,
+    run_plan,
+    try_rules,
+)
 from reticent.workbench.engine import Reporter, Stamp
+
+
+@functools.lru_cache(maxsize=1)
+def _judged(plan: str, version: str, stamp: Stamp, report: Reporter) -> Judged:
+    return judge_plan(Path(plan), progress=report)
 
 
 def judge_table(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> list[Grid]:
     """The tables of a plan, judged and not protected: quick enough to be looked at while rules are chosen."""
-    return judged_grids(Path(plan), progress=progress)
+    return judged_grids(_judged(plan, version, stamp, Reporter(progress)))
+
+
+def try_table(plan: str, version: str, stamp: Stamp, rules: str, *, progress: Progress) -> list[dict[str, Any]]:
+    """How many cells of each table other rules (as JSON) would call unsafe."""
+    return try_rules(_judged(plan, version, stamp, Reporter(progress)), json.loads(rules))
+
+
+def look_before(plan: str, version: str, stamp: Stamp, table: int, cell: int, *, progress: Progress) -> Any:
+    """One cell of a table that is judged and not protected."""
+    return judged_cell(_judged(plan, version, stamp, Reporter(progress)), table, cell)
 
 
 @functools.lru_cache(maxsize=2)
@@ -56,12 +83,12 @@ def compare(plan: str, version: str, stamp: Stamp, methods: tuple[str, ...], *, 
     return compare_methods(Path(plan), methods, progress=progress)
 
 
-def write_tables(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> list[list[str]]:
-    """Write what a plan names, from the run that was judged; tables with exposed cells are refused."""
+def write_tables(plan: str, version: str, stamp: Stamp, results: str, *, progress: Progress) -> list[list[str]]:
+    """Write what a plan names in `results`, from the run that was judged; tables with exposed cells are refused."""
     read = read_table_plan(Path(plan))
     if read.ledger is not None:
         raise PlanError("the plan has a [ledger], so only a release writes: go on with the page Release.")
-    results = _run(plan, version, stamp, Reporter(progress))
-    write_results(read, results)
-    pairs = zip(read.by_response(), results, strict=True)
+    made = _run(plan, version, stamp, Reporter(progress))
+    write_results(read, made)
+    pairs = zip(read.by_response(), made, strict=True)
     return [[kind, name] for one, result in pairs for kind, name in written_names(one, result)]

@@ -1,22 +1,27 @@
 """A table as a heat map: which rows and columns are unfolded, what each cell shows, and the addresses that change it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reticent.jobs.table_view import Grid
-from reticent.web.parts import HeatCell, HeatMap, HeatRow
+from reticent.web.parts import Column, HeatCell, HeatMap, HeatRow
 from reticent.web.site import address
 
 MOST_ROWS, MOST_COLUMNS = 150, 30
 N_SHADES = 10
+HIDDEN_FIRST = "hidden"
 SHOWN_STATUS = ("primary", "secondary", "frozen", "empty")
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What an address asks of a table: its number, unfolded rows, the depth of columns, fixed nodes, the first row, a cell."""
+    """What an address asks of a table: its number, unfolded rows, depth of columns, fixed nodes, first row, a cell, an order.
+
+    `sort` is the node of the column that rows are sorted by (largest first; "-" before it: smallest first), "hidden" for rows
+    with hidden cells first, or nothing: the order of the codes.
+    """
 
     table: int
     opened: frozenset[int]
@@ -24,6 +29,7 @@ class Seen:
     fixed: tuple[int, ...]
     start: int
     cell: tuple[int, ...]
+    sort: str = ""
 
     @classmethod
     def read(cls, query: Mapping[str, str], grids: list[Grid]) -> "Seen":
@@ -44,13 +50,17 @@ class Seen:
         good = len(cell) == len(sizes) and all(node < size for node, size in zip(cell, sizes, strict=True))
         depth = (_numbers(query.get("depth", ""))[:1] or [1])[0]
         start = (_numbers(query.get("from", ""))[:1] or [0])[0]
-        return cls(table, frozenset(opened), depth, tuple(fixed), start, cell if good else ())
+        asked = query.get("sort", "")
+        columns = sizes[1] if len(sizes) > 1 else 1
+        known = asked == HIDDEN_FIRST or any(node < columns for node in _numbers(asked.removeprefix("-"))[:1])
+        return cls(table, frozenset(opened), depth, tuple(fixed), start, cell if good else (), asked if known else "")
 
     def link(self, **other: Any) -> str:
         """The address of the same view with something else."""
         asked: dict[str, Any] = {
             "table": self.table or "", "open": _text(sorted(self.opened)) or "x", "depth": self.depth if self.depth != 1 else "",
             "at": _text(self.fixed) if any(self.fixed) else "", "from": self.start or "", "cell": _text(self.cell),
+            "sort": self.sort,
         }  # fmt: skip
         return address("table", **{**asked, **other})
 
@@ -63,11 +73,16 @@ def _text(numbers: Any) -> str:
     return ".".join(str(one) for one in numbers)
 
 
-def ordered_nodes(dimension: Mapping[str, Any]) -> list[tuple[int, int, bool]]:
-    """All nodes in the order of reading: number, depth, whether something is below."""
+Rank = Callable[[int], Any]
+
+
+def ordered_nodes(dimension: Mapping[str, Any], rank: Rank | None = None) -> list[tuple[int, int, bool]]:
+    """All nodes in the order of reading (those of one parent by `rank`): number, depth, whether something is below."""
     below: dict[int, list[int]] = {}
     for node, parent in enumerate(dimension["parents"]):
         below.setdefault(parent, []).append(node)
+    if rank is not None:
+        below = {parent: sorted(nodes, key=rank) for parent, nodes in below.items()}
     found, waiting = [], [(node, 0) for node in reversed(below.get(-1, []))]
     while waiting:
         node, depth = waiting.pop()
@@ -76,11 +91,13 @@ def ordered_nodes(dimension: Mapping[str, Any]) -> list[tuple[int, int, bool]]:
     return found
 
 
-def seen_rows(dimension: Mapping[str, Any], opened: frozenset[int]) -> list[tuple[int, int, bool]]:
+def seen_rows(
+    dimension: Mapping[str, Any], opened: frozenset[int], rank: Rank | None = None
+) -> list[tuple[int, int, bool]]:
     """The nodes whose parents are all unfolded."""
     shown: set[int] = set()
     rows = []
-    for node, depth, inner in ordered_nodes(dimension):
+    for node, depth, inner in ordered_nodes(dimension, rank):
         parent = dimension["parents"][node]
         if parent < 0 or (parent in shown and parent in opened):
             shown.add(node)
@@ -88,26 +105,30 @@ def seen_rows(dimension: Mapping[str, Any], opened: frozenset[int]) -> list[tupl
     return rows
 
 
+@dataclass(frozen=True)
+class _Drawing:
+    """What drawing one cell needs: the table, the view, where each cell stands, the range of values, what is exposed."""
+
+    grid: Grid
+    seen: Seen
+    place: Mapping[tuple[int, ...], int]
+    ends: tuple[float, float]
+    exposed: frozenset[int]
+    values: bool
+
+    def nodes(self, row: int, column: int | None) -> tuple[int, ...]:
+        return (row, *((column,) if column is not None else ()), *self.seen.fixed)
+
+
 def heat_of(grid: Grid, seen: Seen, exposed: frozenset[int], *, values: bool) -> tuple[HeatMap, int]:
     """The heat map of what is unfolded, and the number of rows that there are."""
-    rows = seen_rows(grid.dimensions[0], seen.opened)
     columns = _columns(grid, seen)
     place = {tuple(codes): at for at, codes in enumerate(grid.codes)}
-    low, high = _range(grid)
+    drawing = _Drawing(grid, seen, place, _range(grid), exposed, values)
+    rows = seen_rows(grid.dimensions[0], seen.opened, _rank(drawing, columns))
     drawn = []
     for node, depth, inner in rows[seen.start : seen.start + MOST_ROWS]:
-        cells = tuple(
-            _cell(
-                grid,
-                seen,
-                place,
-                (node, *((column,) if column is not None else ()), *seen.fixed),
-                (low, high),
-                exposed,
-                values,
-            )
-            for column in columns
-        )
+        cells = tuple(_cell(drawing, drawing.nodes(node, column)) for column in columns)
         label, code = grid.dimensions[0]["labels"][node], grid.dimensions[0]["codes"][node]
         other = seen.opened - {node} if node in seen.opened else seen.opened | {node}
         drawn.append(
@@ -117,14 +138,42 @@ def heat_of(grid: Grid, seen: Seen, exposed: frozenset[int], *, values: bool) ->
                 bool(seen.cell) and seen.cell[0] == node,
             )
         )  # fmt: skip
-    titles = (
-        ("value",) if columns == [None] else tuple(grid.dimensions[1]["labels"][c] for c in columns if c is not None)
-    )
     current = columns.index(seen.cell[1]) if len(seen.cell) > 1 and seen.cell[1] in columns else None
     caption = (
         f"{grid.response} by {' and '.join(one['name'] for one in grid.dimensions[:2])}, with the status of each cell"
     )
+    titles = tuple(_title(grid, seen, column) for column in columns)
     return HeatMap(caption[:200], grid.dimensions[0]["name"], titles, tuple(drawn), current), len(rows)
+
+
+def _title(grid: Grid, seen: Seen, column: int | None) -> Column:
+    """The heading of a column; following it sorts the rows by it, and the other way round the second time."""
+    name, own = "value" if column is None else grid.dimensions[1]["labels"][column], str(column or 0)
+    turned = f"-{own}" if seen.sort == own else own
+    order = {own: "descending", f"-{own}": "ascending"}.get(seen.sort, "")
+    return Column(name, num=True, href=seen.link(sort=turned, anchor="cells", **{"from": ""}), sorted=order)
+
+
+def _rank(drawing: _Drawing, columns: Sequence[int | None]) -> Rank | None:
+    """What rows are sorted by. Values that are not shown have no place in the order: they stand last."""
+    grid, asked = drawing.grid, drawing.seen.sort
+    if not asked:
+        return None
+    if asked == HIDDEN_FIRST:
+        return lambda row: -sum(_is_hidden(grid, drawing.place.get(drawing.nodes(row, one))) for one in columns)
+    column = int(asked.removeprefix("-")) if len(grid.dimensions) > 1 else None
+    sign = 1 if asked.startswith("-") else -1
+
+    def rank(row: int) -> tuple[bool, float]:
+        at = drawing.place.get(drawing.nodes(row, column))
+        unseen = at is None or _is_secret(grid, at, drawing.values)
+        return unseen, 0.0 if unseen or at is None else sign * grid.values[at]
+
+    return rank
+
+
+def _is_hidden(grid: Grid, at: int | None) -> bool:
+    return at is not None and grid.status[at] in ("primary", "secondary")
 
 
 def _columns(grid: Grid, seen: Seen) -> Sequence[int | None]:
@@ -140,16 +189,14 @@ def _range(grid: Grid) -> tuple[float, float]:
     return (math.log10(min(sizes)), math.log10(max(sizes))) if sizes else (0.0, 1.0)
 
 
-def _cell(
-    grid: Grid, seen: Seen, place: Mapping[tuple[int, ...], int], nodes: tuple[int, ...], ends: tuple[float, float],
-    exposed: frozenset[int], values: bool,
-) -> HeatCell:  # fmt: skip
-    at = place.get(nodes)
+def _cell(drawing: _Drawing, nodes: tuple[int, ...]) -> HeatCell:
+    grid, seen, ends = drawing.grid, drawing.seen, drawing.ends
+    at = drawing.place.get(nodes)
     if at is None:
         return HeatCell("", status="empty")
     status, value = grid.status[at], grid.values[at]
-    text = shown_value(grid, at, values=values)
-    if grid.system[at] in exposed:
+    text = shown_value(grid, at, values=drawing.values)
+    if grid.system[at] in drawing.exposed:
         text = f"exposed {text}"
     size = math.log10(abs(value)) if value else ends[0]
     share = (size - ends[0]) / (ends[1] - ends[0]) if ends[1] > ends[0] else 0.5
@@ -160,9 +207,10 @@ def _cell(
     )  # fmt: skip
 
 
+def _is_secret(grid: Grid, at: int, values: bool) -> bool:
+    return not values and (grid.status[at] == "primary" or (grid.counts[at] == 1 and grid.response != "count"))
+
+
 def shown_value(grid: Grid, at: int, *, values: bool) -> str:
     """The value of a cell; one that could be a single respondent's, or is unsafe, appears only after "show values"."""
-    secret = grid.status[at] == "primary" or (grid.counts[at] == 1 and grid.response != "count")
-    if secret and not values:
-        return "hidden"
-    return f"{grid.values[at]:,.{grid.decimals}f}"
+    return "hidden" if _is_secret(grid, at, values) else f"{grid.values[at]:,.{grid.decimals}f}"

@@ -57,6 +57,60 @@ function live(form) {
   });
 }
 
+// Forms that are tried while one types: <form data-trial> sends itself with try=1, and the parts that come back, each with
+// the id of a part of this page, are put in place. Nothing is saved.
+function trial(form) {
+  let timer = 0;
+  let latest = 0;
+  async function send() {
+    const own = ++latest;
+    const body = new URLSearchParams(new FormData(form));
+    body.set("try", "1");
+    const answer = await fetch(form.action, { method: "POST", body });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (own !== latest || !answer.ok) return;
+    for (const part of page.querySelectorAll("[data-tried]")) {
+      const old = document.getElementById(part.id);
+      if (old) {
+        old.textContent = part.textContent;
+        old.className = part.className || old.className;
+      }
+    }
+  }
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(send, PAUSE);
+  });
+}
+
+// Links within <section data-swap="id id"> put these parts of their page in place, so that one keeps one's place on this one.
+async function swap(event) {
+  const link = event.target.closest("a[href]");
+  if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const here = link.closest("[data-swap]");
+  const to = new URL(link.href);
+  if (!here || to.pathname !== location.pathname || unsaved) return;
+  event.preventDefault();
+  const [ids, at] = [here.dataset.swap.split(" "), [...here.querySelectorAll("a")].indexOf(link)];
+  const scrolled = here.querySelector(".tall")?.scrollTop;
+  const answer = await fetch(to, { headers: { Accept: "text/html" } });
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const parts = ids.map((id) => [document.getElementById(id), page.getElementById(id)]);
+  if (!answer.ok || parts.some((pair) => !pair[0] || !pair[1])) {
+    location.assign(to);
+    return;
+  }
+  history.pushState(null, "", to.pathname + to.search);
+  for (const [old, part] of parts) {
+    old.replaceWith(part);
+    enliven(part);
+  }
+  const now = document.getElementById(ids[0]);
+  if (scrolled) now.querySelector(".tall").scrollTop = scrolled;
+  (now.querySelector(".heat [aria-current]") ?? now.querySelectorAll("a")[at])?.focus({ preventScroll: true });
+}
+window.addEventListener("popstate", () => location.reload());
+
 // A slider shows its number beside it: <input type="range" data-shown="id of an output">.
 function slider(input) {
   const output = document.getElementById(input.dataset.shown);
@@ -104,10 +158,12 @@ function enliven(root) {
   all("input[data-shown]").forEach(slider);
   all("form").forEach(conditional);
   all("form[data-keep]").forEach(keep);
+  all("form[data-trial]").forEach(trial);
 }
 
 document.addEventListener("DOMContentLoaded", () => {
   document.documentElement.classList.add("scripted");
+  document.addEventListener("click", swap);
   enliven(document.documentElement);
   document.querySelector("[autofocus], .field-error .input")?.focus();
 });
