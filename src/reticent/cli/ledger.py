@@ -1,10 +1,11 @@
-"""`reticent ledger list|show|verify|revoke|backup|restore LEDGER`: what was released, and whether its record is whole."""
+"""`reticent ledger list|show|import|verify|revoke|backup|restore LEDGER`: what was released, and whether its record is whole."""
 
 from pathlib import Path
 
 import typer
 
 from reticent.cli.grid import show_rows
+from reticent.cli.progress_bar import progress_bar
 from reticent.cli.screen import JSON, check_answer, give_answer, open_console, say
 
 LEDGER = typer.Argument(..., help="The ledger: a file, or a postgresql address.")
@@ -20,6 +21,7 @@ def register(app: typer.Typer) -> None:
     )
     commands.command("list")(list_releases)
     commands.command("show")(show)
+    commands.command("import")(import_release)
     commands.command("verify")(verify)
     commands.command("revoke")(revoke)
     commands.command("backup")(backup)
@@ -41,7 +43,17 @@ def list_releases(
     with opened(ledger, secret, dataset=dataset, anchor=anchor) as book:
         found = releases_in(book)
     give_answer([one.row() for one in found], json_out)
-    rows = [(str(one.number), one.name, one.form, one.time, one.version, one.revoked or "–") for one in found]
+    rows = [
+        (
+            str(one.number),
+            one.name,
+            f"{one.form}, imported" if one.imported else one.form,
+            one.time,
+            one.version,
+            one.revoked or "–",
+        )
+        for one in found
+    ]
     names = ("entry", "name", "form", "recorded", "version", "revoked")
     show_rows(open_console(), names, rows, words=("name", "revoked")) if rows else say("no releases yet")
 
@@ -63,6 +75,25 @@ def show(
     give_answer(found, json_out)
     for name, value in found.items():
         say(f"{name:>10}  {value}")
+
+
+def import_release(
+    plan: Path = typer.Argument(..., help="The plan that says how it was made (TOML)."),
+    published: list[Path] = typer.Argument(None, help="The published files (default: those of [output])."),
+    ledger: str | None = typer.Option(None, "--ledger", help="The ledger (default: that of [ledger])."),
+    name: str | None = typer.Option(None, "--name", help="What the release is called (default: that of [ledger])."),
+    check: bool = typer.Option(False, "--check", help="Only judge; record nothing."),
+    json_out: Path | None = JSON,
+) -> None:
+    """Record tables or a file that were published before the ledger existed: they count in every later verdict."""
+    from reticent.jobs.ledger_import import import_plan
+
+    check_answer(json_out, (plan, *(published or ())))
+    with progress_bar("import") as progress:
+        found = import_plan(plan, published or (), ledger=ledger, name=name, check=check, progress=progress)
+    give_answer(found.summary(), json_out)
+    say(found.found.sentence())
+    say("nothing was recorded" if found.number is None else f"recorded as entry {found.number}")
 
 
 def verify(

@@ -128,7 +128,8 @@ class Fact:
 class Watch:
     """A sum that must stay unknown: what the attacker can infer about it must cover [low, high].
 
-    `name` says in codes what it is, `release` what hides it; both stand in sentences.
+    `name` says in codes what it is, `release` what hides it; both stand in sentences. With `known_inside` respondents know it
+    already, and it is kept from everybody else.
     """
 
     response: str
@@ -138,6 +139,7 @@ class Watch:
     high: int
     name: str
     release: str
+    known_inside: bool = False
 
     def __post_init__(self) -> None:
         _check_weights(self.places, self.weights, f"Watch: {self.name}")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from reticent.data.facts import Facts
-from reticent.history.book import recipe_of, recorded_in
+from reticent.history.book import recipes_of, recorded_in
 from reticent.history.scene import Scene
 from reticent.ledger.blobs import Blobs
 from reticent.queries.engine import Engine
@@ -61,7 +61,7 @@ class Beside:
             return None
         answers = Answers(engine)
         if self._scene is None or self._known != len(entries):
-            recipes = {one.name: recipe_of(self.blobs, one) for one in releases}
+            recipes = recipes_of(self.blobs, releases)
             self._scene, self._system = Scene.of(engine.universe.current.data, recipes, answers), None
         scene = self._scene
         new = answers.of(scene.grounded, request, answer)

@@ -16,6 +16,7 @@ from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.data.facts import Facts
 from reticent.data.microdata import Microdata
 from reticent.data.record_marks import version_fingerprint
+from reticent.history.amended import with_amendments
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.scene import AnswersTold, Recipe, Scene
 from reticent.history.table_recipe import TableRecipe
@@ -44,10 +45,12 @@ class Recorded:
     accepted: str = ""
     sentence: str = ""
     revoked: str = ""
+    imported: bool = False
+    amended: tuple[Any, ...] = field(default=(), repr=False)
 
     def row(self) -> dict[str, Any]:
         """As plain data, for lists."""
-        return {name: value for name, value in vars(self).items() if name not in ("blob", "data")}
+        return {name: value for name, value in vars(self).items() if name not in ("blob", "data", "amended")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +88,9 @@ class Book:
 
     def judge(self, recipe: Recipe, name: str, *, limits: Limits | None = None, prove: bool = False) -> Judged:
         """Whether a release is safe together with everything that the ledger holds; `prove` checks a safe verdict anew."""
-        self._check_data()
+        self.check_data()
         self._check_name(recipe, name)
-        before = {one.name: recipe_of(self.blobs, one) for one in self.recorded() if one.name != name}
+        before = {known: own for known, own in recipes_of(self.blobs, self.recorded()).items() if known != name}
         scene = Scene.of(self.data, {**before, name: recipe}, self.answers)
         told, related = scene.told()
         new = joined(told[name], name)
@@ -127,7 +130,7 @@ class Book:
             )
         return known
 
-    def _check_data(self) -> None:
+    def check_data(self) -> None:
         """Refuse to go on where releases of other data are recorded: they cannot be judged together."""
         recorded = self.recorded()
         same = {version: version_fingerprint(version, self.data) for version in {one.version for one in recorded}}
@@ -148,7 +151,7 @@ class Book:
                     f"ledger: version {self.version!r} was other data when it was first used; the data changed since. What was "
                     "released of them cannot be judged with what changed, so nothing more is released here."
                 )
-            self._check_data()
+            self.check_data()
             if self.version not in taken:
                 turn.append(VERSION, {"name": self.version, "data": self.fingerprint})
 
@@ -162,6 +165,12 @@ def recipe_of(blobs: Blobs, one: Recorded) -> Recipe:
     """How a recorded release was made."""
     plain = json.loads(blobs.get(one.blob, entry=one.number))
     return RECIPES[plain["form"]].from_plain(plain)
+
+
+def recipes_of(blobs: Blobs, recorded: Sequence[Recorded]) -> dict[str, Recipe]:
+    """How each recorded release was made, with what imports left of its watches."""
+    made = {one.name: recipe_of(blobs, one) for one in recorded}
+    return with_amendments(made, [one.amended for one in recorded])
 
 
 def _repeats(
@@ -220,6 +229,7 @@ def _recorded(entry: Entry, revoked: Mapping[int, str]) -> Recorded:
     return Recorded(
         entry.number, own["name"], own["form"], own["time"], own["version"], own["data"], own["blob"],
         own.get("accepted", ""), own.get("sentence", ""), revoked.get(entry.number, ""),
+        own.get("imported", False), tuple(own.get("amended", ())),
     )  # fmt: skip
 
 

@@ -161,6 +161,16 @@ def planned_names(plan: TablePlan) -> list[tuple[str, str]]:
     ]
 
 
+def written_tables(plan: TablePlan, results: Sequence[ProtectedTable]) -> list[str]:
+    """The files of the tables of a plan, in the order of its responses and tables."""
+    return [
+        _numbered(one.output.path, number, len(result.published))
+        for one, result in zip(plan.by_response(), results, strict=True)
+        for number in range(1, len(result.published) + 1)
+        if one.output.path
+    ]
+
+
 def _written(plan: TablePlan, n: int) -> list[tuple[str, str]]:
     output = plan.output
     public = [name for name in (output.path, output.public_report) if name]

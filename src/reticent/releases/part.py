@@ -128,7 +128,8 @@ class Judge:
                         self._relax(sight, upper=upper)
                 if len(exposures) >= most_exposures:
                     return self._ruling(exposures)
-            known = self._known_exactly(sight) if self._with_insiders == "exact" else None
+            kept = self._with_insiders == "exact" and not self.system.sights[sight].watch.known_inside
+            known = self._known_exactly(sight) if kept else None
             if known is not None:
                 exposures.append(known)
                 if len(exposures) >= most_exposures:
@@ -198,7 +199,7 @@ class Judge:
             if isinstance(found, Exposure):
                 return found
             shown.append(found)
-        if self._with_insiders == "protect":
+        if self._with_insiders == "protect" and not watched.watch.known_inside:
             failed = self._for_insiders(shown, sight, upper)
             if failed is not None:
                 return failed
