@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from reference.sort_noise import COLUMNS_1, FREQUENCIES, TABLE_1, TABLE_2, TABLE_3, TABLE_6
+from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.randomness import as_secret
 from reticent.tables.perturb.accuracy import BAND, perturbed_changes
 from reticent.tables.perturb.invariant import InvariantDesign, invariant_table
+from reticent.tables.perturb.keyed import CellKey
 from reticent.tables.perturb.ptable_design import Design, design_ptable
 from reticent.tables.perturb.ptable_nearest import nearest_row
 from reticent.tables.perturb.quotas import select_by_quotas
@@ -100,6 +102,41 @@ def test_every_row_of_table_1_is_a_rounded_exact_row(largest: int, size: int) ->
     assert abs(row.variance - 2.0) < 1e-12
     exact = {int(v): p for v, p in zip(row.changes, row.chances, strict=True)}
     assert max(abs(exact.get(int(v), 0.0) - p) for v, p in zip(changes, chances, strict=True)) < 0.003
+
+
+def printed_file(largest: int, path: Path) -> Path:
+    """Table 1 for one D as a p-table file with the digits of the print."""
+    lines = ["i;j;p;v;p_ij_ub", "0;0;1;0;1"]
+    for size in range(1, largest + 4):
+        changes, chances = printed(largest, size)
+        bounds = np.minimum(np.cumsum(chances), 1.0)
+        lines += [f"{size};{size + v};{p};{v};{b}" for v, p, b in zip(changes, chances, bounds, strict=True)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("largest", [3, 4, 5])
+def test_table_1_serves_as_a_printed_file(largest: int, tmp_path: Path) -> None:
+    """Its rounded rows are refused as they stand, and with `printed` the exact rows nearest to them perturb the table."""
+    path = str(printed_file(largest, tmp_path / "table1.txt"))
+    with pytest.raises(DataError, match="add up to 1"):
+        CellKey(ptable=path).tables(counts=True)
+    table = CellKey(ptable=path, printed=2.0).tables(counts=True)["all"]
+    assert table.skipped == 2
+    assert table.largest == largest
+    for row in table.rows[1:]:
+        assert abs(row.mean) < 1e-12
+        assert abs(row.variance - 2.0) < 1e-12
+        assert float(row.chances.sum()) == pytest.approx(1.0, abs=1e-12)
+    with pytest.raises((DataError, InfeasibleError), match="mean 0 and variance 3"):
+        CellKey(ptable=path, printed=3.0).tables(counts=True)
+
+
+def test_a_p_table_file_and_a_design_exclude_each_other() -> None:
+    with pytest.raises(ParameterError, match="so variance and skip cannot be asked for"):
+        CellKey(ptable="table.txt", variance=2.0, skip=0)
+    with pytest.raises(ParameterError, match="printed is the variance of a ptable file"):
+        CellKey(printed=2.0)
 
 
 @pytest.mark.parametrize("largest", [3, 4, 5])

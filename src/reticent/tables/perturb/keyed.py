@@ -1,8 +1,8 @@
 """The table method `cell-key`: options, and the outcome that the attacker judges."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -13,7 +13,7 @@ from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import Parameters
+from reticent.data.parameters import Examples, Parameters
 from reticent.data.table import Measure, Table
 from reticent.kernels.draws import uniforms
 from reticent.tables.guarantee import Guarantee, Rate
@@ -29,6 +29,7 @@ from reticent.tables.perturb.cell_key import (
 from reticent.tables.perturb.noisy import ADJUSTED, CountNoise, noisy_outcome
 from reticent.tables.perturb.ptable import PerturbationTable, read_ptables
 from reticent.tables.perturb.ptable_design import Design, design_ptable
+from reticent.tables.perturb.ptable_nearest import exact_row
 from reticent.tables.perturb.record_keys import BITS, DRAWN_DIGITS, RecordKeys, contributing_keys
 from reticent.tables.problem import SuppressionProblem
 
@@ -63,6 +64,7 @@ class CellKey(Parameters):
         "a small table has many outputs, some of which few tables give (further secrets lead more tables to each of them)",
     )
     lists_empty: ClassVar[bool] = True
+    examples: ClassVar[Examples] = ({}, {"ptable": "ptable.txt"})
     largest: int = field(default=5, metadata={"min": 1, "max": 100, "help": "largest change of a count"})
     variance: float = field(default=3.0, metadata={"min": 1e-9, "max": 1e4, "help": "variance of the change"})
     skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never published"})
@@ -75,14 +77,34 @@ class CellKey(Parameters):
     tails: Literal["entropy", "normal"] = field(default="entropy", metadata={"help": "shape of designed rows"})
     add_up: Way = field(default="no", metadata={"help": "counts are moved until totals add up, and how"})
     measure: bool = field(default=False, metadata={"help": "publish how far each count may be off, itself perturbed"})
+    printed: float = field(
+        default=0.0,
+        metadata={
+            "min": 0,
+            "max": 1e4,
+            "help": "variance of a ptable with rounded rows, made exact; 0: taken as it is",
+        },
+    )
 
     def __post_init__(self) -> None:
         if not self.ptable:
             self._design(counts=True)
+        self._check_file()
         if self.noise.separation and not self.small_ptable:
             raise ParameterError(f"{OWNER}: separation needs small_ptable, the p-table file for small values.")
         if self.noise.parity and not self.ptable:
             raise ParameterError(f"{OWNER}: parity needs a p-table file with rows of the types even and odd.")
+
+    def _check_file(self) -> None:
+        """What designs a p-table says nothing about one from a file, and the other way round."""
+        designing = ("largest", "variance", "skip", "stay", "monotone", "tails")
+        given = [f.name for f in fields(self) if f.name in designing and getattr(self, f.name) != f.default]
+        if self.ptable and given:
+            raise ParameterError(
+                f"{OWNER}: ptable takes the noise from a file, so {' and '.join(given)} cannot be asked for; leave out either."
+            )
+        if self.printed and not self.ptable:
+            raise ParameterError(f"{OWNER}: printed is the variance of a ptable file; give ptable, or leave it out.")
 
     def _design(self, *, counts: bool) -> Design:
         if counts:
@@ -126,7 +148,8 @@ class CellKey(Parameters):
     def tables(self, *, counts: bool) -> dict[str, PerturbationTable]:
         """The perturbation tables by kind."""
         if self.ptable:
-            return read_ptables(Path(self.ptable))
+            mend = partial(exact_row, variance=self.printed) if self.printed else None
+            return read_ptables(Path(self.ptable), mend)
         made = design_ptable(self._design(counts=counts), sizes=None if counts else (1, self.largest))
         return {"all": made}
 

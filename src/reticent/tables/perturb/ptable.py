@@ -5,7 +5,7 @@ so on. The last row serves all larger sizes. Files are those of tau-ARGUS and of
 `i;j;p;v;p_ij_ub` and, for magnitudes, a sixth column all | even | odd.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -170,8 +170,8 @@ class PerturbationTable:
         return steps
 
 
-def read_ptables(path: Path) -> dict[str, PerturbationTable]:
-    """All tables of a file by kind: `all`, or `even` and `odd`."""
+def read_ptables(path: Path, mend: Callable[[Row], Row] | None = None) -> dict[str, PerturbationTable]:
+    """All tables of a file by kind: `all`, or `even` and `odd`; `mend` makes rows exact that are printed with few digits."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -179,10 +179,12 @@ def read_ptables(path: Path) -> dict[str, PerturbationTable]:
         raise DataError(f"{path.name}: the p-table file cannot be read.") from err
     except UnicodeDecodeError as err:
         raise DataError(f"{path.name}: the p-table file must be plain text.") from err
-    return parse_ptables(text.splitlines(), path.name)
+    return parse_ptables(text.splitlines(), path.name, mend)
 
 
-def parse_ptables(lines: Iterable[str], name: str) -> dict[str, PerturbationTable]:
+def parse_ptables(
+    lines: Iterable[str], name: str, mend: Callable[[Row], Row] | None = None
+) -> dict[str, PerturbationTable]:
     """The tables of the lines of a p-table file; the first line holds the names and is passed over."""
     found: dict[str, dict[float, list[tuple[float, float, float]]]] = {}
     for number, line in enumerate(lines, start=1):
@@ -192,10 +194,8 @@ def parse_ptables(lines: Iterable[str], name: str) -> dict[str, PerturbationTabl
         found.setdefault(kind, {}).setdefault(size, []).append(entry)
     if not found:
         raise DataError(f"{name}: the p-table has no rows.")
-    return {
-        kind: PerturbationTable(tuple(_row(size, entries) for size, entries in rows.items()), name)
-        for kind, rows in found.items()
-    }
+    made = {kind: [_row(size, entries) for size, entries in rows.items()] for kind, rows in found.items()}
+    return {kind: PerturbationTable(tuple(map(mend, rows) if mend else rows), name) for kind, rows in made.items()}
 
 
 def _entry(line: str, where: str) -> tuple[str, float, tuple[float, float, float]]:

@@ -3,10 +3,33 @@
 import numpy as np
 
 from reticent.base.arrays import Floats
-from reticent.base.errors import InfeasibleError, ParameterError
+from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.tables.perturb.ptable import Row
 
 OWNER = "p-table"
+PRINTED = 0.01
+"""How far the probabilities of a printed row may add up from 1, and a probability may be moved to make it exact."""
+
+
+def exact_row(row: Row, *, variance: float) -> Row:
+    """A row printed with few digits as the nearest exact one; the row of size 0, where nothing changes, stays."""
+    if row.size == 0:
+        return row
+    if abs(float(row.chances.sum()) - 1.0) > PRINTED:
+        raise DataError(
+            f"{OWNER}: the probabilities of row {row.size:g} must add up to 1 but for the print's rounding."
+        )
+    found = nearest_row(row.size, row.changes, row.chances, variance=variance)
+    moved = dict(zip(found.changes.tolist(), found.chances.tolist(), strict=True))
+    if (
+        max(abs(moved.get(v, 0.0) - p) for v, p in zip(row.changes.tolist(), row.chances.tolist(), strict=True))
+        > PRINTED
+    ):
+        raise DataError(
+            f"{OWNER}: row {row.size:g} is no rounded row of mean 0 and variance {variance:g}; "
+            f"its own variance is about {row.variance:.2f}."
+        )
+    return found
 
 
 def nearest_row(size: float, changes: Floats, chances: Floats, *, variance: float) -> Row:
