@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from reticent.base.errors import Cancelled, ParameterError, PlanError
 from reticent.cli.main import app
 from reticent.data.microdata import Microdata
-from reticent.data.plan import read_plan
+from reticent.data.plan import plan_from_table, read_toml
 from reticent.data.schema import Kind, Schema, Variable
 from reticent.microdata.explore import Candidate, ExploreSettings, Point, explore, pareto_front
 from reticent.microdata.explore_spec import explore_spec_from_table
@@ -197,7 +197,7 @@ def test_the_command_writes_a_plan_that_runs(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, ["explore", str(tmp_path / "spec.toml")])
     assert run.exit_code == 0, run.output
     assert "fresh draws" in run.output
-    plan = read_plan(tmp_path / "chosen.toml", METHODS)
+    plan = plan_from_table(read_toml(tmp_path / "chosen.toml"), METHODS, owner="chosen.toml", folder=tmp_path)
     assert plan.steps
     assert "data:image/svg+xml" in (tmp_path / "report.html").read_text()
     assert len((tmp_path / "table.csv").read_text().splitlines()) == 6

@@ -16,9 +16,9 @@ from reticent.tables.attack.noise import NoiseFindings, noise_findings
 from reticent.tables.methods import attack
 from reticent.tables.perturb.additivity import Way
 from reticent.tables.perturb.cell_key import perturb_counts
+from reticent.tables.perturb.cell_numbers import cell_numbers
 from reticent.tables.perturb.noisy import CountNoise, noisy_outcome
 from reticent.tables.perturb.ptable_design import Design, design_ptable
-from reticent.tables.perturb.random_rounding import cell_numbers
 from reticent.tables.problem import SuppressionProblem
 from reticent.tabulation.equations import relations_of
 from reticent.tabulation.tabulate import tabulate, with_empty_cells

@@ -8,7 +8,7 @@ import pytest
 
 from reticent.base.errors import PlanError
 from reticent.data.method import Applied, Method, Registry
-from reticent.data.plan import plan_from_table, plan_to_toml, read_plan
+from reticent.data.plan import plan_from_table, plan_to_toml, read_toml
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ path = "safe.csv"
 
 def _read(text: str, folder: Path):
     (folder / "p.toml").write_text(text, encoding="utf-8")
-    return read_plan(folder / "p.toml", REGISTRY)
+    return plan_from_table(read_toml(folder / "p.toml"), REGISTRY, owner="p.toml", folder=folder)
 
 
 def test_round_trip(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from conformance.test_query_modes import database
 from conformance.test_table_methods import run as table_run
 from reticent.base.errors import ParameterError, PlanError
 from reticent.base.randomness import STREAM_VERSION, as_secret
-from reticent.data.plan import DataSection, Plan, plan_from_table, plan_to_toml, read_plan, sections_of
+from reticent.data.plan import DataSection, Plan, plan_from_table, plan_to_toml, read_toml, sections_of
 from reticent.data.table_plan import read_table_plan, table_plan_from
 from reticent.jobs.answer_query import read_database_file
 from reticent.jobs.delegate import read_delegation
@@ -166,7 +166,7 @@ def test_a_run_records_its_streams() -> None:
 
 
 VERSIONED = {
-    "file": lambda path: read_plan(path, METHODS),
+    "file": lambda path: plan_from_table(read_toml(path), METHODS, owner=path.name, folder=path.parent),
     "table": read_table_plan,
     "query log": read_log_plan,
     "database": read_database_file,

@@ -34,16 +34,11 @@ def round_table(
     json_out: Path | None = JSON,
 ) -> None:
     """Round a table so that it stays additive (controlled), or cell by cell (random)."""
-    from reticent.jobs.jj import RoundNumbers, change_jj
+    from reticent.jobs.jj import RoundNumbers
 
     how = RoundNumbers(base, kind, steps, protect, fallback)  # type: ignore[arg-type]
-    _check_place(json_out, file, secret)
-    with progress_bar("round") as progress:
-        found = change_jj(
-            file, how, time_limit=time_limit, secret=_secret(secret), test_secret=test_secret, progress=progress
-        )
-    found.require(accept_exposed=accept_exposed)
-    _show(found.summary(), json_out)
+    limits = {"time_limit": time_limit, "test_secret": test_secret}
+    _run("round", file, how, secret=secret, json_out=json_out, accept_exposed=accept_exposed, **limits)
 
 
 def adjust_table(
@@ -66,14 +61,22 @@ def adjust_table(
     json_out: Path | None = JSON,
 ) -> None:
     """Move sensitive cells out of their protection intervals and everything else as little as possible."""
-    from reticent.jobs.jj import AdjustNumbers, change_jj
+    from reticent.jobs.jj import AdjustNumbers
 
     how = AdjustNumbers(norm, weights, signs, integers, fix_total, largest_change, spread)  # type: ignore[arg-type]
-    _check_place(json_out, file, secret)
-    with progress_bar("adjust") as progress:
-        found = change_jj(
-            file, how, time_limit=time_limit, secret=_secret(secret), test_secret=test_secret, progress=progress
-        )
+    limits = {"time_limit": time_limit, "test_secret": test_secret}
+    _run("adjust", file, how, secret=secret, json_out=json_out, accept_exposed=accept_exposed, **limits)
+
+
+def _run(
+    word: str, file: Path, how: Any, *, secret: str | None, json_out: Path | None, accept_exposed: bool, **limits: Any
+) -> None:
+    """Change the numbers, refuse what is exposed, show the rest; the result goes neither over the table nor over the key."""
+    from reticent.jobs.jj import change_jj
+
+    check_answer(json_out, (file, None if secret is None else Path(secret)))
+    with progress_bar(word) as progress:
+        found = change_jj(file, how, secret=_secret(secret), progress=progress, **limits)
     found.require(accept_exposed=accept_exposed)
     _show(found.summary(), json_out)
 
@@ -83,12 +86,6 @@ def _secret(text: str | None) -> int | Path | None:
     if text is None:
         return None
     return int(text) if text.removeprefix("-").isdecimal() else Path(text)
-
-
-def _check_place(json_out: Path | None, file: Path, secret: str | None) -> None:
-    """The result goes neither over the table nor over the key file."""
-
-    check_answer(json_out, (file, None if secret is None else Path(secret)))
 
 
 def _show(found: dict[str, Any], json_out: Path | None) -> None:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
-from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
-from reticent.data.schema import Role, Schema
+from reticent.data.schema import Role, Schema, with_digit_trees
 from reticent.frames.columns import decoded, frame_of, series, unique_ids
 from reticent.frames.engines.seam import CodeMap, Grouped, View, whole
 from reticent.frames.frame import Encoded, Frame
@@ -152,12 +151,7 @@ class LargeFile:
         return LargeFile.of(View(self.view.connection, dict(self.view.expressions)), schema)
 
     def _with_digit_trees(self) -> "LargeFile":
-        schema = self.schema
-        for variable in schema.variables:
-            if variable.digits and variable.hierarchy is None:
-                codes = dict.fromkeys([*variable.codes, *self.categories(variable.name)])
-                listed = [code for code in codes if code not in variable.missing]
-                schema = schema.change(variable.name, hierarchy=Hierarchy.from_digits(listed, variable.digits))
+        schema = with_digit_trees(self.schema, self.categories)
         return self if schema is self.schema else replace(self, schema=schema, _columns={})
 
     def _check_weight(self) -> None:
@@ -172,15 +166,6 @@ class LargeFile:
                 "above 0.",
                 variables=(weight,),
             )
-
-    def unique_identifier(self) -> str | None:
-        """The first identifier without a missing or repeated value; None if there is none."""
-        for name in self.schema.with_role(Role.IDENTIFIER):
-            text = self.view.connection.quote(name)
-            facts = self.view.facts(present=f"COUNT({text})", different=f"COUNT(DISTINCT {text})")
-            if facts["present"] == facts["different"] == self.n_records:
-                return name
-        return None
 
 
 def check_names(names: Sequence[str], schema: Schema) -> None:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
-from reticent.data.hierarchy import Hierarchy
-from reticent.data.schema import Kind, Schema
+from reticent.data.schema import Kind, Schema, with_digit_trees
 from reticent.frames.columns import repeat_text, series, unique_ids
 from reticent.frames.frame import MISSING, Encoded, Frame, as_text
 from reticent.kernels.grouping import frequencies_of_columns, group_columns
@@ -241,12 +240,7 @@ class Microdata:
 
 def _with_digit_trees(data: Microdata) -> Microdata:
     """Build the hierarchies that follow from the digits of the codes, now that the codes are known."""
-    schema = data.schema
-    for variable in schema.variables:
-        if variable.digits and variable.hierarchy is None:
-            codes = dict.fromkeys([*variable.codes, *data.categories(variable.name)])
-            listed = [code for code in codes if code not in variable.missing]
-            schema = schema.change(variable.name, hierarchy=Hierarchy.from_digits(listed, variable.digits))
+    schema = with_digit_trees(data.schema, data.categories)
     return data if schema is data.schema else data.with_schema(schema)
 
 

@@ -230,11 +230,6 @@ def sections_of(table: Mapping[str, Any], allowed: tuple[str, ...], *, owner: st
     return sections
 
 
-def read_plan(path: Path, registry: Registry) -> Plan:
-    """Read a masking plan."""
-    return plan_from_table(read_toml(path), registry, owner=path.name, folder=path.parent)
-
-
 def plan_from_table(table: Mapping[str, Any], registry: Registry, *, owner: str, folder: Path) -> Plan:
     """Build a plan from the tables of a TOML file; steps that say `active = false` are left out."""
     table = sections_of(table, SECTIONS, owner=owner)

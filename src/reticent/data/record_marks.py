@@ -12,7 +12,7 @@ from reticent.base.arrays import Words
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
-from reticent.kernels.draws import fingerprint, record_hashes
+from reticent.kernels.draws import record_hashes
 
 _NO_VALUES = 0
 
@@ -25,11 +25,6 @@ def record_words(data: Microdata, secret: Secret) -> Words:
     ids = data.record_ids()
     words = secret.words("record marks")
     return record_hashes(*words, ids, np.zeros((len(ids), _NO_VALUES), dtype=np.uint64))
-
-
-def set_mark(words: Words) -> str:
-    """The mark of a set of records, given by the words of its members in any order."""
-    return fingerprint(words).hex()
 
 
 def version_fingerprint(name: str, data: Microdata) -> str:

@@ -1,6 +1,6 @@
 """Schema: what each variable of a file means. Built right or not at all; files are read and written in `schema_files`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -232,3 +232,13 @@ class Schema:
     def change(self, name: str, **facts: object) -> "Schema":
         """The schema with some facts of one variable changed."""
         return self.replace(replace(self[name], **facts))  # type: ignore[arg-type]
+
+
+def with_digit_trees(schema: Schema, codes_in: Callable[[str], Sequence[str]]) -> Schema:
+    """The schema with the hierarchies that follow from the digits of the codes; `codes_in` has the codes of the records."""
+    for variable in schema.variables:
+        if variable.digits and variable.hierarchy is None:
+            codes = dict.fromkeys([*variable.codes, *codes_in(variable.name)])
+            listed = [code for code in codes if code not in variable.missing]
+            schema = schema.change(variable.name, hierarchy=Hierarchy.from_digits(listed, variable.digits))
+    return schema

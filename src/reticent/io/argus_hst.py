@@ -43,12 +43,3 @@ def _entry(row: str, n_dimensions: int, separator: str, where: str) -> Entry:
     if len(numbers) != NUMBERS.get(action, 0):
         raise DataError(f"{where}: action {action} needs {NUMBERS.get(action, 0)} numbers, got {len(numbers)}.")
     return Entry(tuple(fields[:n_dimensions]), action, numbers, where)
-
-
-def hst_text(entries: list[Entry], *, separator: str = ";") -> str:
-    """The text of an a-priori file."""
-    lines = [
-        separator.join([*entry.codes, entry.action, *(f"{number:.15g}" for number in entry.numbers)])
-        for entry in entries
-    ]
-    return "\n".join(lines) + "\n"

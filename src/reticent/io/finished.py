@@ -96,22 +96,18 @@ class _Rows:
         text = self.frame[name].cast(pl.String).fill_null("").str.strip_chars().str.replace(",", ".", literal=True)
         values = text.cast(pl.Float64, strict=False)
         bad = values.is_null() & ~text.is_in(list(ABSENT))
-        if bool(bad.any()):
-            first = int(bad.arg_max() or 0) + self.first_line
-            raise DataError(
-                f"{self.path.name}, line {first}: column {name!r} has {int(bad.sum())} entries that are no numbers, "
-                "this is the first.",
-                variables=(name,),
-            )
+        self._refuse(bad, name, "entries that are no numbers, this is the first.")
         endless = (values.is_infinite() | values.is_nan()).fill_null(False)
-        if bool(endless.any()):
-            first = int(endless.arg_max() or 0) + self.first_line
-            raise DataError(
-                f"{self.path.name}, line {first}: column {name!r} has {int(endless.sum())} numbers that are not finite, this "
-                "is the first; write finite numbers.",
-                variables=(name,),
-            )
+        self._refuse(endless, name, "numbers that are not finite, this is the first; write finite numbers.")
         return np.array(values.fill_null(0.0).to_numpy(), dtype=np.float64)
+
+    def _refuse(self, wrong: pl.Series, name: str, what: str) -> None:
+        """Name the first line that is wrong, and how many are."""
+        if bool(wrong.any()):
+            first = int(wrong.arg_max() or 0) + self.first_line
+            raise DataError(
+                f"{self.path.name}, line {first}: column {name!r} has {int(wrong.sum())} {what}", variables=(name,)
+            )
 
     def check_given(self, name: str) -> None:
         """Refuse rows without a value: a blank that is read as 0 would be protected, and published, as an empty cell."""

@@ -72,7 +72,7 @@ def result_contents(plans: Sequence[TablePlan], results: Sequence[ProtectedTable
     contents: dict[Path, TableContent] = {}
     for one, result in zip(plans, results, strict=True):
         contents.update(_contents(one, result))
-    return contents | _means(plans, results) | _derived(plans, results)
+    return contents | _derived(plans, results)
 
 
 def _contents(plan: TablePlan, result: ProtectedTable) -> dict[Path, TableContent]:
@@ -94,23 +94,14 @@ def _contents(plan: TablePlan, result: ProtectedTable) -> dict[Path, TableConten
     return contents
 
 
-def _means(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, TableContent]:
-    """Tables of means, where the plan asks for them, made of what is published."""
-    tables = {one.response: result.published for one, result in zip(plans, results, strict=True)}
-    contents: dict[Path, TableContent] = {}
-    for one in plans:
-        own = tables[one.response]
-        for name, total, count in zip(_mean_names(one, len(own)), own, tables.get(COUNT, ()), strict=False):
-            contents[one.find(name)] = table_content(mean_table(total, count), name)
-    return contents
-
-
 def _derived(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> dict[Path, TableContent]:
-    """Tables of shares and ratios, made of what is published."""
+    """Tables of means, shares and ratios, where the plans ask for them, made of what is published."""
     tables = {one.response: result.published for one, result in zip(plans, results, strict=True)}
     contents: dict[Path, TableContent] = {}
     for one in plans:
         own = tables[one.response]
+        for name, sums, count in zip(_mean_names(one, len(own)), own, tables.get(COUNT, ()), strict=False):
+            contents[one.find(name)] = table_content(mean_table(sums, count), name)
         for name, number, dimension, total in _share_names(one):
             contents[one.find(name)] = table_content(share_table(own[number], dimension, total=total), name)
         for name, number, below in _ratio_names(one, len(own)):

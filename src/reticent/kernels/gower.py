@@ -1,10 +1,9 @@
-"""MDAV on mixed records: numbers, ordered codes and unordered codes with missing values, groups disjoint; O(n²·d/k)."""
+"""Distances and centres of mixed records: numbers, ordered codes and unordered codes, with missing values."""
 
 import numpy as np
 from numba import njit
 
-from reticent.base.arrays import Floats, Ints, Mask
-from reticent.kernels.mdav import _farthest, _nearest, _take
+from reticent.base.arrays import Floats, Mask
 
 
 @njit(cache=True, nogil=True)
@@ -46,32 +45,3 @@ def mixed_centre(columns: Floats, nominal: Mask, left: int) -> Floats:
             counts[np.int64(v)] += 1
         out[c] = np.argmax(counts)
     return out
-
-
-@njit(cache=True, nogil=True)
-def mdav_mixed(x: Floats, nominal: Mask, square: bool, k: int) -> Ints:
-    """Group number of every mixed record (rows of x) by MDAV's steps with the distance of `mixed_distances`."""
-    n = x.shape[0]
-    labels = np.zeros(n, np.int64)
-    columns = np.ascontiguousarray(x.T)
-    ids = np.arange(n)
-    values = np.empty(n)
-    chosen = np.empty(k, np.int64)
-    left, group = n, 0
-    while left >= 2 * k:
-        mixed_distances(columns, nominal, square, left, mixed_centre(columns, nominal, left), values)
-        r = _farthest(values, left)
-        mixed_distances(columns, nominal, square, left, columns[:, r].copy(), values)
-        both = left >= 3 * k
-        opposite = columns[:, _farthest(values, left)].copy()
-        _nearest(values, left, k, chosen)
-        left = _take(columns, ids, left, chosen, k, labels, group)
-        group += 1
-        if both:
-            mixed_distances(columns, nominal, square, left, opposite, values)
-            _nearest(values, left, k, chosen)
-            left = _take(columns, ids, left, chosen, k, labels, group)
-            group += 1
-    for i in range(left):
-        labels[ids[i]] = group
-    return labels

@@ -1,9 +1,26 @@
 """What sums say about their parts: intervals of whole numbers narrowed over all relations until nothing moves."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from reticent.base.arrays import Ints, Mask, Narrow
+
+
+class Spans(NamedTuple):
+    """What is left to each cell: [low, high], and the values from `base` on in the row `pattern` of `patterns` (−1: all).
+
+    `touched` marks cells that were narrowed.
+    """
+
+    low: Ints
+    high: Ints
+    base: Ints
+    pattern: Narrow
+    patterns: Mask
+    touched: Mask
+
 
 OPEN = np.int64(1) << np.int64(50)
 """Ends beyond this are open."""
@@ -11,9 +28,10 @@ SWEEPS = 1000
 
 
 @njit(cache=True)
-def _snapped(value: int, step: int, cell: int, base: Ints, pattern: Narrow, patterns: Mask) -> int:
+def _snapped(value: int, step: int, cell: int, spans: Spans) -> int:
     """The next value in this direction that the cell may have; the value itself if nothing is known of the cell."""
-    row = pattern[cell]
+    base, patterns = spans.base, spans.patterns
+    row = spans.pattern[cell]
     if row < 0:
         return value
     width = patterns.shape[1]
@@ -24,20 +42,9 @@ def _snapped(value: int, step: int, cell: int, base: Ints, pattern: Narrow, patt
 
 
 @njit(cache=True)
-def _narrow_row(
-    start: int,
-    stop: int,
-    target: int,
-    cells: Narrow,
-    coefs: Narrow,
-    low: Ints,
-    high: Ints,
-    base: Ints,
-    pattern: Narrow,
-    patterns: Mask,
-    touched: Mask,
-) -> bool:
+def _narrow_row(start: int, stop: int, target: int, cells: Narrow, coefs: Narrow, spans: Spans) -> bool:
     """Narrow the cells of one relation; false if no values are left to one of them."""
+    low, high = spans.low, spans.high
     least, most, open_least, open_most = 0, 0, 0, 0
     for at in range(start, stop):
         c, a = coefs[at], cells[at]
@@ -70,13 +77,13 @@ def _narrow_row(
             else:
                 high[a] = min(high[a], (-room) // -c)
         if low[a] != before_low:
-            low[a] = _snapped(low[a], 1, a, base, pattern, patterns)
+            low[a] = _snapped(low[a], 1, a, spans)
         if high[a] != before_high:
-            high[a] = _snapped(high[a], -1, a, base, pattern, patterns)
+            high[a] = _snapped(high[a], -1, a, spans)
         if low[a] > high[a]:
             return False
         if low[a] != before_low or high[a] != before_high:
-            touched[a] = True
+            spans.touched[a] = True
             # the sums of the row follow, so that later cells profit
             if not bottom_open:
                 least += (c * low[a] if c > 0 else c * high[a]) - own_small
@@ -86,23 +93,12 @@ def _narrow_row(
 
 
 @njit(cache=True)
-def _part_row(
-    start: int,
-    stop: int,
-    cells: Narrow,
-    coefs: Narrow,
-    low: Ints,
-    high: Ints,
-    base: Ints,
-    pattern: Narrow,
-    patterns: Mask,
-    alike: Ints,
-    touched: Mask,
-) -> bool:
+def _part_row(start: int, stop: int, cells: Narrow, coefs: Narrow, alike: Ints, spans: Spans) -> bool:
     """Narrow the cells of one sum by what differs: a part that is published unlike its total is not all of it.
 
     False if no values are left to one of them; rows that are no sums of parts say nothing.
     """
+    low, high, touched = spans.low, spans.high, spans.touched
     total, least, some = -1, 0, 0
     for at in range(start, stop):
         a = cells[at]
@@ -120,10 +116,10 @@ def _part_row(
         if a == total or alike[a] < 0 or alike[a] == alike[total] or least - low[a] > 0:
             continue
         if high[a] > high[total] - 1:
-            high[a] = _snapped(high[total] - 1, -1, a, base, pattern, patterns)
+            high[a] = _snapped(high[total] - 1, -1, a, spans)
             touched[a] = True
         if low[total] < low[a] + 1:
-            low[total] = _snapped(low[a] + 1, 1, total, base, pattern, patterns)
+            low[total] = _snapped(low[a] + 1, 1, total, spans)
             touched[total] = True
         if low[a] > high[a] or low[total] > high[total]:
             return False
@@ -131,7 +127,7 @@ def _part_row(
             for other in range(start, stop):
                 b = cells[other]
                 if b != a and b != total and high[b] > 0 and low[b] < 1:
-                    low[b] = _snapped(1, 1, b, base, pattern, patterns)
+                    low[b] = _snapped(1, 1, b, spans)
                     touched[b] = True
                     least += low[b]
                     if low[b] > high[b]:
@@ -163,22 +159,20 @@ def propagate(
     n_rows = indptr.shape[0] - 1
     waiting = np.ones(n_rows, dtype=np.bool_)
     touched = np.zeros(low.shape[0], dtype=np.bool_)
+    spans = Spans(low, high, base, pattern, patterns, touched)
     for sweep in range(SWEEPS):
         moved = False
         for row in range(n_rows):
             if not waiting[row]:
                 continue
             waiting[row] = False
-            ok = _narrow_row(
-                indptr[row], indptr[row + 1], targets[row], cells, coefs, low, high, base, pattern, patterns, touched
-            )
+            start, stop = indptr[row], indptr[row + 1]
+            ok = _narrow_row(start, stop, targets[row], cells, coefs, spans)
             if ok and alike.shape[0]:
-                ok = _part_row(
-                    indptr[row], indptr[row + 1], cells, coefs, low, high, base, pattern, patterns, alike, touched
-                )
+                ok = _part_row(start, stop, cells, coefs, alike, spans)
             if not ok:
                 return -1
-            for at in range(indptr[row], indptr[row + 1]):
+            for at in range(start, stop):
                 a = cells[at]
                 if touched[a]:
                     touched[a] = False

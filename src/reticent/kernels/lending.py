@@ -9,23 +9,7 @@ import numpy as np
 from numba import njit
 
 from reticent.base.arrays import Codes, Floats, Ints, Narrow
-from reticent.kernels.suppression import BUCKETS, Problem, State, _bucket, _shift_weight
-
-
-@njit(cache=True)
-def _give(c: int, actor: int, sign: int, problem: Problem, state: State) -> None:
-    """Every pattern of the cluster but the lender's own gains (sign 1) or loses (−1) a companion. O(cluster · masks)."""
-    cluster_of, starts, members, demand = problem
-    left, got, weight = state
-    for at in range(starts[c], starts[c + 1]):
-        w = members[at]
-        if w == actor:
-            continue
-        before = got[w] < demand[w]
-        got[w] += sign
-        after = got[w] < demand[w]
-        if before != after:
-            _shift_weight(w, left[w] if after else -left[w], cluster_of, weight)
+from reticent.kernels.suppression import BUCKETS, Problem, State, _bucket, give
 
 
 @njit(cache=True)
@@ -88,7 +72,7 @@ def greedy_lend(
             actors[n_actions] = actor
             clusters[n_actions] = c
             n_actions += 1
-            _give(c, actor, 1, problem, state)
+            give(c, actor, 1, problem, state)
             bucket = top
         following[c] = heads[bucket]
         heads[bucket] = c
@@ -110,7 +94,7 @@ def take_back(problem: Problem, state: State, by_cost: Ints, actors: Narrow, clu
                 needed = True
                 break
         if not needed:
-            _give(c, actor, -1, problem, state)
+            give(c, actor, -1, problem, state)
             clusters[position] = -1
     kept = 0
     for position in range(n_actions):

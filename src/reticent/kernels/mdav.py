@@ -8,7 +8,8 @@ is a straight run over what is left. Ties go to the record that comes first in t
 import numpy as np
 from numba import njit
 
-from reticent.base.arrays import Floats, Ints
+from reticent.base.arrays import Floats, Ints, Mask
+from reticent.kernels.gower import mixed_centre, mixed_distances
 
 
 @njit(cache=True, nogil=True)
@@ -76,13 +77,17 @@ def _centre(columns: Floats, left: int) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def mdav(x: Floats, k: int) -> Ints:
-    """Group number of every record by maximum distance to the average vector; O(n²·d/k).
+def _distances_to(columns: Floats, nominal: Mask, square: bool, left: int, point: Floats, out: Floats) -> None:
+    """Squared distances of plain numbers (`nominal` is empty), or those of mixed records."""
+    if nominal.size:
+        mixed_distances(columns, nominal, square, left, point, out)
+    else:
+        _distances(columns, left, point, out)
 
-    Domingo-Ferrer and Torra (2005), the generic algorithm: while at least 3k records are left, take the record r
-    farthest from their mean and the record s farthest from r, and group each with its k − 1 nearest; with 2k to
-    3k − 1 left one more group around r; the k to 2k − 1 that remain are the last group.
-    """
+
+@njit(cache=True, nogil=True)
+def mdav_mixed(x: Floats, nominal: Mask, square: bool, k: int) -> Ints:
+    """Group number of every mixed record (rows of x) by MDAV's steps with the distance of `gower.mixed_distances`."""
     n, d = x.shape
     labels = np.zeros(n, np.int64)
     columns = np.empty((d, n))
@@ -91,28 +96,37 @@ def mdav(x: Floats, k: int) -> Ints:
             columns[c, i] = x[i, c]
     ids = np.arange(n)
     values = np.empty(n)
-    point = np.empty(d)
     chosen = np.empty(k, np.int64)
     left, group = n, 0
     while left >= 2 * k:
-        _distances(columns, left, _centre(columns, left), values)
+        centre = mixed_centre(columns, nominal, left) if nominal.size else _centre(columns, left)
+        _distances_to(columns, nominal, square, left, centre, values)
         r = _farthest(values, left)
-        for c in range(d):
-            point[c] = columns[c, r]
-        _distances(columns, left, point, values)
+        _distances_to(columns, nominal, square, left, columns[:, r].copy(), values)
         both = left >= 3 * k
-        s = _farthest(values, left)
-        opposite = columns[:, s].copy()
+        opposite = columns[:, _farthest(values, left)].copy()
         _nearest(values, left, k, chosen)
         left = _take(columns, ids, left, chosen, k, labels, group)
         group += 1
         if both:
-            _distances(columns, left, opposite, values)
+            _distances_to(columns, nominal, square, left, opposite, values)
             _nearest(values, left, k, chosen)
             left = _take(columns, ids, left, chosen, k, labels, group)
             group += 1
     for i in range(left):
         labels[ids[i]] = group
+    return labels
+
+
+@njit(cache=True, nogil=True)
+def mdav(x: Floats, k: int) -> Ints:
+    """Group number of every record by maximum distance to the average vector; O(n²·d/k).
+
+    Domingo-Ferrer and Torra (2005), the generic algorithm: while at least 3k records are left, take the record r
+    farthest from their mean and the record s farthest from r, and group each with its k − 1 nearest; with 2k to
+    3k − 1 left one more group around r; the k to 2k − 1 that remain are the last group.
+    """
+    labels: Ints = mdav_mixed(x, np.empty(0, np.bool_), True, k)
     return labels
 
 

@@ -35,23 +35,31 @@ def _shift_weight(v: int, change: int, cluster_of: Narrow, weight: Ints) -> None
 
 
 @njit(cache=True)
-def act(v: int, m: int, sign: int, problem: Problem, state: State) -> None:
-    """Do (sign 1) or undo (sign −1) the action that blanks mask m in one record of pattern v. O(cluster · masks)."""
+def give(c: int, actor: int, sign: int, problem: Problem, state: State) -> None:
+    """Every pattern of the cluster but the actor's own gains (sign 1) or loses (−1) a companion. O(cluster · masks)."""
     cluster_of, starts, members, demand = problem
     left, got, weight = state
-    c = cluster_of[m, v]
-    if got[v] < demand[v]:
-        _shift_weight(v, -sign, cluster_of, weight)
-    left[v] -= sign
     for at in range(starts[c], starts[c + 1]):
         w = members[at]
-        if w == v:
+        if w == actor:
             continue
         before = got[w] < demand[w]
         got[w] += sign
         after = got[w] < demand[w]
         if before != after and left[w] > 0:
             _shift_weight(w, left[w] if after else -left[w], cluster_of, weight)
+
+
+@njit(cache=True)
+def act(v: int, m: int, sign: int, problem: Problem, state: State) -> None:
+    """Do (sign 1) or undo (sign −1) the action that blanks mask m in one record of pattern v. O(cluster · masks)."""
+    cluster_of, _, _, demand = problem
+    left, got, weight = state
+    c = cluster_of[m, v]
+    if got[v] < demand[v]:
+        _shift_weight(v, -sign, cluster_of, weight)
+    left[v] -= sign
+    give(c, v, sign, problem, state)
 
 
 @njit(cache=True)

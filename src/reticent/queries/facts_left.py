@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reticent.base.arrays import Ints, Mask
 from reticent.base.errors import DataError, ParameterError
+from reticent.data.declarations import Declarations
 from reticent.data.facts import COUNT, LARGEST, Fact, Facts, Term
 from reticent.queries.camouflage.mode import CamouflageMode
 from reticent.queries.canonical import RecordSet, Universe, Version
@@ -63,28 +64,9 @@ class Told:
 Tell = Callable[[Mode, Asked], Told]
 
 
-@dataclass(frozen=True)
-class Declared:
-    """How the answers of a mode are read, what they tell in words, and what they may tell beyond (empty: nothing)."""
-
-    tell: Tell
-    tells: str
-    beyond: str = ""
-
-
-DECLARED: dict[str, Declared] = {}
+DECLARED: Declarations[str, Tell] = Declarations()
 """The declaration of each query mode, by its name in a policy."""
-
-
-def declares(*names: str, tells: str, beyond: str = "") -> Callable[[Tell], Tell]:
-    """Register a function as the declaration of some modes."""
-
-    def take(tell: Tell) -> Tell:
-        for name in names:
-            DECLARED[name] = Declared(tell, tells, beyond)
-        return tell
-
-    return take
+declares = DECLARED.declares
 
 
 def facts_left(
@@ -100,7 +82,7 @@ def facts_left(
         for statistic, value in zip(request.query.statistics, row.values, strict=True):
             if value is None:
                 continue
-            told = DECLARED[mode.name].tell(mode, Asked(places, request, cell, statistic, value))
+            told = DECLARED[mode.name].read(mode, Asked(places, request, cell, statistic, value))
             facts += told.facts
             beyond |= dict.fromkeys([told.beyond] if told.beyond else [])
     words = "; ".join(beyond)

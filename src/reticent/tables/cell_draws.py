@@ -1,4 +1,4 @@
-"""What additive methods that draw have in common: a draw belongs to the cell, wherever it stands."""
+"""What methods that draw have in common: a draw belongs to the cell, wherever it stands."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters
 from reticent.data.table import Table
 from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.random_rounding import places, response_cells
+from reticent.tables.perturb.cell_numbers import places, response_cells
 from reticent.tables.perturb.record_keys import RecordKeys, contributing_keys
 from reticent.tables.problem import SuppressionProblem
 
@@ -37,10 +37,11 @@ class Bound(Protocol):
 
 
 class CellDraws(Parameters):
-    """Base of additive methods that draw: a draw belongs to the cell's records, wherever the cell appears."""
+    """Base of methods that draw: a draw belongs to the cell's records, wherever the cell appears."""
 
     name: ClassVar[str]
     lists_empty: ClassVar[bool] = False
+    record_key: str = ""  # methods that can take keys from the data have a field of this name
 
     @property
     def draws(self) -> bool:
@@ -53,7 +54,11 @@ class CellDraws(Parameters):
 
     def record_keys(self, data: Microdata, response: str | None, secret: Secret) -> RecordKeys:
         """The keys of all records; for sums, records that contribute 0 stay out, because they change no value."""
-        return contributing_keys(data, "", response, secret, owner=self.name)
+        return contributing_keys(data, self.record_key, response, secret, owner=self.name)
+
+
+class AdditiveDraws(CellDraws):
+    """Base of methods that draw and whose values still add up: they can protect several responses together."""
 
     def for_table(self, table: Table) -> Bound:
         """The method bound to a table, whose cells have an identity."""
@@ -78,7 +83,7 @@ class CellDraws(Parameters):
 class OnTable:
     """A method that draws, and the numbers of the cells that its draws belong to."""
 
-    method: CellDraws
+    method: AdditiveDraws
     cells: Words
 
     @property

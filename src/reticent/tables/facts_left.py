@@ -15,6 +15,7 @@ import numpy as np
 from reticent.base.arrays import Ints, Mask
 from reticent.base.errors import DataError
 from reticent.data import published_table
+from reticent.data.declarations import Declarations
 from reticent.data.facts import COUNT, Fact, Facts, Interval, Term, Watch
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
 from reticent.data.table import Table
@@ -60,28 +61,9 @@ class Told:
 Tell = Callable[[Any, Rows], Told]
 
 
-@dataclass(frozen=True)
-class Declared:
-    """How a method's values are read, what it tells in words, and what it may tell beyond that (empty: nothing)."""
-
-    tell: Tell
-    tells: str
-    beyond: str = ""
-
-
-DECLARED: dict[type[Any], Declared] = {}
-"""The declaration of each table method; a method without one cannot be released together with others."""
-
-
-def declares(*methods: type[Any], tells: str, beyond: str = "") -> Callable[[Tell], Tell]:
-    """Register a function as the declaration of some methods."""
-
-    def take(tell: Tell) -> Tell:
-        for method in methods:
-            DECLARED[method] = Declared(tell, tells, beyond)
-        return tell
-
-    return take
+DECLARED: Declarations[type[Any], Tell] = Declarations()
+"""The declaration of each table method."""
+declares = DECLARED.declares
 
 
 def facts_left(
@@ -165,7 +147,7 @@ def facts_of_table(
     values = np.rint(np.nan_to_num(published.values) * scale).astype(np.int64)
     rows = Rows(published, table, values, inner, scale)
     exact = published.method == "suppression"
-    told = _exact(rows) if exact else DECLARED[_type_of(method)].tell(method, rows)
+    told = _exact(rows) if exact else DECLARED[_type_of(method)].read(method, rows)
     places = _Places(grounded, response, cells)
     facts = [
         Fact((Term.total(response, own),), *ends)

@@ -26,7 +26,7 @@ from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.candidates import too_few_candidates
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.attack.noise import audit_noise
-from reticent.tables.cell_draws import ONE_RUN, Bound, CellDraws
+from reticent.tables.cell_draws import ONE_RUN, AdditiveDraws, Bound
 from reticent.tables.guarantee import HIDDEN, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import LEAST_SPREAD, Adjusted, adjust, largest_total
@@ -107,7 +107,7 @@ class PrimaryOnly(Parameters):
 
 
 @dataclass(frozen=True)
-class Round(CellDraws):
+class Round(AdditiveDraws):
     """Controlled rounding: every value goes to an adjacent multiple of `base`, and all totals still add up.
 
     Unsafe cells keep their levels against the arithmetic attacker, who knows base and steps. The transparent attacker, who
@@ -268,7 +268,7 @@ def inner_cells(relations: Relations) -> tuple[NDArray[np.int64], sparse.csr_arr
 
 
 @dataclass(frozen=True)
-class Adjust(CellDraws):
+class Adjust(AdditiveDraws):
     """Controlled tabular adjustment: unsafe values leave their protection interval, the others move least.
 
     How far unsafe values go beyond their level is drawn from the secret, so that who knows the level does not know them.

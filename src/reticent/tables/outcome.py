@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
 
 from reticent.base.arrays import Floats, Mask
 from reticent.tables.perturb.movements import Candidates
@@ -42,3 +44,32 @@ class Outcome:
     measure: Floats | None = None
     kept: Mask | None = None
     drawn: Drawn | None = None
+
+
+class _Told(TypedDict, total=False):
+    """What else an outcome of changed values says; see `Outcome`."""
+
+    low: Floats
+    high: Floats
+    levels: bool
+    noise: bool
+
+
+def changed_values(
+    true: Floats, values: Floats, *, status: str, facts: Mapping[str, Any] | None = None, **told: Unpack[_Told]
+) -> Outcome:
+    """The outcome of a method that hides nothing and changes cell by cell, so that values need not add up."""
+    said = {**(facts or {}), **change_facts(true, values)}
+    hidden = np.zeros(len(true), dtype=bool)
+    cost = float(np.abs(values - true).sum())
+    return Outcome(hidden, cost, status=status, values=values, facts=said, additive=False, **told)
+
+
+def change_facts(true: Floats, values: Floats) -> dict[str, Any]:
+    """How many values were changed, and how far."""
+    change = np.abs(values - true)
+    return {
+        "changed": int((change > 0).sum()),
+        "largest change": float(change.max(initial=0.0)),
+        "mean change": float(change.mean()) if len(change) else 0.0,
+    }

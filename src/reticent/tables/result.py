@@ -14,7 +14,7 @@ from reticent.base.randomness import STREAM_VERSION
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table
-from reticent.tables.apriori import Entry, Knowledge
+from reticent.tables.apriori import Knowledge
 from reticent.tables.attack import Audit
 from reticent.tables.attack.audit import MAX_REVEALED
 from reticent.tables.attack.certificate import Certificate, make_certificate
@@ -240,18 +240,6 @@ class ProtectedTable:
                 "The published table marks them."
             )
         return cell
-
-    def as_entries(self) -> list[Entry]:
-        """The result as a-priori knowledge for a later run: hidden cells stay hidden, unsafe ones keep their levels."""
-        entries = []
-        for cell in np.flatnonzero(self.outcome.hidden).tolist():
-            codes = self.table.cell_codes(cell)
-            if not self.problem.primary[cell]:
-                entries.append(Entry(codes, "M"))
-                continue
-            low, high = self.verdict.lower_protection[cell], self.verdict.upper_protection[cell]
-            entries += [Entry(codes, "U"), Entry(codes, "PL", (float(low), float(high)))]
-        return entries
 
     def summary(self) -> dict[str, Any]:
         """Everything as plain data (confidential)."""

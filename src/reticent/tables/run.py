@@ -18,7 +18,7 @@ from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.insiders import insiders as find_insiders
 from reticent.tables.attack.noise import noise_note
 from reticent.tables.attack.sums import published_sums
-from reticent.tables.cell_draws import CellDraws
+from reticent.tables.cell_draws import AdditiveDraws
 from reticent.tables.earlier import check_earlier, noise_before, split_earlier, with_earlier
 from reticent.tables.inputs import build_problem, room_notes
 from reticent.tables.joint import (
@@ -217,7 +217,7 @@ def _further(request: TableRequest, case: _Case, outcome: Outcome, secret: Secre
 def _outcome(request: TableRequest, case: _Case, progress: Progress, options: Mapping[str, Any]) -> Outcome:
     """The outcome of a method. Noise belongs to the cells of each response; what is not hidden has no differences."""
     method, joint, problem = request.method, case.joint, case.judged.problem
-    if joint is not None and isinstance(method, CellDraws):  # responses that add up still add up
+    if joint is not None and isinstance(method, AdditiveDraws):  # responses that add up still add up
         bound = method.for_tables([one.system.table for one in joint.parts])
         return with_differences(bound.protect(joint.exact.problem, progress=progress, **options), joint)
     if isinstance(method, KeyedMethod):

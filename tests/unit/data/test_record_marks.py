@@ -5,8 +5,9 @@ import polars as pl
 
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
-from reticent.data.record_marks import record_words, set_mark, version_fingerprint
+from reticent.data.record_marks import record_words, version_fingerprint
 from reticent.data.schema import Role, Schema, Variable
+from reticent.kernels.draws import fingerprint
 
 SCHEMA = Schema((Variable("id", role=Role.IDENTIFIER), Variable("a")))
 
@@ -20,8 +21,8 @@ def test_marks_follow_the_record_and_not_its_place() -> None:
     secret = as_secret(5)
     straight, turned = record_words(_data([0, 1, 2, 3]), secret), record_words(_data([3, 2, 1, 0]), secret)
     assert np.array_equal(straight, turned[::-1])
-    assert set_mark(straight[:2]) == set_mark(turned[2:])
-    assert set_mark(straight[:2]) != set_mark(straight[1:3])
+    assert fingerprint(straight[:2]) == fingerprint(turned[2:])
+    assert fingerprint(straight[:2]) != fingerprint(straight[1:3])
 
 
 def test_marks_belong_to_the_secret() -> None:

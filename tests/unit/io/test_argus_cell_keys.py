@@ -48,7 +48,9 @@ def test_each_letter_is_a_magnifier(letter: str, magnifier: str) -> None:
 
 
 def test_the_largest_contributions_need_a_share_each() -> None:
-    found = options_of(CKM="T(3)", SCALING="F(0.02, 0.5, 100, 2, 0.6, 0.4)", PARITY="y", SEPARATION="Y", INCLUDEZEROS="n")
+    found = options_of(
+        CKM="T(3)", SCALING="F(0.02, 0.5, 100, 2, 0.6, 0.4)", PARITY="y", SEPARATION="Y", INCLUDEZEROS="n"
+    )
     assert found.options == {
         "magnifier": "top", "contributions": 3, "include_zeros": False, "parity": True, "separation": True,
         "scaling": "flex", "large": 0.02, "small": 0.5, "turning": 100.0, "power": 2.0, "shares": (0.6, 0.4),

@@ -63,7 +63,9 @@ def test_csv_is_rows_by_columns(cells: ArgusCells) -> None:
 
 
 def test_csv_of_one_dimension_is_one_column() -> None:
-    one = ArgusCells((REGION,), np.arange(3, dtype=np.int32)[:, None], np.array([3.0, 2.0, 1.0]), np.ones(3, int), 0, "n")
+    one = ArgusCells(
+        (REGION,), np.arange(3, dtype=np.int32)[:, None], np.array([3.0, 2.0, 1.0]), np.ones(3, int), 0, "n"
+    )
     assert csv_lines(one, quotes=False) == ["", "Total,3", "N,2", "S,1"]
 
 
@@ -78,7 +80,10 @@ def test_only_listed_codes_are_written(cells: ArgusCells) -> None:
     some = replace(cells, listed=(np.array([True, False, True]), np.array([True, False])))
     assert some.rows == [0, 4]
     assert csv_lines(some, quotes=False) == [",Total", "Total,10.5", "S,1.0"]
-    assert cell_lines(some, status=False, skip_empty=False, names=False, quotes=False) == ["Total,Total,10.5", "S,Total,1.0"]
+    assert cell_lines(some, status=False, skip_empty=False, names=False, quotes=False) == [
+        "Total,Total,10.5",
+        "S,Total,1.0",
+    ]
 
 
 def test_sbs_letters_say_why_a_cell_is_hidden(cells: ArgusCells) -> None:

@@ -149,7 +149,7 @@ def test_wrong_lines_are_refused_by_their_number_or_passed_over(tmp_path: Path, 
     assert str(found.value).startswith("a.hst, line 2: ")
     notes = Notes()
     assert len(read_hst(tmp_path / "a.hst", 2, notes=notes, ignore_errors=True)) == 1
-    assert list(notes)[0].startswith("passed over: a.hst, line 2: ")
+    assert next(iter(notes)).startswith("passed over: a.hst, line 2: ")
 
 
 def test_another_separator_can_be_said(tmp_path: Path) -> None:

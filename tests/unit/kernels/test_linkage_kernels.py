@@ -181,9 +181,7 @@ def test_households_that_can_be_the_asker_are_those_with_a_complete_matching(see
     size = np.diff(starts)
     first, last = np.searchsorted(size, size, side="left"), np.searchsorted(size, size, side="right")
     weights = np.arange(1.0, 7.0)
-    counts, sums, answered = count_households(
-        asking, first, last, listed, weights, people(true, shown, starts), 10**6
-    )
+    counts, sums, answered = count_households(asking, first, last, listed, weights, people(true, shown, starts), 10**6)
     assert answered == 6
     for h in range(6):
         fitting = [

@@ -1,7 +1,7 @@
 """Rolled-up rows, refined partitions, cheapest blanks and proven bounds, each against the plain way."""
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_rows_that_become_equal_are_merged(seed: int) -> None:
 
 
 def cells_of(order: np.ndarray, starts: np.ndarray) -> set[frozenset[int]]:
-    return {frozenset(order[a:b].tolist()) for a, b in zip(starts[:-1], starts[1:], strict=True)}
+    return {frozenset(order[a:b].tolist()) for a, b in pairwise(starts)}
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -127,7 +127,7 @@ def test_a_household_shares_its_blanks_at_least_cost(seed: int, cap: int) -> Non
     out = np.zeros(6, np.int64)
     edges, order = np.array([0, 2, 5, 6]), np.arange(6)
     household_hits(edges, order, group, bounds, sets, common, common_cost, own, own_cost, cap, out)
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
         best = np.inf
         for shared, price in zip(common, common_cost, strict=True):
             total = price * (end - begin)

@@ -25,9 +25,11 @@ from reticent.base.errors import DataError
 from reticent.base.randomness import as_secret
 from reticent.data.facts import COUNT
 from reticent.data.microdata import Microdata
+from reticent.data.parameters import build
 from reticent.data.published import release_file
 from reticent.data.schema import Role, Schema, Variable
-from reticent.microdata.facts.file import facts_left, facts_of_result, seen_of
+from reticent.microdata.facts.file import facts_left, seen_of
+from reticent.microdata.mask import METHODS
 from reticent.microdata.mask.generalize import Generalize
 from reticent.microdata.mask.local_suppression import LocalSuppression
 from reticent.microdata.mask.microaggregation import Microaggregate
@@ -335,13 +337,18 @@ def test_the_facts_of_a_run_follow_from_its_record() -> None:
     data, grounded = data_of(people)
     steps = [Recode("a", map=JOIN), RoundValues(("v",), base=2)]
     run = protect_data(data, steps, most=1.0, secret=5, test_secret=True)
-    facts = facts_of_result(grounded, run.result, release="file F")
+    recorded = [build(METHODS[record.method], record.parameters, owner=record.method) for record in run.result.steps]
+    assert recorded == steps
+    seen = seen_of(grounded, recorded, [record.facts for record in run.result.steps])
+    facts = facts_left(grounded, run.result.masked, seen, release="file F")
     assert facts.certified
     assert satisfied(facts, {COUNT: grounded.counts, **grounded.values})
-    coarse = facts_of_result(grounded, run.result, release="file F", classes=classes_of(grounded.ground, [facts]))
+    coarse = facts_left(
+        grounded, run.result.masked, seen, release="file F", classes=classes_of(grounded.ground, [facts])
+    )
     assert len(coarse.own) <= len(facts.own)
     whole = np.zeros(grounded.ground.n_atoms, dtype=np.int64)
-    assert len(facts_of_result(grounded, run.result, release="file F", classes=whole).own) < len(facts.own)
+    assert len(facts_left(grounded, run.result.masked, seen, release="file F", classes=whole).own) < len(facts.own)
 
 
 def test_a_file_that_the_plan_cannot_have_made_is_refused() -> None:

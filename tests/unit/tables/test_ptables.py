@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
-from reticent.tables.perturb.ptable import PerturbationTable, Row, parse_ptables, ptable_text, read_ptable
+from reticent.tables.perturb.ptable import PerturbationTable, Row, parse_ptables, ptable_text, read_ptables
 from reticent.tables.perturb.ptable_design import Design, design_ptable
 
 LINES = ["i;j;p;v;p_ij_ub", "0;0;1;0;1", "1;0;0.6;-1;0.6", "1;2;0.2;1;0.8", "1;3;0.2;2;1"]
@@ -57,16 +57,13 @@ def test_wrong_lines_are_named(line: str, words: str) -> None:
 
 def test_files_that_are_no_ptables(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
-        read_ptable(tmp_path / "absent.txt")
+        read_ptables(tmp_path / "absent.txt")
     (tmp_path / "t.txt").write_text("i;j;p;v;p_ij_ub\n")
     with pytest.raises(DataError, match="no rows"):
-        read_ptable(tmp_path / "t.txt")
-    (tmp_path / "t.txt").write_text("i;j;p;v;p_ij_ub;type\n0;0;1;0;1;even\n")
-    with pytest.raises(DataError, match="no rows of type all"):
-        read_ptable(tmp_path / "t.txt")
+        read_ptables(tmp_path / "t.txt")
     (tmp_path / "t.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DataError, match="plain text"):
-        read_ptable(tmp_path / "t.txt")
+        read_ptables(tmp_path / "t.txt")
     with pytest.raises(DataError, match="first row must be that of size 0"):
         parse_ptables(["head", LINES[2], LINES[3], LINES[4]], "t")
     table = parse_ptables([*LINES, "5;5;1;0;1"], "t")["all"]

@@ -13,7 +13,6 @@ from reticent.base.errors import DataError
 from reticent.data.facts import COUNT, MISSING, Facts, Interval
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import build
 from reticent.data.published import MaskedFile
 from reticent.data.schema import Kind
 from reticent.microdata.facts import moved as moved  # registers its declarations
@@ -25,8 +24,6 @@ from reticent.microdata.facts.spans import EVERYTHING, Span, through
 from reticent.microdata.facts.steps import DECLARED as DECLARED
 from reticent.microdata.facts.steps import MISSING_BEFORE, follow_step, text_of
 from reticent.microdata.facts.values import ShownNumber, Sum, tell_values
-from reticent.microdata.mask import METHODS
-from reticent.microdata.result import FileResult
 from reticent.tabulation.ground import ABSENT_OR_NOT, GroundedData, missing_of
 
 TOGETHER = "who lives together"
@@ -72,13 +69,6 @@ def facts_left(
     if seen.drawn is not None:
         _tell_sizes(builder, grounded, shown, seen.drawn, seen.views[0])
     return builder.done(release)
-
-
-def facts_of_result(grounded: GroundedData, result: FileResult, *, release: str, classes: Ints | None = None) -> Facts:
-    """The facts that the file of a run leaves; the steps are those that the run recorded."""
-    steps = [build(METHODS[record.method], record.parameters, owner=record.method) for record in result.steps]
-    seen = seen_of(grounded, steps, [record.facts for record in result.steps])
-    return facts_left(grounded, result.masked, seen, release=release, classes=classes)
 
 
 @dataclass(frozen=True, eq=False)

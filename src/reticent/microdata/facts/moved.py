@@ -92,17 +92,19 @@ def _swap(step: Swap, seen: Seen, facts: Mapping[str, Any]) -> Seen:
     RankSwap, tells="the other variables, and the exact values of each exchanged one within the strata", beyond=RANKS
 )
 def _rank_swap(step: RankSwap, seen: Seen, facts: Mapping[str, Any]) -> Seen:
-    for name in step.variables:
-        seen = seen.exchanged([name], step.strata, RANKS)
-    return seen
+    return _each_exchanged(step, seen, RANKS)
 
 
 @declares(
     Shuffle, tells="the other variables, and the exact values of each shuffled one within the strata", beyond=MODEL
 )
 def _shuffle(step: Shuffle, seen: Seen, facts: Mapping[str, Any]) -> Seen:
+    return _each_exchanged(step, seen, MODEL)
+
+
+def _each_exchanged(step: RankSwap | Shuffle, seen: Seen, beyond: str) -> Seen:
     for name in step.variables:
-        seen = seen.exchanged([name], step.strata, MODEL)
+        seen = seen.exchanged([name], step.strata, beyond)
     return seen
 
 

@@ -5,13 +5,14 @@ known. Without `beyond` it is exact: a world agrees with it just if the method c
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from reticent.data.declarations import Declarations
 from reticent.data.method import MaskingMethod
 from reticent.data.schema import Kind
 from reticent.microdata.facts.seen import BLANK, Drawn, Link, Number, Seen
@@ -32,33 +33,14 @@ MISSING_BEFORE = "which values were missing before others were blanked"
 Follow = Callable[[Any, Seen, Mapping[str, Any]], Seen]
 
 
-@dataclass(frozen=True)
-class Declared:
-    """How a method is followed, what it tells in words, and what it may tell beyond that (empty: nothing)."""
-
-    follow: Follow
-    tells: str
-    beyond: str = ""
-
-
-DECLARED: dict[type[Any], Declared] = {}
-"""The declaration of each masking method; a method without one cannot be released together with others."""
-
-
-def declares(*methods: type[Any], tells: str, beyond: str = "") -> Callable[[Follow], Follow]:
-    """Register a function as the declaration of some methods."""
-
-    def take(follow: Follow) -> Follow:
-        for method in methods:
-            DECLARED[method] = Declared(follow, tells, beyond)
-        return follow
-
-    return take
+DECLARED: Declarations[type[Any], Follow] = Declarations()
+"""The declaration of each masking method."""
+declares = DECLARED.declares
 
 
 def follow_step(step: MaskingMethod, seen: Seen, facts: Mapping[str, Any]) -> Seen:
     """What is known after one more step; `facts` is what the run recorded of it (computed limits)."""
-    found = DECLARED[type(step)].follow(step, seen, facts)
+    found = DECLARED[type(step)].read(step, seen, facts)
     return replace(found, schema=step.schema_after(seen.schema))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError
-from reticent.kernels.gower import mdav_mixed
+from reticent.kernels.mdav import mdav_mixed
 
 
 def mixed_columns(

@@ -81,13 +81,6 @@ class LossReport:
         found = next(measure for measure in self.measures if measure.name == name)
         return self.detail_lost + (1.0 - self.detail_lost) * found.share
 
-    def of_variable(self, name: str, variable: str) -> float:
-        """Value of a measure for one variable."""
-        for measure in self.measures:
-            if measure.name == name and measure.variables == (variable,):
-                return measure.value
-        raise ParameterError(f"LossReport: there is no measure {name!r} of {variable!r} alone.")
-
     def rows(self) -> list[dict[str, str | float]]:
         """The report as plain rows, for a table or a file."""
         return [

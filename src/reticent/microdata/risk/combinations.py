@@ -166,31 +166,6 @@ class CombinationTable:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class CombinationChange:
-    """One combination before and after protection."""
-
-    variables: tuple[str, ...]
-    threshold: float
-    cells_before: int
-    cells_after: int
-    records_before: int
-    records_after: int
-
-
-def compare_combinations(before: CombinationTable, after: CombinationTable) -> tuple[CombinationChange, ...]:
-    """Unsafe cells and records of each combination before and after, the worst before first; lost combinations are 0."""
-    later = {frozenset(row.variables): row for row in after.rows}
-    changes = []
-    for row in before.rows:
-        now = later.get(frozenset(row.variables))
-        cells, records = (now.unsafe_cells, now.unsafe_records) if now else (0, 0)
-        changes.append(
-            CombinationChange(row.variables, row.threshold, row.unsafe_cells, cells, row.unsafe_records, records)
-        )
-    return tuple(changes)
-
-
 def count_combinations(
     codes: NDArray[np.int32],
     records: NDArray[np.int64],

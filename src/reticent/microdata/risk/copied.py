@@ -33,11 +33,6 @@ class MatchRates:
         return self.used - self.held_back
 
     @property
-    def uniques_excess(self) -> float:
-        """The same for records that are unique in the file."""
-        return self.uniques_used - self.uniques_held_back
-
-    @property
     def standard_error(self) -> float:
         """Of the excess, from one cut into halves."""
         spread = self.used * (1 - self.used) + self.held_back * (1 - self.held_back)

@@ -57,9 +57,6 @@ class Semantics(StrEnum):
             ) from None
 
 
-ATTACKER = (Semantics.K1, Semantics.ONE_K, Semantics.KK)
-
-
 @dataclass(frozen=True)
 class Counts:
     """How many records each record may be confused with, and their weight, under one semantics."""

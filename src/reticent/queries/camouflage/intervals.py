@@ -39,12 +39,6 @@ def _up(end: Fraction) -> float | int:
     return found if isinstance(found, int) or exact(found) >= end else float(np.nextafter(found, np.inf))
 
 
-def sum_interval(hull: Hull, rows: Ints) -> Interval:
-    """The range of a sum."""
-    low, high = hull.sum_range(rows)
-    return low * hull.half, high * hull.half
-
-
 def quantile_interval(hull: Hull, rows: Ints, share: Fraction) -> Interval:
     """Outer bounds of a quantile: order statistics grow with every value, so the ends of the cells give bounds."""
     low, high = (_quantile(np.sort(ends[rows]), share) for ends in (hull.low, hull.high))

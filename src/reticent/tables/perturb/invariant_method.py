@@ -9,13 +9,13 @@ from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
-from reticent.data.microdata import Microdata
-from reticent.data.parameters import Parameters
 from reticent.data.table import Table
 from reticent.kernels.draws import uniforms
+from reticent.tables.cell_draws import CellDraws
 from reticent.tables.guarantee import Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.additivity import Way
+from reticent.tables.perturb.cell_numbers import cell_numbers
 from reticent.tables.perturb.invariant import (
     Invariant,
     InvariantDesign,
@@ -26,8 +26,6 @@ from reticent.tables.perturb.invariant import (
 from reticent.tables.perturb.noisy import ADJUSTED, CountNoise, noisy_outcome
 from reticent.tables.perturb.ptable import PerturbationTable, Row
 from reticent.tables.perturb.quotas import select_by_quotas
-from reticent.tables.perturb.random_rounding import cell_numbers
-from reticent.tables.perturb.record_keys import RecordKeys, contributing_keys
 from reticent.tables.problem import SuppressionProblem
 
 OWNER = "invariant"
@@ -39,7 +37,7 @@ OWN_TABLE = (
 
 
 @dataclass(frozen=True)
-class InvariantNoise(Parameters):
+class InvariantNoise(CellDraws):
     """Invariant noise: a count changes by at most 2 (a small one to 0 or skip + 1), and each count stays as frequent as it is.
 
     The matrix is R* = αR + (1 − α)I of Shlomo and Young, from the frequencies of the table or from given `frequencies` (of the
@@ -83,23 +81,10 @@ class InvariantNoise(Parameters):
         return InvariantDesign(self.spread, self.mix, self.skip, self.top)
 
     @property
-    def draws(self) -> bool:
-        """What is published depends on the secret."""
-        return True
-
-    @property
     def count_caveat(self) -> str:
         """What the notes of a run must say."""
         alike = bool(self.frequencies) and self.selection == "keys" and not self.strata
         return " ".join(text for text, said in ((OWN_TABLE, not alike), (ADJUSTED, self.add_up != "no")) if said)
-
-    def needs_top(self, response: str | None) -> int:
-        """Contributions do not matter."""
-        return 0
-
-    def record_keys(self, data: Microdata, response: str | None, secret: Secret) -> RecordKeys:
-        """The keys of all records, from the secret or the variable `record_key`."""
-        return contributing_keys(data, self.record_key, response, secret, owner=OWNER)
 
     def for_table(self, table: Table) -> "InvariantOnTable":
         """The method bound to a table, whose cells have an identity."""

@@ -17,7 +17,7 @@ from reticent.data.parameters import Examples, Parameters
 from reticent.data.table import Measure, Table
 from reticent.kernels.draws import uniforms
 from reticent.tables.guarantee import Guarantee, Rate
-from reticent.tables.outcome import Outcome
+from reticent.tables.outcome import Outcome, changed_values
 from reticent.tables.perturb.additivity import Way
 from reticent.tables.perturb.cell_key import (
     KeyedValues,
@@ -185,20 +185,12 @@ class KeyedTable:
         values = np.where(untouched, true, found.values)
         low = np.minimum(np.where(untouched, true, found.low), true)
         high = np.maximum(np.where(untouched, true, found.high), true)
-        change = np.abs(values - true)
-        return Outcome(
-            np.zeros(problem.n_cells, dtype=bool),
-            float(change.sum()),
+        return changed_values(
+            true,
+            values,
             status="perturbed by cell keys",
-            values=values,
             low=np.maximum(low, problem.lower_bound),
             high=np.minimum(high, problem.upper_bound),
-            facts={
-                "changed": int((change > 0).sum()),
-                "largest change": float(change.max(initial=0.0)),
-                "mean change": float(change.mean()) if len(change) else 0.0,
-            },
-            additive=False,
             levels=not self.table.is_count,  # a count above 0 shows that somebody is there, whatever the noise
             noise=True,
         )

@@ -8,7 +8,7 @@ import numpy as np
 from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
-from reticent.tables.outcome import Outcome
+from reticent.tables.outcome import Outcome, change_facts
 from reticent.tables.perturb.accuracy import Moved, moved_changes
 from reticent.tables.perturb.additivity import Restored, Way, restore_additivity
 from reticent.tables.perturb.noise_origins import Counts, told_of, what_is_possible
@@ -73,7 +73,7 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
         np.maximum(found.low, problem.lower_bound),
         np.minimum(found.high, problem.upper_bound),
         {
-            **_facts(problem, values, change, restored),
+            **_facts(problem, values, restored),
             "utility": noise_utility(
                 true, values, noisy=None if restored is None else noisy, moved=None if moved is None else moved.changes
             ).summary(),
@@ -128,12 +128,10 @@ def _agreeing(noise: CountNoise, noisy: Floats, before: Floats) -> Floats:
     return noisy
 
 
-def _facts(problem: SuppressionProblem, values: Floats, change: Floats, restored: Restored | None) -> dict[str, Any]:
+def _facts(problem: SuppressionProblem, values: Floats, restored: Restored | None) -> dict[str, Any]:
     size = float(np.abs(problem.values).max(initial=1))
     return {
-        "changed": int((change > 0).sum()),
-        "largest change": float(change.max(initial=0.0)),
-        "mean change": float(change.mean()) if len(change) else 0.0,
+        **change_facts(problem.values, values),
         "additive": bool((np.abs(problem.relations.residuals(values)) <= 1e-9 * size).all()),
         **({} if restored is None else restored.facts()),
     }

@@ -221,14 +221,6 @@ def _row(size: float, entries: list[tuple[float, float, float]]) -> Row:
     return Row(size, change, chance, bound)
 
 
-def read_ptable(path: Path) -> PerturbationTable:
-    """The one table of a file without parity."""
-    found = read_ptables(path)
-    if "all" not in found:
-        raise DataError(f"{Path(path).name}: the p-table has no rows of type all.")
-    return found["all"]
-
-
 def ptable_text(tables: PerturbationTable | dict[str, PerturbationTable]) -> str:
     """The text of a p-table file; several kinds get the sixth column. Numbers are written so that they read back exactly."""
     kinds = {"all": tables} if isinstance(tables, PerturbationTable) else tables

@@ -12,7 +12,7 @@ from reticent.base.arrays import Words
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
-from reticent.tables.cell_draws import ONE_RUN, CellDraws
+from reticent.tables.cell_draws import ONE_RUN, AdditiveDraws
 from reticent.tables.guarantee import Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.summing import summing
@@ -26,7 +26,7 @@ STAYING = (
 
 
 @dataclass(frozen=True)
-class Resample(CellDraws):
+class Resample(AdditiveDraws):
     """Resampling: as many respondents as there are are drawn from the inner cells, `times` times; means are rounded and added up.
 
     The number of respondents is kept, empty cells stay empty, everything adds up; the more often it is drawn, the nearer the
