@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from reticent.api.arguments import list_of, names_of
 from reticent.api.risk import Risk
+from reticent.api.table_run import Tabulation
 from reticent.base.progress import Progress, silent
 from reticent.data.large import LargeFile
 from reticent.data.plan import RiskSection
@@ -51,6 +53,10 @@ class LargeData:
         """The records with coarser codes, as `mask.Recode` says; the engine looks the new codes up when it counts."""
         chosen = list_of(steps, Recode, "steps", "recode", "recodings (mask.Recode)")
         return LargeData(recoded(self.file, chosen), self.notes)
+
+    def tabulate(self, *variables: Any, response: str | None = None, **options: Any) -> Tabulation:
+        """A table of the records as `Data.tabulate` makes it; cells are added up in the engine, in whole numbers."""
+        return Tabulation.of(self.file, variables, response=response, options=options)
 
     def risk(
         self, *, keys: Sequence[str] = (), dimension: int = 3, threshold: int = 1, progress: Progress = silent

@@ -14,6 +14,7 @@ from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
 from reticent.data import published_table
 from reticent.data.hierarchy import TOTAL
+from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
 from reticent.data.table import DimensionSpec, TableSpec
@@ -92,12 +93,12 @@ _OF_ATTACKER = tuple(one.name for one in fields(Attacker))
 class Tabulation:
     """A table of confidential records that is still to be protected, or several that are protected as one system."""
 
-    _data: Microdata = field(repr=False)
+    _data: Microdata | LargeFile = field(repr=False)
     specs: tuple[TableSpec, ...]
 
     @classmethod
     def of(
-        cls, data: Microdata, variables: Sequence[Any], *, response: str | None, options: Mapping[str, Any]
+        cls, data: Microdata | LargeFile, variables: Sequence[Any], *, response: str | None, options: Mapping[str, Any]
     ) -> "Tabulation":
         """The table of some variables; each must be in the schema."""
         if not variables:
@@ -155,7 +156,7 @@ class Tabulation:
         wishes["relations"] = names_of(options.get("relations", ()), "relations", "protect")
         request = table_request(self._data, self.specs, rules=judged, method=method, attacker=attacker, **wishes)
         found = protect_table(request, accept_exposed=True, progress=progress)
-        return TableRun(found, request, self._data.frame.kind)
+        return TableRun(found, request, self._data.frame.kind if isinstance(self._data, Microdata) else "polars")
 
 
 @dataclass(frozen=True, eq=False)

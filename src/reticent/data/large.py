@@ -4,6 +4,7 @@ A combination of keys comes back once, with the number of its records: as rows o
 records each. Everything that judges combinations then works on it as on a file in memory, and gives the same.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -120,9 +121,17 @@ class LargeFile:
         ids = np.arange(len(found.counts), dtype=np.uint64)
         return Microdata(frame_of(columns), Schema(kept), ids, encoded, found.counts)
 
+    def number_text(self, name: str) -> str:
+        """A number as the engine reads it: missing codes and what is no number are missing."""
+        text = self.view.connection.quote(name)
+        codes = [number for number in map(_number, self.schema[name].missing) if number is not None]
+        listed = ", ".join(map(str, codes))
+        known = f"(CASE WHEN {text} IN ({listed}) THEN NULL ELSE {text} END)" if listed else text
+        return f"(CASE WHEN isnan({known}) THEN NULL ELSE {known} END)" if self.view.dtype(name).is_float() else known
+
     def sum_text(self, name: str) -> str:
         """What is added up of a number: a whole number where its decimals are known, else the number (to a tolerance)."""
-        text = self.view.connection.quote(name)
+        text = self.number_text(name)
         return whole(text, self.schema[name].decimals) if self.is_exact(name) else text
 
     def scaled_back(self, name: str, sums: NDArray[Any]) -> NDArray[np.float64]:
@@ -133,7 +142,7 @@ class LargeFile:
     def is_exact(self, name: str) -> bool:
         """Whether all values of a number have the decimals that the schema declares, so that sums are exact."""
         if name not in self._exact:
-            text = self.view.connection.quote(name)
+            text = self.number_text(name)
             scale = 10 ** self.schema[name].decimals
             off = f"ROUND({text} * {scale}) / {scale} <> {text} OR ABS({text} * {scale}) >= 9007199254740992"
             self._exact[name] = not self.view.facts(n=f"SUM(CASE WHEN {off} THEN 1 ELSE 0 END)")["n"]
@@ -145,6 +154,23 @@ class LargeFile:
             found = None if ids is None else unique_ids(frame.table[ids])
             own = np.arange(frame.n_records, dtype=np.uint64) if found is None else found
             yield Microdata(frame, self.schema, own)
+
+    def coded_blocks(
+        self, maps: Sequence[CodeMap], names: Sequence[str], ids: str, *, rows: int = BLOCK
+    ) -> Iterator[tuple[NDArray[np.int32], Microdata]]:
+        """Codes of the records in blocks, and some variables, keyed by the identifier `ids` (which must be unique)."""
+        schema = Schema(tuple(self.schema[name] for name in names))
+        for codes, frame in self.view.coded_blocks(maps, names, rows=rows):
+            own = unique_ids(frame.table[ids])
+            assert own is not None
+            yield codes, Microdata(frame, schema, own)
+
+    def is_one_of(self, name: str, rows: NDArray[np.int64]) -> str:
+        """Whether a value is one of those in some rows of its `column`, in SQL."""
+        self.column(name)
+        connection, values = self.view.connection, self._values[name].table[name][rows.tolist()].drop_nulls()
+        listed = ", ".join(str(one) if values.dtype.is_numeric() else connection.text(str(one)) for one in values)
+        return f"{connection.quote(name)} IN ({listed})" if listed else "1 = 0"
 
     def with_schema(self, schema: Schema) -> "LargeFile":
         """The same records under another schema of the same variables."""
@@ -158,7 +184,7 @@ class LargeFile:
         weight = self.schema.weight
         if weight is None:
             return
-        text = self.view.connection.quote(weight)
+        text = self.number_text(weight)
         bad = self.view.facts(n=f"SUM(CASE WHEN {text} > 0 THEN 0 ELSE 1 END)")["n"]
         if bad:
             raise DataError(
@@ -166,6 +192,15 @@ class LargeFile:
                 "above 0.",
                 variables=(weight,),
             )
+
+
+def _number(code: str) -> float | int | None:
+    """A missing code as a number; None if it is none."""
+    try:
+        value = float(code)
+    except ValueError:
+        return None
+    return None if not math.isfinite(value) else int(value) if value.is_integer() else value
 
 
 def check_names(names: Sequence[str], schema: Schema) -> None:

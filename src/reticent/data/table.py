@@ -224,10 +224,24 @@ class Respondents:
 
 
 @dataclass(frozen=True, eq=False)
+class RestOfCells:
+    """What the rules see of respondents who stand in one finest cell only: a row of `codes` for each cell that has some."""
+
+    codes: Nodes
+    view: Respondents
+
+    @cached_property
+    def place(self) -> Mapping[tuple[int, ...], int]:
+        """The row of each cell."""
+        return {tuple(row): at for at, row in enumerate(self.codes.tolist())}
+
+
+@dataclass(frozen=True, eq=False)
 class Contributions:
     """What each respondent gave to each finest cell, for respondents who may stand in several cells.
 
-    `columns` has the node of each contribution in every dimension; `judged` is false for respondents with a waiver.
+    `columns` has the node of each contribution in every dimension; `judged` is false for respondents with a waiver. With a
+    `rest` only respondents who do stand in several finest cells are listed, and all others are known by cell.
     """
 
     columns: tuple[Nodes, ...]
@@ -235,6 +249,7 @@ class Contributions:
     values: Floats
     weights: Floats | None
     judged: NDArray[np.bool_]
+    rest: RestOfCells | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,3 +398,7 @@ class Table:
             records=None if self.records is None else self.records.take(order),
             cell_keys=None if self.cell_keys is None else self.cell_keys[order],
         )
+
+    def in_order(self) -> "Table":
+        """The table with its cells in the order of their codes."""
+        return self.take(np.lexsort(self.codes.T[::-1]))

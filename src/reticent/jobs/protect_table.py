@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
+from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import TablePlan, named_after, read_table_plan
@@ -27,7 +28,7 @@ __all__ = [
 
 
 def protect_table(
-    data: TableRequest | Microdata | Table | Sequence[Table],
+    data: TableRequest | Microdata | LargeFile | Table | Sequence[Table],
     spec: TableSpec | Sequence[TableSpec] | None = None,
     *,
     accept_exposed: bool = False,
@@ -57,9 +58,19 @@ def run_table_plans(plan: TablePlan | Path, *, progress: Progress = silent) -> t
     """One result for each response of a plan; what they write appears together or not at all."""
     plan = plan if isinstance(plan, TablePlan) else read_table_plan(plan)
     check_outputs(plan)
-    results = run_request(request_from_plan(plan), progress=progress)
+    results = run_closing(request_from_plan(plan), progress=progress)
     write_results(plan, results)
     return results
+
+
+def run_closing(request: TableRequest, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:
+    """Run the request of a plan; an engine that holds its records ends with it."""
+    try:
+        return run_request(request, progress=progress)
+    finally:
+        records = request.tables[0].records
+        if isinstance(records, LargeFile):
+            records.view.connection.close()
 
 
 def write_results(plan: TablePlan, results: Sequence[ProtectedTable]) -> None:
@@ -98,7 +109,7 @@ def audit_plans(
     declared = PrimaryOnly.name if plan.protect.method is None and not plan.protect.options else None
     given: dict[str, Any] = {"insiders": insiders, "coalition": coalition, "method": declared}
     protect = replace(plan.protect, **{name: value for name, value in given.items() if value is not None})
-    return run_request(request_from_plan(replace(plan, protect=protect)), progress=progress)
+    return run_closing(request_from_plan(replace(plan, protect=protect)), progress=progress)
 
 
 def write_certificates(results: Sequence[ProtectedTable], path: Path) -> dict[Path, tuple[int, ...]]:

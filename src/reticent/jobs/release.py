@@ -9,6 +9,7 @@ from typing import Any
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret, release_secret
+from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.plan import DataSection, LedgerSection, Plan, read_toml
 from reticent.data.table_plan import BoundsOptions, TablePlan, read_table_plan
@@ -31,6 +32,8 @@ from reticent.releases.verdict import JointVerdict
 from reticent.tables.request import TableRequest
 from reticent.tables.result import ProtectedTable
 from reticent.tables.run import run_request
+
+NEEDS_MEMORY = "[data]: a ledger judges releases by their records in memory; drop the engine, or the ledger."
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,8 @@ def made_tables(request: TableRequest, results: Sequence[ProtectedTable], *, ris
         raise PlanError(
             "[table]: a finished table has no records to be judged with; import it with `reticent ledger import`."
         )
+    if isinstance(records, LargeFile):
+        raise PlanError(NEEDS_MEMORY)
     if request.releases or any(table.earlier is not None for table in request.tables):
         raise PlanError(
             "[table]: released and [attack] releases name tables that the ledger does not know of, so that later releases "
@@ -200,6 +205,8 @@ def where_of(plan: Plan | TablePlan, path: Path, ledger: str | None, name: str |
 
 def _tables(plan: TablePlan, where: Where, progress: Progress) -> _Prepared:
     check_outputs(plan)
+    if plan.data.engine is not None:
+        raise PlanError(NEEDS_MEMORY)
     request = request_from_plan(plan)
     results = run_request(request, progress=progress)
     made = made_tables(request, results)

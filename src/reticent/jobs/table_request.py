@@ -14,6 +14,7 @@ from reticent.io.argus_hst import read_hst
 from reticent.io.argus_text import Notes, find_file
 from reticent.io.finished import CellLayout, read_finished
 from reticent.io.hierarchies import read_hierarchy
+from reticent.io.large import LargeLoaded, open_source
 from reticent.io.published import read_published_table
 from reticent.io.read import Loaded, load_source
 from reticent.tables.apriori import EntryGroup
@@ -56,10 +57,10 @@ def request_from_plan(plan: TablePlan) -> TableRequest:
     )
 
 
-def load_records(plan: TablePlan) -> Loaded:
+def load_records(plan: TablePlan) -> Loaded | LargeLoaded:
     """Read the records that the tables of a plan are made from."""
     source = plan.data
-    return load_source(source, plan.folder)
+    return load_source(source, plan.folder) if source.engine is None else open_source(source, plan.folder)
 
 
 def method_from_plan(plan: TablePlan) -> TableMethod:
@@ -72,7 +73,7 @@ def method_from_plan(plan: TablePlan) -> TableMethod:
     return made.with_files(plan.find) if isinstance(made, CellKey) else made
 
 
-def _wanted_tables(plan: TablePlan, loaded: Loaded | None) -> list[WantedTable]:
+def _wanted_tables(plan: TablePlan, loaded: Loaded | LargeLoaded | None) -> list[WantedTable]:
     """The tables of one response; what reading them had to say stands with the first."""
     notes = Notes()
     for line in () if loaded is None else loaded.notes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
+from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import RedesignOptions
@@ -15,8 +16,9 @@ from reticent.tables.methods import TableMethod
 from reticent.tables.redesign import redesign
 from reticent.tables.request import WantedTable
 from reticent.tables.rules import Rule
+from reticent.tabulation.large import table_from
 from reticent.tabulation.same_records import record_marks
-from reticent.tabulation.tabulate import tabulate, with_empty_cells
+from reticent.tabulation.tabulate import with_empty_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +64,11 @@ def _from_records(
     if one.redesign is not None:
         if linked:
             raise PlanError("[table]: redesign works on a single table; linked tables must keep the same codes.")
+        if isinstance(data, LargeFile):
+            raise PlanError("[table]: redesign tries many tables of all records; with an engine recode the data first.")
         data, spec, note = _redesigned(one.redesign, data, spec, one.rules)
         notes.append(note)
-    table: Table = with_cell_keys(tabulate(data, spec, progress=progress), data, spec, how.method, how.secret)
+    table: Table = with_cell_keys(table_from(data, spec, progress=progress), data, spec, how.method, how.secret)
     table = with_empty_cells(table) if one.zeros or how.hide_empty else table
     marks = record_marks(data, spec.dimensions, table, secret=how.secret) if linked else None
     return LinkedTable(table, marks=marks), notes

@@ -8,6 +8,7 @@ from reticent.base.checks import did_you_mean
 from reticent.base.errors import ParameterError, PlanError
 from reticent.base.randomness import Source
 from reticent.data.conversion import kind_of
+from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters
 from reticent.data.published_table import PublishedTable
@@ -51,7 +52,7 @@ class WantedTable:
 
     source: Table | TableSpec
     rules: tuple[Rule, ...] = ()
-    records: Microdata | None = field(default=None, repr=False)
+    records: Microdata | LargeFile | None = field(default=None, repr=False)
     a_priori: tuple[EntryGroup, ...] = ()
     earlier: PublishedTable | None = None
     previous: PublishedTable | None = None
@@ -154,7 +155,7 @@ class Wishes(TypedDict, total=False):
 
 
 def table_request(
-    data: Microdata | Table | Sequence[Table],
+    data: Microdata | LargeFile | Table | Sequence[Table],
     spec: TableSpec | Sequence[TableSpec] | None = None,
     **wishes: Unpack[Wishes],
 ) -> TableRequest:
@@ -165,7 +166,7 @@ def table_request(
     """
     _check_wishes(wishes)
     sources: list[Table | TableSpec]
-    if isinstance(data, Microdata):
+    if isinstance(data, Microdata | LargeFile):
         if spec is None:
             raise PlanError("protect_table: microdata need a spec that says which table to make.")
         sources = [spec] if isinstance(spec, TableSpec) else list(spec)
@@ -178,13 +179,15 @@ def table_request(
             raise ParameterError(f"previous: there are {len(sources)} tables, and no table {number}.")
     rules = tuple(wishes.get("rules", ()))
     counted = rules
-    if isinstance(data, Microdata) and beside_sums([one.response for one in sources], wishes.get("relations", ())):
+    if isinstance(data, Microdata | LargeFile) and beside_sums(
+        [one.response for one in sources], wishes.get("relations", ())
+    ):
         counted = rules_of_counts(rules)
     tables = tuple(
         WantedTable(
             source,
             counted if source.response is None else rules,
-            data if isinstance(data, Microdata) else None,
+            data if isinstance(data, Microdata | LargeFile) else None,
             earlier=earlier.get(number),
             previous=previous.get(number),
             zeros=wishes.get("zeros", False),

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, part
 from reticent.base.randomness import Secret
+from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.published_table import PublishedTable
-from reticent.data.response_relations import COUNT, parse_relation
+from reticent.data.response_relations import COUNT, ResponseRelation, parse_relation
 from reticent.data.table import TableSpec
 from reticent.data.table_plan import BoundsOptions
 from reticent.tables.apriori import Knowledge
@@ -60,7 +61,7 @@ def judged_responses(request: TableRequest, secret: Secret, progress: Progress) 
     related, data = len(names) > 1 or bool(declared), request.tables[0].records
     wanted, ties = list(request.tables), []
     if related and data is not None:  # records may be recoded from table to table, responses are the same in all
-        ties = ties_in_records(data, names, declared, find=request.find_relations)
+        ties = _ties(request, data, names, declared)
         if ties and any(one.redesign is not None for one in wanted):
             raise PlanError("[table]: redesign works on a single response; related responses must keep the same codes.")
         wanted += _latent(wanted, ties, data)
@@ -75,6 +76,20 @@ def judged_responses(request: TableRequest, secret: Secret, progress: Progress) 
     if related and data is None:
         ties = ties_in_cells([one.system for one in found.values()], declared, find=request.find_relations)
     return JudgedRequest(found, names, tuple(ties))
+
+
+def _ties(
+    request: TableRequest, data: Microdata | LargeFile, names: Sequence[str], declared: Sequence[ResponseRelation]
+) -> list[Tie]:
+    """What relates the responses record by record."""
+    if not isinstance(data, LargeFile):
+        return ties_in_records(data, names, declared, find=request.find_relations)
+    if declared or request.find_relations:
+        raise PlanError(
+            "[table]: relations between responses are looked for in all records at once, which stay in the engine; give each "
+            "response a plan of its own, or, if nothing relates them, say find_relations = false."
+        )
+    return []
 
 
 def _judged(
@@ -98,7 +113,7 @@ def _name(one: WantedTable) -> str:
     return name_of_response(one.source.response)
 
 
-def _latent(wanted: Sequence[WantedTable], ties: Sequence[Tie], data: Microdata) -> list[WantedTable]:
+def _latent(wanted: Sequence[WantedTable], ties: Sequence[Tie], data: Microdata | LargeFile) -> list[WantedTable]:
     """Tables that nobody publishes but everybody can calculate with: related responses that a table of another lacks."""
     found = []
     for name, number in lacking([(_name(one), _shape(one)) for one in wanted], ties):

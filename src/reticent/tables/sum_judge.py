@@ -91,7 +91,8 @@ class RespondentSums:
         view = table.records if by_record and table.records is not None else table.respondents
         values = np.array([table.values[list(group)].sum() for group in groups])
         if view is table.respondents and any(part.contributions is not None for part in self.system.parts):
-            return _from_contributions(values, [self._contributions(group) for group in groups], table)
+            cells = _from_contributions(values, [self._contributions(group) for group in groups], table)
+            return self._with_rest(cells, groups)
         return _from_lists(values, [list(group) for group in groups], table, view)
 
     def _contributions(self, group: Group) -> Contributions:
@@ -109,6 +110,18 @@ class RespondentSums:
             ]
         total = np.bincount(place, values, minlength=len(names)).astype(np.float64)
         return Contributions((), names, total, weights, judged[first])
+
+    def _with_rest(self, cells: RuleCells, groups: Sequence[Group]) -> RuleCells:
+        """The cells with those respondents of each group that are known by cell only, because they stand in one."""
+        part, number = self._home
+        for row, group in enumerate(groups):
+            for cell in group:
+                own = self.system.parts[int(part[cell])]
+                rest = None if own.contributions is None else own.contributions.rest
+                at = None if rest is None else rest.place.get(tuple(own.codes[number[cell]].tolist()))
+                if rest is not None and at is not None:
+                    _add_rest(cells, row, rest.view, at, own.judged_variable)
+        return cells
 
     def _entries(self, cell: int) -> NDArray[np.int64]:
         """Which contributions of its table belong to a cell."""
@@ -144,7 +157,8 @@ def _verdict(rule: Rule, cells: RuleCells) -> Mask:
 
 
 def _from_contributions(values: Floats, lists: Sequence[Contributions], table: Table) -> RuleCells:
-    width = min(LONGEST, max([10, *(len(one.units) for one in lists)]))
+    listed = [measure.top.shape[1] for measure in table.respondents.measures.values()]
+    width = min(LONGEST, max([10, *listed, *(len(one.units) for one in lists)]))
     n = len(lists)
     counts = np.array([len(one.units) for one in lists], dtype=np.int64)
     kept = np.array([int(one.judged.sum()) for one in lists], dtype=np.int64)
@@ -165,6 +179,27 @@ def _from_contributions(values: Floats, lists: Sequence[Contributions], table: T
         values, counts, weighted, kept, magnitudes, tops[0], tops[1] if has_weights else None, tops[2],
         tops[3] if has_weights else None,
     )  # fmt: skip
+
+
+def _add_rest(cells: RuleCells, row: int, view: Respondents, at: int, name: str | None) -> None:
+    """Add the respondents of one cell to a sum: nobody among them stands in another cell of the table."""
+    assert cells.counts is not None
+    cells.counts[row] += view.counts[at]
+    cells.weighted_counts[row] += view.weighted_counts[at]
+    cells.judged_counts[row] += view.judged_counts[at]
+    if name is None or cells.magnitudes is None:
+        return
+    cells.magnitudes[row] += view.measures[name].magnitudes[at]
+    for top, weights, more in (
+        (cells.top, cells.top_weights, view.measures[name]),
+        (cells.judged_top, cells.judged_weights, view.judged[name]),
+    ):
+        assert top is not None
+        sizes = np.concatenate((top[row], more.top[at]))
+        order = np.argsort(-sizes, kind="stable")[: top.shape[1]]
+        top[row] = sizes[order]
+        if weights is not None and more.top_weights is not None:
+            weights[row] = np.concatenate((weights[row], more.top_weights[at]))[order]
 
 
 def _from_lists(values: Floats, groups: Sequence[list[int]], table: Table, view: Respondents) -> RuleCells:

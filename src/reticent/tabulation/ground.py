@@ -16,7 +16,8 @@ from reticent.data.record_marks import record_words
 from reticent.data.response_relations import COUNT as RELATION_COUNT
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
-from reticent.tabulation.tabulate import MAX_DECIMALS, decimals_of
+from reticent.tabulation.assemble import MAX_DECIMALS
+from reticent.tabulation.tabulate import decimals_of
 from reticent.tabulation.tied_responses import Tie
 
 MOST_ATOMS = 200_000

@@ -10,9 +10,10 @@ from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.response_relations import COUNT, ResponseRelation
 from reticent.data.schema import Kind
+from reticent.tabulation.assemble import MAX_DECIMALS
 from reticent.tabulation.joint import cell_numbers
 from reticent.tabulation.linked import System
-from reticent.tabulation.tabulate import MAX_DECIMALS, decimals_of
+from reticent.tabulation.tabulate import decimals_of
 from reticent.tabulation.tied_responses import Numbers, Tie, check_declared, find_ties
 
 

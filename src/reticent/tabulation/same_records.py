@@ -7,17 +7,20 @@ import numpy as np
 
 from reticent.base.arrays import Words
 from reticent.base.randomness import Secret
+from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.record_marks import record_words
 from reticent.data.relations import Relations
 from reticent.data.table import DimensionSpec, Table, TableSpec
-from reticent.tabulation.key_sums import key_sums
+from reticent.tabulation.large import sums_from
 from reticent.tabulation.linked import System
 
 
-def record_marks(data: Microdata, dimensions: Sequence[DimensionSpec], table: Table, *, secret: Secret) -> Words:
+def record_marks(
+    data: Microdata | LargeFile, dimensions: Sequence[DimensionSpec], table: Table, *, secret: Secret
+) -> Words:
     """The mark of each cell's set of records (see `data.record_marks`): equal marks, equal sets."""
-    return key_sums(data, TableSpec(tuple(dimensions)), table, record_words(data, secret))
+    return sums_from(data, TableSpec(tuple(dimensions)), table, lambda records: record_words(records, secret))
 
 
 def same_cells(system: System, marks: Sequence[Words]) -> list[tuple[int, ...]]:

@@ -10,17 +10,24 @@ from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
 from reticent.data.microdata import Microdata
-from reticent.data.schema import Kind
+from reticent.data.schema import Kind, Schema
 from reticent.data.table import Contributions, Dimension, Measure, Respondents, Table, TableSpec
-from reticent.kernels.grouping import group_columns
+from reticent.tabulation.assemble import (
+    MAX_DECIMALS,
+    RECORDS,
+    REQUEST,
+    Maker,
+    Scales,
+    scatter,
+    table_of,
+    view_beside,
+    view_of,
+)
 from reticent.tabulation.cells import Cells
 from reticent.tabulation.dimensions import build_dimension
 from reticent.tabulation.respondents import Units, combine, tabulate_units
 
-MAX_DECIMALS = 6
 EXACT = 2.0**53
-RECORDS = " records"
-REQUEST = " request "
 MAX_EMPTY = 20_000_000
 
 
@@ -36,20 +43,16 @@ def decimals_of(values: Floats) -> int | None:
 
 @dataclass(frozen=True, eq=False)
 class _Numbers:
-    """Contributions as whole multiples of a small unit, so that sums are exact."""
+    """Contributions and weights as whole multiples of a small unit, so that sums are exact."""
 
     values: dict[str, Floats]
-    scales: dict[str, float]
-    decimals: dict[str, int]
     weights: Floats | None
-    weight_scale: float
-    weight_decimals: int
-    notes: tuple[str, ...]
+    scales: Scales
 
 
 def tabulate(data: Microdata, spec: TableSpec, *, progress: Progress = silent) -> Table:
     """Make the table: counts, sums and the largest contributions of every non-empty cell."""
-    check_spec(data, spec)
+    check_spec(data.schema, spec)
     progress(0.0, "reading the dimensions")
     built = [build_dimension(data, dimension) for dimension in spec.dimensions]
     dimensions = tuple(dimension for dimension, _ in built)
@@ -61,27 +64,42 @@ def tabulate(data: Microdata, spec: TableSpec, *, progress: Progress = silent) -
     units = Units(columns, numbers.values, numbers.weights, respondent)
     asked, waived = _flags(data, spec, respondent)
     progress(0.1, "adding up the cells")
-    cells, view = _view(units, dimensions, spec, numbers, asked, waived)
+    cells, view = view_of(_maker(units, dimensions, spec, asked, waived), spec, numbers.scales)
     progress(0.8, "adding up the records")
     records = None
     if respondent is not None and spec.by_record:
-        _, records = _view(replace(units, respondent=None), dimensions, spec, numbers, asked, waived)
-    codes = np.column_stack(cells.columns).astype(np.int32)
-    decimals = numbers.decimals[spec.response] if spec.response is not None else numbers.weight_decimals
-    if spec.response is not None:
-        values = view.measures[spec.response].totals
-    elif respondent is not None:
-        values = view.measures[RECORDS].totals
-    else:
-        values = view.weighted_counts if spec.weighted else view.counts.astype(np.float64)
-    table = Table(
-        dimensions, codes, values, view, spec.response, spec.shadow, spec.cost, decimals, spec.weighted,
-        spec.missing_safe, records, notes=numbers.notes, least=_least(numbers, spec),
-        contributions=_contributions(units, dimensions, spec, numbers, waived), from_records=True,
-    )  # fmt: skip
-    order = np.lexsort(codes.T[::-1])
+        maker = _maker(replace(units, respondent=None), dimensions, spec, asked, waived)
+        records = view_beside(cells, maker, spec, numbers.scales)
+    table = table_of(dimensions, cells, view, spec, numbers.scales)
+    found = _contributions(units, dimensions, spec, numbers, waived)
     part(progress, 0.9, 1.0)(1.0, "done")
-    return table.take(order)
+    return replace(table, records=records, contributions=found).in_order()
+
+
+def _maker(
+    units: Units,
+    dimensions: tuple[Dimension, ...],
+    spec: TableSpec,
+    asked: list[NDArray[np.bool_]],
+    waived: NDArray[np.bool_] | None,
+) -> Maker:
+    """The cells of units in memory."""
+    judged_name = spec.shadow or spec.response
+    values = dict(units.values)
+    for number, mask in enumerate(asked):
+        if judged_name is not None:
+            values[f"{REQUEST}{number}"] = np.where(mask, units.values[judged_name], 0.0)
+        values[f"{REQUEST}present {number}"] = mask.astype(np.float64)
+    every = replace(units, values=values)
+
+    def cells(tops: Mapping[str, int], judged: bool) -> Cells:
+        chosen = units.rows(~waived) if judged and waived is not None else every
+        return tabulate_units(chosen, dimensions, {name: tops[name] for name in chosen.values})
+
+    return Maker(
+        tuple(values), dimensions, cells, len(asked), waived=waived is not None,
+        by_respondent=units.respondent is not None,
+    )  # fmt: skip
 
 
 def _contributions(
@@ -100,20 +118,12 @@ def _contributions(
     assert one.respondent is not None
     name = spec.shadow or spec.response or RECORDS
     kept = np.ones(len(one.respondent), dtype=bool) if waived is None else one.values[waiver] == 0
-    weights = None if one.weights is None else one.weights / numbers.weight_scale
-    return Contributions(one.columns, one.respondent, one.values[name] / numbers.scales[name], weights, kept)
+    weights = None if one.weights is None else one.weights / numbers.scales.weight
+    return Contributions(one.columns, one.respondent, one.values[name] / numbers.scales.values[name], weights, kept)
 
 
-def _least(numbers: _Numbers, spec: TableSpec) -> float:
-    """What a cell with somebody in it counts at least: one record, or the least weight."""
-    if spec.response is not None:
-        return 0.0
-    return 1.0 if numbers.weights is None else float(numbers.weights.min(initial=np.inf)) / numbers.weight_scale
-
-
-def check_spec(data: Microdata, spec: TableSpec) -> None:
+def check_spec(schema: Schema, spec: TableSpec) -> None:
     """Refuse a table that the data cannot give, before any work."""
-    schema = data.schema
     schema.require([d.variable for d in spec.dimensions], owner="table")
     schema.require(spec.measures, owner="table")
     for name in spec.measures:
@@ -131,17 +141,10 @@ def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
     published_digits = MAX_DECIMALS if weight_digits is None else weight_digits
     largest = float(weights.max()) if weights is not None else 1.0
     values, scales, decimals = {}, {}, {}
-    notes = []
-    weight = data.schema.weight
-    if weight is not None and not spec.weighted:
-        notes.append(
-            f"The weight {weight} is declared and not used: records count once. Say weighted = true to use it."
-        )
+    notes = unused_weight(data.schema, spec)
     for name in spec.measures:
         raw = data.numbers((name,))[:, 0]
-        absent = int(np.isnan(raw).sum())
-        if absent:
-            notes.append(f"{name}: missing in {absent} records, which count as respondents with 0.")
+        notes += absent_note(name, int(np.isnan(raw).sum()))
         digits = decimals_of(raw)
         scale = 10.0**digits if digits is not None else 1.0
         exact = digits is not None and float(np.nansum(np.abs(raw))) * scale * largest * weight_scale < EXACT
@@ -153,7 +156,20 @@ def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
         values[RECORDS], scales[RECORDS], decimals[RECORDS] = np.ones(data.n_records), 1.0, 0
     if weights is not None and weight_digits is not None:
         weights = np.rint(weights * weight_scale)
-    return _Numbers(values, scales, decimals, weights, weight_scale, published_digits, tuple(notes))
+    least = None if weights is None else float(weights.min(initial=np.inf)) / weight_scale
+    return _Numbers(values, weights, Scales(scales, decimals, weight_scale, published_digits, least, notes))
+
+
+def unused_weight(schema: Schema, spec: TableSpec) -> tuple[str, ...]:
+    """What there is to say of a weight that is declared and not used."""
+    if schema.weight is None or spec.weighted:
+        return ()
+    return (f"The weight {schema.weight} is declared and not used: records count once. Say weighted = true to use it.",)
+
+
+def absent_note(name: str, absent: int) -> tuple[str, ...]:
+    """What there is to say of a variable that some records lack."""
+    return (f"{name}: missing in {absent} records, which count as respondents with 0.",) if absent else ()
 
 
 def _respondents(data: Microdata) -> Ints | None:
@@ -205,100 +221,6 @@ def _any_of(mask: NDArray[np.bool_], respondent: Ints) -> NDArray[np.bool_]:
     return some[respondent]
 
 
-def _view(
-    units: Units,
-    dimensions: tuple[Dimension, ...],
-    spec: TableSpec,
-    numbers: _Numbers,
-    asked: list[NDArray[np.bool_]],
-    waived: NDArray[np.bool_] | None,
-) -> tuple[Cells, Respondents]:
-    judged_name = spec.shadow or spec.response
-    values = dict(units.values)
-    if judged_name is not None:
-        for number, mask in enumerate(asked):
-            values[f"{REQUEST}{number}"] = np.where(mask, units.values[judged_name], 0.0)
-    for number, mask in enumerate(asked):
-        values[f"{REQUEST}present {number}"] = mask.astype(np.float64)
-    length = _list_length(spec.top, numbers)
-    tops = {name: length if name in spec.measures else 1 for name in values}
-    cells = tabulate_units(replace(units, values=values), dimensions, tops)
-    measures = {name: _measure(cells, name, numbers) for name in values}
-    requests = []
-    for number in range(len(asked)):
-        present = measures.pop(f"{REQUEST}present {number}").maximum > 0
-        largest = measures.pop(f"{REQUEST}{number}", None)
-        scale = 1.0 if judged_name is None else numbers.scales[judged_name]
-        top = np.zeros(len(cells)) if largest is None else largest.top[:, 0] / scale
-        requests.append((top, present.astype(np.int64)))
-    judged_counts, judged = _judged(units, dimensions, numbers, waived, tops, cells, measures)
-    counts = cells.counts[:, 0].astype(np.int64)
-    weighted = cells.counts[:, 1] / numbers.weight_scale
-    if units.respondent is not None and numbers.weights is None:
-        weighted = counts.astype(np.float64)
-    return cells, Respondents(counts, weighted, measures, judged_counts, judged, tuple(requests))
-
-
-def _judged(
-    units: Units,
-    dimensions: tuple[Dimension, ...],
-    numbers: _Numbers,
-    waived: NDArray[np.bool_] | None,
-    tops: Mapping[str, int],
-    cells: Cells,
-    measures: Mapping[str, Measure],
-) -> tuple[Ints, Mapping[str, Measure]]:
-    """Counts and top lists of those who have not waived protection, over the same cells."""
-    if waived is None:
-        return cells.counts[:, 0].astype(np.int64), measures
-    kept = tabulate_units(units.rows(~waived), dimensions, {name: tops[name] for name in units.values})
-    n = len(cells)
-    columns = [np.concatenate(pair) for pair in zip(cells.columns, kept.columns, strict=True)]
-    place = group_columns(columns, [len(d) for d in dimensions])[0][n:]
-    counts = np.zeros(n, dtype=np.int64)
-    counts[place] = kept.counts[:, 0].astype(np.int64)
-    return counts, {name: _scatter(_measure(kept, name, numbers), place, n) for name in units.values}
-
-
-def _scatter(measure: Measure, place: Ints, n: int) -> Measure:
-    """A measure over some cells as one over all: zero where nobody is left."""
-    source = np.full(n, len(measure.totals), dtype=np.int64)
-    source[place] = np.arange(len(place))
-
-    def padded(array: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.concatenate((array, np.zeros((1, *array.shape[1:]))))
-
-    wide = Measure(
-        measure.name, padded(measure.totals), padded(measure.magnitudes), padded(measure.minimum),
-        padded(measure.maximum), padded(measure.top),
-        np.concatenate((measure.top_units, np.full((1, measure.top_units.shape[1]), -1))),
-        None if measure.top_weights is None else padded(measure.top_weights), measure.decimals,
-    )  # fmt: skip
-    return wide.take(source)
-
-
-def _measure(cells: Cells, name: str, numbers: _Numbers) -> Measure:
-    return cells.lists[name].measure(
-        name,
-        scale=numbers.scales.get(name, 1.0),
-        weight_scale=numbers.weight_scale,
-        decimals=numbers.decimals.get(name, 0),
-    )
-
-
-def _list_length(top: int, numbers: _Numbers) -> int:
-    """How many contributions hold `top` units: more of them where weights are below 1."""
-    if numbers.weights is None:
-        return top
-    least = float(numbers.weights.min()) / numbers.weight_scale
-    length = top if least >= 1 else int(np.ceil(top / least))
-    if length > 200:
-        raise DataError(
-            f"table: weights as small as 1/{int(1 / least)} are too small for rules on {top} contributions."
-        )
-    return length
-
-
 def with_empty_cells(table: Table) -> Table:
     """The table with every combination listed; those without records have count 0."""
     if table.n_possible > MAX_EMPTY:
@@ -326,7 +248,7 @@ def _emptied(view: Respondents, absent: NDArray[np.bool_]) -> Respondents:
     keep = np.where(absent, len(absent), np.arange(len(absent)))
 
     def blank(measure: Measure) -> Measure:
-        return _scatter(measure.take(np.flatnonzero(~absent)), np.flatnonzero(~absent), len(keep))
+        return scatter(measure.take(np.flatnonzero(~absent)), np.flatnonzero(~absent), len(keep))
 
     return Respondents(
         np.where(absent, 0, view.counts),

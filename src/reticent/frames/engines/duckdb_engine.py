@@ -63,19 +63,36 @@ class DuckDB:
         self, sql: str, *, small: Mapping[str, pl.DataFrame] | None = None, progress: Progress = silent
     ) -> pl.DataFrame:
         """Run a query and show how far it is."""
+        return self._with(small, lambda: _table(self._connection.sql(sql)), progress)
+
+    def keep(
+        self, name: str, sql: str, *, small: Mapping[str, pl.DataFrame] | None = None, progress: Progress = silent
+    ) -> None:
+        """A temporary table; it spills like everything else."""
+        made = f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}"
+        self._with(small, lambda: self._connection.execute(made), progress)
+
+    def drop(self, name: str) -> None:
+        """The table goes, and what it spilled."""
+        self._run(lambda: self._connection.execute(f"DROP TABLE IF EXISTS {name}"))
+
+    def _with(self, small: Mapping[str, pl.DataFrame] | None, work: Callable[[], Result], progress: Progress) -> Result:
+        """Work that may join small tables."""
         for name, table in (small or {}).items():
             self._connection.register(name, table.to_arrow())
         try:
-            return self._run(lambda: _table(self._connection.sql(sql)), progress)
+            return self._run(work, progress)
         finally:
             for name in small or {}:
                 self._connection.unregister(name)
 
-    def stream(self, sql: str, *, rows: int) -> Iterator[pl.DataFrame]:
+    def stream(self, sql: str, *, rows: int, small: Mapping[str, pl.DataFrame] | None = None) -> Iterator[pl.DataFrame]:
         """Blocks of at least one record."""
         cursor = self._connection.cursor()
         try:
             self._run(lambda: cursor.execute(self._setup))
+            for name, table in (small or {}).items():
+                cursor.register(name, table.to_arrow())
             reader = self._run(lambda: _batches(cursor.sql(sql), rows))
             while True:
                 batch = self._run(lambda: _next(reader))

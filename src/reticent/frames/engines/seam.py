@@ -58,8 +58,18 @@ class Connection(Protocol):
         """Run a query; `small` are tables that it may join by name."""
         ...
 
-    def stream(self, sql: str, *, rows: int) -> Iterator[pl.DataFrame]:
-        """Run a query and give its rows in blocks, in any order."""
+    def stream(self, sql: str, *, rows: int, small: Mapping[str, pl.DataFrame] | None = None) -> Iterator[pl.DataFrame]:
+        """Run a query and give its rows in blocks, in any order; `small` are tables that it may join by name."""
+        ...
+
+    def keep(
+        self, name: str, sql: str, *, small: Mapping[str, pl.DataFrame] | None = None, progress: Progress = silent
+    ) -> None:
+        """Run a query and keep its rows in the engine under a name, in place of what had it."""
+        ...
+
+    def drop(self, name: str) -> None:
+        """Let go what was kept."""
         ...
 
     def quote(self, name: str) -> str:
@@ -89,11 +99,12 @@ class Distinct:
 
 @dataclass(frozen=True)
 class CodeMap:
-    """Which code each value of a column has (−1: missing), and how many codes there are."""
+    """Which code each value of a column has (−1: missing), how many codes there are, and the code of no value."""
 
     values: Frame
     codes: NDArray[Any]
     size: int
+    absent: int = -1
 
     @property
     def column(self) -> str:
@@ -122,6 +133,14 @@ class View:
         quote = self.connection.quote
         listed = ", ".join(f"{self.expressions[name]} AS {quote(name)}" for name in names)
         return f"SELECT {listed or '1 AS one'} FROM {SOURCE}"
+
+    def dtype(self, name: str) -> pl.DataType:
+        """What the engine holds a column as."""
+        return self.connection.fetch(f"{self.select((name,))} LIMIT 0").schema[name]
+
+    def is_whole(self, name: str) -> bool:
+        """Whether the engine holds a column as whole numbers."""
+        return self.dtype(name).is_integer()
 
     def n_records(self) -> int:
         """Number of records."""
@@ -153,7 +172,7 @@ class View:
         """
         words = packing([one.size + 1 for one in maps])
         small, joins = lookup_joins(self.connection, maps)
-        packed = ", ".join(f"{packed_word(word)} AS w{at}" for at, word in enumerate(words))
+        packed = ", ".join(f"{packed_word(word, maps)} AS w{at}" for at, word in enumerate(words))
         names = ", ".join(f"w{at}" for at in range(len(words)))
         inner = "".join(f", {text} AS s{at}" for at, text in enumerate(sums.values()))
         outer = "".join(f", {_total(text, at)} AS s{at}" for at, text in enumerate(sums.values()))
@@ -171,6 +190,20 @@ class View:
         """The records in blocks, in any order."""
         for table in self.connection.stream(self.select(names), rows=rows):
             yield Frame(table)
+
+    def coded_blocks(
+        self, maps: Sequence[CodeMap], names: Sequence[str], *, rows: int
+    ) -> Iterator[tuple[NDArray[np.int32], Frame]]:
+        """The records in blocks, in any order: codes by `maps` (−1: missing), and some columns as they are."""
+        words = packing([one.size + 1 for one in maps])
+        small, joins = lookup_joins(self.connection, maps)
+        packed = ", ".join(f"{packed_word(word, maps)} AS reticent_w{at}" for at, word in enumerate(words))
+        own = ", ".join(f"s.{self.connection.quote(name)}" for name in names)
+        inner = self.select(tuple(dict.fromkeys((*(one.column for one in maps), *names))))
+        sql = f"SELECT {packed}, {own} FROM ({inner}) s {joins}"
+        for table in self.connection.stream(sql, rows=rows, small=small):
+            columns = [table[f"reticent_w{at}"].to_numpy() for at in range(len(words))]
+            yield unpacked(columns, words, len(maps)), Frame(table.select(names))
 
 
 WHOLE = "CAST(ROUND("
@@ -214,9 +247,11 @@ def _word(keys: Sequence[int], sizes: Sequence[int]) -> Word:
     return tuple(reversed(placed))
 
 
-def packed_word(word: Word) -> str:
-    """The SQL text of one packed number; a value without a code is missing (0)."""
-    return " + ".join(f"COALESCE(m{at}.code, CAST(0 AS BIGINT)) * {factor}" for at, factor, _ in word)
+def packed_word(word: Word, maps: Sequence[CodeMap]) -> str:
+    """The SQL text of one packed number; codes count from 1, and 0 is missing."""
+    return " + ".join(
+        f"COALESCE(m{at}.code, CAST({maps[at].absent + 1} AS BIGINT)) * {factor}" for at, factor, _ in word
+    )
 
 
 def unpacked(columns: Sequence[NDArray[np.int64]], words: Sequence[Word], n_keys: int) -> NDArray[np.int32]:

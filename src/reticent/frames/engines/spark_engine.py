@@ -71,21 +71,32 @@ class Spark:
         self, sql: str, *, small: Mapping[str, pl.DataFrame] | None = None, progress: Progress = silent
     ) -> pl.DataFrame:
         """Run a query; its result is small."""
-
-        def done() -> Any:
-            for name, table in (small or {}).items():
-                self._session.createDataFrame(table.to_arrow()).createOrReplaceTempView(name)
-            return self._session.sql(sql).toArrow()
-
         progress(0.0, "counting in the engine")
-        made = pl.from_arrow(self._run(done))
+        made = pl.from_arrow(self._run(lambda: self._made(sql, small).toArrow()))
         assert isinstance(made, pl.DataFrame)
         return made
 
-    def stream(self, sql: str, *, rows: int) -> Iterator[pl.DataFrame]:
+    def keep(
+        self, name: str, sql: str, *, small: Mapping[str, pl.DataFrame] | None = None, progress: Progress = silent
+    ) -> None:
+        """A cached view; the executors spill what does not fit."""
+        progress(0.0, "counting in the engine")
+        self._run(lambda: self._made(sql, small).persist().createOrReplaceTempView(name))
+
+    def drop(self, name: str) -> None:
+        """The view goes with its cache."""
+        self._run(lambda: self._session.catalog.uncacheTable(name))
+        self._run(lambda: self._session.catalog.dropTempView(name))
+
+    def _made(self, sql: str, small: Mapping[str, pl.DataFrame] | None) -> Any:
+        for name, table in (small or {}).items():
+            self._session.createDataFrame(table.to_arrow()).createOrReplaceTempView(name)
+        return self._session.sql(sql)
+
+    def stream(self, sql: str, *, rows: int, small: Mapping[str, pl.DataFrame] | None = None) -> Iterator[pl.DataFrame]:
         """Blocks of at least one record, one partition after the other."""
-        schema = self.fetch(f"SELECT * FROM ({sql}) t LIMIT 0").schema
-        records = self._run(lambda: self._session.sql(sql).toLocalIterator(prefetchPartitions=True))
+        schema = self.fetch(f"SELECT * FROM ({sql}) t LIMIT 0", small=small).schema
+        records = self._run(lambda: self._made(sql, small).toLocalIterator(prefetchPartitions=True))
         while block := self._run(lambda: [tuple(row) for row in islice(records, rows)]):
             yield pl.DataFrame(block, schema=schema, orient="row")
 

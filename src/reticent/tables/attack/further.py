@@ -8,6 +8,7 @@ import numpy as np
 from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
+from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.published_table import PUBLISHED, PublishedTable
 from reticent.kernels.grouping import group_columns
@@ -127,7 +128,12 @@ def difference_note(system: System, problem: SuppressionProblem, outcome: Outcom
 
 
 def sap_note(
-    system: System, outcome: Outcome, records: Microdata | None, known: Sequence[int], draws: int, secret: Secret
+    system: System,
+    outcome: Outcome,
+    records: Microdata | LargeFile | None,
+    known: Sequence[int],
+    draws: int,
+    secret: Secret,
 ) -> tuple[str, ...]:
     """How likely an intruder who knows so many respondents empties a cell by subtracting them; nothing if not asked for."""
     if not known:
@@ -174,12 +180,12 @@ def _sap(cells: Ints, outcome: Outcome, known: int, draws: int, secret: Secret) 
     return sap_linked_perturbed(cells, known, table, secret=secret, draws=fewer)
 
 
-def _inner_cells(system: System, records: Microdata | None) -> Ints:
+def _inner_cells(system: System, records: Microdata | LargeFile | None) -> Ints:
     """The inner cell of each respondent in each table, a column per table."""
     if len(system.parts) == 1:
         counts = np.rint(system.table.values[system.table.is_inner]).astype(np.int64)
         return np.repeat(np.arange(int((counts > 0).sum())), counts[counts > 0])[:, None]
-    if records is None or records.schema.entity is not None:
+    if not isinstance(records, Microdata) or records.schema.entity is not None:
         raise ParameterError(f"{OWNER}: known needs records, one per respondent, where tables are linked.")
     columns = []
     for table in system.parts:

@@ -1,0 +1,156 @@
+"""From the cells of units, in memory or in an engine, to what the rules see of them and to the table."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.arrays import Ints
+from reticent.base.errors import DataError
+from reticent.data.table import Dimension, Measure, Respondents, Table, TableSpec
+from reticent.kernels.grouping import group_columns
+from reticent.tabulation.cells import Cells
+
+MAX_DECIMALS = 6
+RECORDS = " records"
+REQUEST = " request "
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Whole multiples of which unit the numbers are, and how many decimals their sums have.
+
+    `least_weight` is the least weight of a record in the unit of the data; None where records count once.
+    """
+
+    values: Mapping[str, float]
+    decimals: Mapping[str, int]
+    weight: float
+    weight_decimals: int
+    least_weight: float | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Maker:
+    """What makes all cells of the units: `cells(tops, judged)` gives the cells, with so many of the largest contributions.
+
+    With `judged` only those count who have not waived protection. `values` names all that is added up, with two
+    variables of its own for each of so many `requests`.
+    """
+
+    values: tuple[str, ...]
+    dimensions: tuple[Dimension, ...]
+    cells: Callable[[Mapping[str, int], bool], Cells]
+    requests: int
+    waived: bool
+    by_respondent: bool
+
+
+def view_of(maker: Maker, spec: TableSpec, scales: Scales) -> tuple[Cells, Respondents]:
+    """All cells, and what the rules see of each."""
+    length = _list_length(spec.top, scales)
+    tops = {name: length if name in spec.measures else 1 for name in maker.values}
+    cells = maker.cells(tops, False)
+    measures = {name: _measure(cells, name, scales) for name in maker.values}
+    judged_name = spec.shadow or spec.response
+    requests = []
+    for number in range(maker.requests):
+        present = measures.pop(f"{REQUEST}present {number}").maximum > 0
+        largest = measures.pop(f"{REQUEST}{number}", None)
+        scale = 1.0 if judged_name is None else scales.values[judged_name]
+        top = np.zeros(len(cells)) if largest is None else largest.top[:, 0] / scale
+        requests.append((top, present.astype(np.int64)))
+    judged_counts, judged = _judged(maker, scales, tops, cells, measures)
+    counts = cells.counts[:, 0].astype(np.int64)
+    weighted = cells.counts[:, 1] / scales.weight
+    if maker.by_respondent and scales.least_weight is None:
+        weighted = counts.astype(np.float64)
+    return cells, Respondents(counts, weighted, measures, judged_counts, judged, tuple(requests))
+
+
+def view_beside(cells: Cells, maker: Maker, spec: TableSpec, scales: Scales) -> Respondents:
+    """What rules see of other units of the same records, in the order of `cells`: both have the same cells."""
+    own, view = view_of(maker, spec, scales)
+    columns = [np.concatenate(pair) for pair in zip(own.columns, cells.columns, strict=True)]
+    place = group_columns(columns, [len(d) for d in maker.dimensions])[0]
+    order = np.empty(len(own), dtype=np.int64)
+    order[place[: len(own)]] = np.arange(len(own))
+    return view.take(order[place[len(own) :]])
+
+
+def table_of(
+    dimensions: tuple[Dimension, ...], cells: Cells, view: Respondents, spec: TableSpec, scales: Scales
+) -> Table:
+    """The table of all cells, in the order of the cells."""
+    decimals = scales.decimals[spec.response] if spec.response is not None else scales.weight_decimals
+    if spec.response is not None:
+        values = view.measures[spec.response].totals
+    elif RECORDS in view.measures:
+        values = view.measures[RECORDS].totals
+    else:
+        values = view.weighted_counts if spec.weighted else view.counts.astype(np.float64)
+    return Table(
+        dimensions, np.column_stack(cells.columns).astype(np.int32), values, view, spec.response, spec.shadow, spec.cost,
+        decimals, spec.weighted, spec.missing_safe, notes=scales.notes, least=_least(scales, spec), from_records=True,
+    )  # fmt: skip
+
+
+def _least(scales: Scales, spec: TableSpec) -> float:
+    """What a cell with somebody in it counts at least: one record, or the least weight."""
+    if spec.response is not None:
+        return 0.0
+    return 1.0 if scales.least_weight is None else scales.least_weight
+
+
+def _judged(
+    maker: Maker, scales: Scales, tops: Mapping[str, int], cells: Cells, measures: Mapping[str, Measure]
+) -> tuple[Ints, Mapping[str, Measure]]:
+    """Counts and top lists of those who have not waived protection, over the same cells."""
+    if not maker.waived:
+        return cells.counts[:, 0].astype(np.int64), measures
+    names = [name for name in maker.values if not name.startswith(REQUEST)]
+    kept = maker.cells({name: tops[name] for name in names}, True)
+    n = len(cells)
+    columns = [np.concatenate(pair) for pair in zip(cells.columns, kept.columns, strict=True)]
+    place = group_columns(columns, [len(d) for d in maker.dimensions])[0][n:]
+    counts = np.zeros(n, dtype=np.int64)
+    counts[place] = kept.counts[:, 0].astype(np.int64)
+    return counts, {name: scatter(_measure(kept, name, scales), place, n) for name in names}
+
+
+def scatter(measure: Measure, place: Ints, n: int) -> Measure:
+    """A measure over some cells as one over all: zero where nobody is left."""
+    source = np.full(n, len(measure.totals), dtype=np.int64)
+    source[place] = np.arange(len(place))
+
+    def padded(array: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.concatenate((array, np.zeros((1, *array.shape[1:]))))
+
+    wide = Measure(
+        measure.name, padded(measure.totals), padded(measure.magnitudes), padded(measure.minimum),
+        padded(measure.maximum), padded(measure.top),
+        np.concatenate((measure.top_units, np.full((1, measure.top_units.shape[1]), -1))),
+        None if measure.top_weights is None else padded(measure.top_weights), measure.decimals,
+    )  # fmt: skip
+    return wide.take(source)
+
+
+def _measure(cells: Cells, name: str, scales: Scales) -> Measure:
+    return cells.lists[name].measure(
+        name, scale=scales.values.get(name, 1.0), weight_scale=scales.weight, decimals=scales.decimals.get(name, 0)
+    )
+
+
+def _list_length(top: int, scales: Scales) -> int:
+    """How many contributions hold `top` units: more of them where weights are below 1."""
+    least = scales.least_weight
+    if least is None:
+        return top
+    length = top if least >= 1 else int(np.ceil(top / least))
+    if length > 200:
+        raise DataError(
+            f"table: weights as small as 1/{int(1 / least)} are too small for rules on {top} contributions."
+        )
+    return length
