@@ -34,12 +34,14 @@ class Recording(TypedDict, total=False):
     """What may be said of a release that is recorded in a ledger: its `name`, and what is accepted of it.
 
     `accept_uncertified` is the reason for releasing what may tell more than can be judged; `accept_repeat` lets a further
-    noisy release of the same variables go.
+    noisy release of the same variables go. With `memory` tables are protected once more where they are not safe with what
+    was released before: what is given out may then hide more than the run did.
     """
 
     name: str
     accept_uncertified: str | None
     accept_repeat: bool
+    memory: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,13 +103,16 @@ def open_ledger(place: Path | str, *, secret: Any, **options: Unpack[LedgerOptio
     return ReleaseLedger(where)
 
 
-def record_release(ledger: Any, recording: Recording, made: Callable[[], Made]) -> None:
-    """Judge and record what a run made, where a ledger is given; without one nothing about it may be said."""
+def record_release(ledger: Any, recording: Recording, made: Callable[[], Made]) -> Made | None:
+    """Judge and record what a run made, where a ledger is given; without one nothing about it may be said.
+
+    Gives what was recorded, which with `memory` may be another protection of the same tables.
+    """
     check_options(recording, Recording.__annotations__, owner="release")
     if ledger is None:
         if recording:
             raise ParameterError(f"release: {next(iter(recording))} belongs to a ledger; give ledger=… too.")
-        return
+        return None
     refuse_type(ledger, ReleaseLedger, "ledger", "release", "one from open_ledger()")
     if not isinstance(recording.get("name"), str) or not recording["name"].strip():
         raise ParameterError(
@@ -115,4 +120,4 @@ def record_release(ledger: Any, recording: Recording, made: Callable[[], Made]) 
         )
     where: Where = ledger._where
     section = build(LedgerSection, {**vars(where.section), **recording}, owner="release")
-    release_made(Where(section, where.secret, where.folder), made())
+    return release_made(Where(section, where.secret, where.folder), made())[1]

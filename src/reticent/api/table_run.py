@@ -214,7 +214,7 @@ class TableRun:
 
         `accept_risk` is the reason for releasing it all the same; the run records it. With a `ledger` (from `open_ledger`) and a
         `name` it is judged together with everything released before, and recorded there before it is given out;
-        `accept_uncertified` and `accept_repeat` are those of `[ledger]`.
+        `accept_uncertified`, `accept_repeat` and `memory` are those of `[ledger]`.
         """
         shown = len(published_of(self.found))
         if shown != 1:
@@ -233,10 +233,14 @@ class TableRun:
                 f"{', …' if len(self.exposed) > 3 else ''}); choose a method that protects them, or give accept_risk.",
                 exposed=len(self.exposed),
             )
-        record_release(ledger, recording, lambda: made_tables(self.request, [self.found], risk=accept_risk or ""))
+        made = record_release(
+            ledger, recording, lambda: made_tables(self.request, [self.found], risk=accept_risk or "")
+        )
         if self.found.exposed and accept_risk is not None:
             self._accepted.append(accept_risk)
-        return tuple(PublishedTable(**vars(table), frame_kind=self._kind) for table in published_of(self.found))
+        results = (self.found,) if made is None else made.results
+        tables = [table for found in results for table in published_of(found)]
+        return tuple(PublishedTable(**vars(table), frame_kind=self._kind) for table in tables)
 
 
 def published_of(found: ProtectedTable) -> list[published_table.PublishedTable]:

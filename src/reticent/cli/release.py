@@ -44,6 +44,10 @@ def show_released(console: Console, found: "Released") -> None:
     """The joint verdict, and whether anything was recorded."""
     outcome = found.verdict.outcome.value
     console.print(tagged(f"{outcome}:", COLOURS[outcome], found.verdict.sentence()), highlight=False)
+    for note in found.notes:
+        console.print(note, highlight=False, markup=False)
+    if found.instead is not None and found.instead.sentence():
+        console.print(found.instead.sentence(), highlight=False, markup=False)
     with_what = ", ".join(found.together_with) or "nothing: it is the first release"
     console.print(f"judged together with {with_what}", highlight=False, style="dim")
     if found.number is None:

@@ -97,6 +97,9 @@ class LedgerSection(Parameters):
     accept_repeat: bool = field(
         default=False, metadata={"help": "release a further noisy version of the same variable of the same data"}
     )
+    memory: bool = field(
+        default=False, metadata={"help": "tables hide what they must so that they are safe with everything before"}
+    )
 
     def __post_init__(self) -> None:
         check_reason(self.accept_uncertified, owner=self.called, name="accept_uncertified")

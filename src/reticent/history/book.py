@@ -24,6 +24,7 @@ from reticent.ledger.blobs import Blobs, name_of
 from reticent.ledger.chain import Entry, LedgerError
 from reticent.ledger.ledger import RELEASE, REVOCATION, Ledger, Turn
 from reticent.queries.database import VERSION
+from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
 from reticent.releases.verdict import JointVerdict, Outcome
 
@@ -65,6 +66,21 @@ class Judged:
     """How many watched sums a second check in whole numbers went through (None: it was not asked for)."""
 
 
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Everything that is out (`before`, `known`) and what a release that is judged would tell (`new`), over one ground."""
+
+    scene: Scene = field(repr=False)
+    before: Mapping[str, Recipe] = field(repr=False)
+    told: Mapping[str, Sequence[Facts]] = field(repr=False)
+    known: tuple[Facts, ...] = field(repr=False)
+    new: Facts = field(repr=False)
+
+    def system(self, limits: Limits | None = None) -> JointSystem:
+        """The joint system that has taken in what is out."""
+        return self.scene.system(self.known, limits)
+
+
 class Book:
     """The releases of one version of a data set."""
 
@@ -80,6 +96,10 @@ class Book:
         """Every release, revoked ones included: what is out stays known."""
         return recorded_in(self.ledger.entries())
 
+    def recipes(self, name: str = "") -> dict[str, Recipe]:
+        """How each release was made, but one of this name."""
+        return {known: own for known, own in recipes_of(self.blobs, self.recorded()).items() if known != name}
+
     @contextmanager
     def turn(self) -> Iterator[Turn]:
         """Be the only one who releases."""
@@ -90,22 +110,27 @@ class Book:
         """Whether a release is safe together with everything that the ledger holds; `prove` checks a safe verdict anew."""
         self.check_data()
         self._check_name(recipe, name)
-        before = {known: own for known, own in recipes_of(self.blobs, self.recorded()).items() if known != name}
-        scene = Scene.of(self.data, {**before, name: recipe}, self.answers)
-        told, related = scene.told()
-        new = joined(told[name], name)
-        known = [related, *(facts for one in before for facts in told[one]), *scene.asked]
-        counted = (f"{len(scene.asked)} answers",) if scene.asked else ()
-        repeats = _repeats(new, recipe, before, told)
-        unwatched = _nothing_watched(new, told)
+        stage = self.stage(recipe, name)
+        new, before, asked = stage.new, stage.before, stage.scene.asked
+        counted = (f"{len(asked)} answers",) if asked else ()
+        repeats = _repeats(new, recipe, before, stage.told)
+        unwatched = _nothing_watched(new, stage.told)
         if unwatched is not None:
             return Judged(unwatched, new, (*before, *counted), repeats, 0 if prove else None)
-        system = scene.system(known, limits)
+        system = stage.system(limits)
         verdict, proved = system.judge(new), None
         if prove and verdict.safe:
             system.accept(verdict)
             proved = system.checked()
         return Judged(verdict, new, (*before, *counted), repeats, proved)
+
+    def stage(self, recipe: Recipe, name: str) -> "Stage":
+        """Everything that is out and a release that is not, over one ground."""
+        before = self.recipes(name)
+        scene = Scene.of(self.data, {**before, name: recipe}, self.answers)
+        told, related = scene.told()
+        known = (related, *(facts for one in before for facts in told[one]), *scene.asked)
+        return Stage(scene, before, told, known, joined(told[name], name))
 
     def record(self, turn: Turn, recipe: Recipe, name: str, **more: Any) -> int:
         """Write a release down; gives the number of its entry, an old one if exactly this was recorded before."""
@@ -233,11 +258,16 @@ def _recorded(entry: Entry, revoked: Mapping[int, str]) -> Recorded:
     )  # fmt: skip
 
 
+def refusal(verdict: JointVerdict, instead: str = "") -> NotProtectedError:
+    """The error for what is not safe together with the rest, with what could be released instead."""
+    return NotProtectedError(f"{verdict.sentence()} {instead}".rstrip(), exposed=len(verdict.exposures))
+
+
 def require(judged: Judged, *, accept_uncertified: str | None, accept_repeat: bool = False) -> None:
     """Refuse what is not safe together with the rest, and what cannot be certified unless that is accepted."""
     verdict = judged.verdict
     if not verdict.safe:
-        raise NotProtectedError(verdict.sentence(), exposed=len(verdict.exposures))
+        raise refusal(verdict)
     if not judged.facts.certified and accept_uncertified is None:
         raise NotProtectedError(
             f"{verdict.release}: what it tells is not certified ({judged.facts.beyond}). To release it all the same, give "

@@ -4,20 +4,20 @@ From this, the data and the ground the facts are stated again, whatever other re
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from reticent.base.arrays import Floats
 from reticent.base.plain import as_plain
-from reticent.data.facts import Facts
+from reticent.data.facts import Fact, Facts
 from reticent.data.parameters import build, to_plain
-from reticent.data.published_table import PUBLISHED, PublishedTable
+from reticent.data.published_table import HIDDEN, PUBLISHED, PublishedTable
 from reticent.data.response_relations import parse_relation
 from reticent.data.table import Dimension, Respondents, Table
-from reticent.tables.facts_left import facts_of_table, known_bounds, shown_parts
+from reticent.tables.facts_left import facts_by_cell, facts_of_table, known_bounds, shown_parts
 from reticent.tables.methods import TABLE_METHODS, TableMethod
 from reticent.tables.result import ProtectedTable
 from reticent.tabulation.ground import GroundedData
@@ -95,7 +95,7 @@ class TableRecipe:
 
     def facts(self, grounded: GroundedData, name: str) -> tuple[Facts, ...]:
         """What each of the tables tells."""
-        method = build(TABLE_METHODS[self.method], dict(self.options), owner=f"release {name}")
+        method = self._method(name)
         many = len(self.tables) > 1
         return tuple(
             facts_of_table(
@@ -109,6 +109,19 @@ class TableRecipe:
             )
             for number, shown in enumerate(self.tables, start=1)
         )
+
+    def cell_facts(self, grounded: GroundedData, name: str) -> list[dict[tuple[str, ...], Fact]]:
+        """What each published cell of each table tells by itself, by codes."""
+        method = self._method(name)
+        return [facts_by_cell(grounded, shown.published, shown.frame(), method) for shown in self.tables]
+
+    def hiding(self, cells: Sequence[Collection[tuple[str, ...]]]) -> "TableRecipe":
+        """The same tables with further cells hidden, per table by codes."""
+        return replace(self, tables=tuple(_hiding(one, own) for one, own in zip(self.tables, cells, strict=True)))
+
+    def _method(self, name: str) -> TableMethod:
+        made: TableMethod = build(TABLE_METHODS[self.method], dict(self.options), owner=f"release {name}")
+        return made
 
     def to_plain(self) -> dict[str, Any]:
         """The recipe as plain data."""
@@ -127,6 +140,16 @@ class TableRecipe:
         tables = tuple(_table_from_plain(one) for one in plain["tables"])
         relations, insiders = tuple(plain.get("relations", ())), plain.get("insiders", "exact")
         return cls(tables, plain["method"], plain["options"], relations, insiders)
+
+
+def _hiding(shown: ShownTable, cells: Collection[tuple[str, ...]]) -> ShownTable:
+    published = shown.published
+    status = tuple(
+        HIDDEN if state == PUBLISHED and codes in cells else state
+        for codes, state in zip(published.codes, published.status, strict=True)
+    )
+    values = np.where(np.array(status) == PUBLISHED, published.values, np.nan)
+    return replace(shown, published=replace(published, status=status, values=values))
 
 
 def _table_to_plain(shown: ShownTable) -> dict[str, Any]:

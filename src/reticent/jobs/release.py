@@ -14,8 +14,10 @@ from reticent.data.microdata import Microdata
 from reticent.data.plan import DataSection, LedgerSection, Plan, read_toml
 from reticent.data.table_plan import BoundsOptions, TablePlan, read_table_plan
 from reticent.history.answers import Answers, Beside
-from reticent.history.book import Book, blobs_of, require
+from reticent.history.book import Book, Judged, blobs_of, refusal, require
 from reticent.history.file_recipe import FileRecipe
+from reticent.history.instead import Instead, instead_of
+from reticent.history.memory import AlsoHidden, remember
 from reticent.history.scene import Recipe
 from reticent.history.table_recipe import TableRecipe
 from reticent.io.database import is_url
@@ -25,7 +27,7 @@ from reticent.jobs.answer_query import engine_of, read_database_file
 from reticent.jobs.protect_file import protect_plan, read_file_plan, write_outputs
 from reticent.jobs.table_files import check_outputs, result_contents
 from reticent.jobs.table_request import request_from_plan
-from reticent.ledger.ledger import Ledger, open_ledger
+from reticent.ledger.ledger import Ledger, Turn, open_ledger
 from reticent.microdata.result import ProtectedFile
 from reticent.queries.recorded import DECISION
 from reticent.releases.verdict import JointVerdict
@@ -38,7 +40,10 @@ NEEDS_MEMORY = "[data]: a ledger judges releases by their records in memory; dro
 
 @dataclass(frozen=True)
 class Released:
-    """What became of a plan: its entry in the ledger (None: only judged), the verdict, and what it was judged with."""
+    """What became of a plan: its entry in the ledger (None: only judged), the verdict, and what it was judged with.
+
+    With memory, `also` is hidden because of earlier releases; `instead` is what could be released where it is refused.
+    """
 
     name: str
     number: int | None
@@ -46,6 +51,9 @@ class Released:
     together_with: tuple[str, ...]
     proved: int | None = None
     """How many watched sums a second check, in whole numbers, went through; None: the verdict is not safe, or not proved."""
+    also: tuple[AlsoHidden, ...] = ()
+    notes: tuple[str, ...] = ()
+    instead: Instead | None = None
 
     def summary(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -55,6 +63,9 @@ class Released:
             "outcome": self.verdict.outcome.value,
             "sentence": self.verdict.sentence(),
             "judged with": list(self.together_with),
+            "hidden in addition": [one.summary() for one in self.also],
+            "notes": list(self.notes),
+            "instead": None if self.instead is None else self.instead.summary(),
         }
 
 
@@ -79,11 +90,28 @@ class Where:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """What would be published: of which records, as a recipe, and why it leaves although an attack of its own was not held."""
+    """What would be published: of which records, as a recipe, and why it leaves although an attack of its own was not held.
+
+    Of tables also the request and its results, so that they can be protected once more.
+    """
 
     records: Microdata = field(repr=False)
     recipe: Recipe = field(repr=False)
     risk: str = ""
+    request: TableRequest | None = field(default=None, repr=False)
+    results: tuple[ProtectedTable, ...] = field(default=(), repr=False)
+    accept_exposed: bool = False
+
+    def run(self, request: TableRequest) -> tuple[tuple[ProtectedTable, ...], TableRecipe]:
+        """Protect the tables of another request in the same way."""
+        results = run_request(request)
+        for result in results:
+            result.require(accept_exposed=self.accept_exposed)
+        return results, recipe_of_tables(request, results)
+
+
+Writer = Callable[[Made], Callable[[], object]]
+"""Makes everything that is to be written of what was made, and gives what writes it."""
 
 
 def release_plan(
@@ -95,7 +123,7 @@ def release_plan(
     """
     prepared = _prepare(Path(path), ledger, name, progress)
     progress(0.8, "judging with earlier releases")
-    return release_made(prepared.where, prepared.made, prepared.write)
+    return release_made(prepared.where, prepared.made, prepared.writer)[0]
 
 
 def judge_release(
@@ -111,36 +139,83 @@ def judge_release(
     With `prove` a safe verdict is checked anew, in whole numbers, by code that shares nothing with the search.
     """
     prepared = _prepare(Path(path), ledger, name, progress)
-    return judge_made(prepared.where, prepared.made, prove=prove), prepared.results
+    found, made = judge_made(prepared.where, prepared.made, prove=prove)
+    return found, made.results if prepared.file is None else prepared.file
 
 
-def release_made(where: Where, made: Made, write: Callable[[], object] = lambda: None) -> Released:
-    """Judge what was made with everything in the ledger, record it, and only then `write` it."""
+def release_made(where: Where, made: Made, writer: Writer = lambda made: lambda: None) -> tuple[Released, Made]:
+    """Judge what was made with everything in the ledger, record it, and only then write it.
+
+    With `memory` tables are protected once more where they are not safe with the rest; what was made then is given back.
+    """
     section = where.section
-    with open_book(where, made.records) as book, book.turn() as turn:
-        judged = book.judge(made.recipe, section.name)
-        if not any(one.name == section.name for one in book.recorded()):
-            require(judged, accept_uncertified=section.accept_uncertified, accept_repeat=section.accept_repeat)
-        number = book.record(
-            turn,
-            made.recipe,
-            section.name,
-            sentence=judged.verdict.sentence(),
-            accepted=section.accept_uncertified or "",
-            **({"accepted risk": made.risk} if made.risk else {}),
-        )
-        write()
-    return Released(section.name, number, judged.verdict, judged.together_with)
-
-
-def judge_made(where: Where, made: Made, *, prove: bool = False) -> Released:
-    """The verdict on what was made; nothing is recorded. With `prove` a safe verdict is checked anew."""
+    if section.memory and made.request is None:
+        raise PlanError(NO_MEMORY)
     with open_book(where, made.records) as book:
-        judged = book.judge(made.recipe, where.section.name, prove=prove)
-    return Released(where.section.name, None, judged.verdict, judged.together_with, judged.proved)
+        with book.turn() as turn:
+            found, judged, made = _remembered(book, made, section)
+            if judged.verdict.safe or any(one.name == section.name for one in book.recorded()):
+                number = _record(book, turn, made, judged, section, writer(made))
+                return replace(found, number=number), made
+        raise refusal(judged.verdict, _offer(book, made, section.name).sentence())
 
 
-def made_tables(request: TableRequest, results: Sequence[ProtectedTable], *, risk: str = "") -> Made:
+def _record(
+    book: Book, turn: Turn, made: Made, judged: Judged, section: LedgerSection, write: Callable[[], object]
+) -> int:
+    """Record what may leave, then write it; the number of its entry."""
+    if not any(one.name == section.name for one in book.recorded()):
+        require(judged, accept_uncertified=section.accept_uncertified, accept_repeat=section.accept_repeat)
+    number = book.record(
+        turn,
+        made.recipe,
+        section.name,
+        sentence=judged.verdict.sentence(),
+        accepted=section.accept_uncertified or "",
+        **({"accepted risk": made.risk} if made.risk else {}),
+    )
+    write()
+    return number
+
+
+def judge_made(where: Where, made: Made, *, prove: bool = False) -> tuple[Released, Made]:
+    """The verdict on what was made, and what could be released instead; nothing is recorded.
+
+    With `prove` a safe verdict is checked anew.
+    """
+    with open_book(where, made.records) as book:
+        found, judged, made = _remembered(book, made, where.section, prove=prove)
+        instead = None if judged.verdict.safe else _offer(book, made, where.section.name)
+    return replace(found, instead=instead), made
+
+
+def _remembered(
+    book: Book, made: Made, section: LedgerSection, *, prove: bool = False
+) -> tuple[Released, Judged, Made]:
+    """The joint verdict; with memory on tables that are safe with everything before, if there are such."""
+    also: tuple[AlsoHidden, ...] = ()
+    notes: tuple[str, ...] = ()
+    judged: Judged | None = None
+    if section.memory and made.request is not None:
+        kept = remember(book, made.request, section.name, made.run)
+        made, also, notes = replace(made, recipe=kept.recipe, results=kept.results), kept.also, kept.notes
+        judged = None if prove and kept.judged.verdict.safe else kept.judged
+    if judged is None:
+        judged = book.judge(made.recipe, section.name, prove=prove)
+    found = Released(section.name, None, judged.verdict, judged.together_with, judged.proved, also, notes)
+    return found, judged, made
+
+
+def _offer(book: Book, made: Made, name: str) -> Instead:
+    """What could be released instead of refused tables; nothing is known of files."""
+    if made.request is None or not isinstance(made.recipe, TableRecipe):
+        return Instead()
+    return instead_of(book, made.request, name, made.run, (made.results, made.recipe))
+
+
+def made_tables(
+    request: TableRequest, results: Sequence[ProtectedTable], *, risk: str = "", accept_exposed: bool = False
+) -> Made:
     """Protected tables as a ledger takes them; what it would not know of is refused."""
     records = request.tables[0].records
     if records is None:
@@ -158,13 +233,23 @@ def made_tables(request: TableRequest, results: Sequence[ProtectedTable], *, ris
         raise PlanError(
             "[protect]: with a ledger single respondents are reckoned with, no coalition; leave coalition out."
         )
+    recipe = recipe_of_tables(request, results)
+    return Made(records, recipe, risk, request, tuple(results), accept_exposed or bool(risk))
+
+
+def recipe_of_tables(request: TableRequest, results: Sequence[ProtectedTable]) -> TableRecipe:
+    """The recipe of protected tables, with what the request says of the attacker."""
     given = [request.attacker.bounds, *(table.bounds for table in request.tables if table.bounds is not None)]
     bounded = any(bounds != BoundsOptions() for bounds in given)
     bounded |= bool(request.a_priori) or any(table.a_priori for table in request.tables)
-    recipe = TableRecipe.of(
+    return TableRecipe.of(
         results, request.method, relations=request.relations, insiders=request.attacker.insiders, bounded=bounded
     )
-    return Made(records, recipe, risk)
+
+
+NO_MEMORY = (
+    "[ledger]: memory protects tables; a file is judged with everything before as its steps make it. Leave memory out."
+)
 
 
 def made_file(run: ProtectedFile, *, risk: str = "") -> Made:
@@ -178,8 +263,8 @@ class _Prepared:
 
     where: Where
     made: Made
-    results: ProtectedFile | tuple[ProtectedTable, ...]
-    write: Callable[[], object]
+    writer: Writer
+    file: ProtectedFile | None = None
 
 
 def _prepare(path: Path, ledger: str | None, name: str | None, progress: Progress) -> _Prepared:
@@ -209,17 +294,23 @@ def _tables(plan: TablePlan, where: Where, progress: Progress) -> _Prepared:
         raise PlanError(NEEDS_MEMORY)
     request = request_from_plan(plan)
     results = run_request(request, progress=progress)
-    made = made_tables(request, results)
+    made = made_tables(request, results, accept_exposed=plan.protect.accept_exposed)
     for result in results:
         result.require(accept_exposed=plan.protect.accept_exposed)
-    contents = result_contents(plan.by_response(), results)
-    return _Prepared(where, made, results, lambda: write_contents(contents))
+
+    def writer(made: Made) -> Callable[[], object]:
+        contents = result_contents(plan.by_response(), made.results)
+        return lambda: write_contents(contents)
+
+    return _Prepared(where, made, writer)
 
 
 def _file(plan: Plan, where: Where, notes: tuple[str, ...], progress: Progress) -> _Prepared:
+    if where.section.memory:
+        raise PlanError(NO_MEMORY)
     run = protect_plan(plan, load_source(plan.data, plan.folder), notes=notes, progress=progress)
     run.verdict.require()
-    return _Prepared(where, made_file(run), run, lambda: write_outputs(plan, run))
+    return _Prepared(where, made_file(run), lambda _: lambda: write_outputs(plan, run), run)
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def shown_parts(result: ProtectedTable) -> list[tuple[PublishedTable, Table, Req
     if result.joint is not None:
         return [part for own in result.by_response() for part in shown_parts(own)]
     found = []
-    for number, published in zip(result._numbers, result.published, strict=True):
+    for number, published in zip(result.published_numbers, result.published, strict=True):
         table, members = result.system.parts[number], result.system.members[number]
         required = {} if not result.problem.primary.any() else _required(result, table, members)
         found.append((published, table, required))
@@ -98,7 +98,7 @@ def known_bounds(result: ProtectedTable) -> list[Required]:
     if result.joint is not None:
         return [known for own in result.by_response() for known in known_bounds(own)]
     problem, found = result.problem, []
-    for number in result._numbers:
+    for number in result.published_numbers:
         table, members = result.system.parts[number], result.system.members[number]
         ends = zip(problem.lower_bound[members].tolist(), problem.upper_bound[members].tolist(), strict=True)
         found.append({table.cell_codes(cell): (low, high) for cell, (low, high) in enumerate(ends) if low < high})
@@ -132,14 +132,53 @@ def facts_of_table(
 
     `required` is what must stay possible, `known` what the attacker knows of cells beforehand, both by codes.
     """
+    stated = _stated(grounded, published, table, method)
+    if stated is None:
+        return Facts(release, (), certified=False, beyond=WEIGHTED)
+    rows, told, places = stated.rows, stated.told, stated.places
+    facts = list(stated.facts().values())
+    if places.response != COUNT and stated.exact and not published.signed:
+        facts += _emptiness(rows, places.cells)
+    facts += _beforehand(rows, places, known or {})
+    watches = _watches(rows, told, places, required or {}, release)
+    return Facts(release, tuple(facts), (), watches, certified=not told.beyond, beyond=told.beyond)
+
+
+def facts_by_cell(
+    grounded: GroundedData, published: PublishedTable, table: Table, method: TableMethod
+) -> dict[tuple[str, ...], Fact]:
+    """What each row of a published table tells by itself, by its codes; rows that tell nothing are left out."""
+    stated = _stated(grounded, published, table, method)
+    return {} if stated is None else {published.codes[row]: fact for row, fact in stated.facts().items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Stated:
+    """A published table over the ground: its rows, what is told of each, and the unknowns of each."""
+
+    rows: Rows
+    told: Told
+    places: "_Places"
+    exact: bool
+
+    def facts(self) -> dict[int, Fact]:
+        """What each row tells."""
+        return {
+            row: Fact((Term.total(self.places.response, own),), *ends)
+            for row, ends in enumerate(self.told.ends)
+            if ends != NOTHING and len(own := self.places.of(row))
+        }
+
+
+def _stated(grounded: GroundedData, published: PublishedTable, table: Table, method: TableMethod) -> _Stated | None:
+    """A published table over the ground; None where what it adds up is no unknown there."""
     response = response_of(grounded, table)
     if response is None:
-        return Facts(release, (), certified=False, beyond=WEIGHTED)
+        return None
     nodes = np.array(
         [[d.position(code) for d, code in zip(table.dimensions, codes, strict=True)] for codes in published.codes],
         dtype=np.int32,
     ).reshape(len(published), len(table.dimensions))
-    cells = atoms_of_cells(grounded, table.dimensions, nodes)
     inner = np.ones(len(published), dtype=bool)
     for at, dimension in enumerate(table.dimensions):
         inner &= dimension.is_leaf[nodes[:, at]]
@@ -148,17 +187,7 @@ def facts_of_table(
     rows = Rows(published, table, values, inner, scale)
     exact = published.method == "suppression"
     told = _exact(rows) if exact else DECLARED[_type_of(method)].read(method, rows)
-    places = _Places(grounded, response, cells)
-    facts = [
-        Fact((Term.total(response, own),), *ends)
-        for row, ends in enumerate(told.ends)
-        if ends != NOTHING and len(own := places.of(row))
-    ]
-    if response != COUNT and exact and not published.signed:
-        facts += _emptiness(rows, cells)
-    facts += _beforehand(rows, places, known or {})
-    watches = _watches(rows, told, places, required or {}, release)
-    return Facts(release, tuple(facts), (), watches, certified=not told.beyond, beyond=told.beyond)
+    return _Stated(rows, told, _Places(grounded, response, atoms_of_cells(grounded, table.dimensions, nodes)), exact)
 
 
 def response_of(grounded: GroundedData, table: Table) -> str | None:

@@ -18,6 +18,7 @@ from reticent.data.table_plan import BoundsOptions, Insiders, RedesignOptions
 from reticent.tables.apriori import Entry, EntryGroup
 from reticent.tables.costs import TableCost
 from reticent.tables.earlier import check_earlier
+from reticent.tables.memory import Memory
 from reticent.tables.methods import TABLE_METHODS, PrimaryOnly, TableMethod
 from reticent.tables.rules import Rule
 from reticent.tables.suppression.method import SuppressionMethod
@@ -47,7 +48,8 @@ class WantedTable:
     """One table of a request: finished, or a spec with the `records` that it is made from.
 
     `a_priori` is known of its cells, `earlier` was published of it before, `previous` is the same table of an earlier
-    period. `bounds` and `cost` take the place of those of the request. `zeros` lists combinations without records.
+    period. `bounds` and `cost` take the place of those of the request. `zeros` lists combinations without records. `memory` is
+    what other releases of the same data ask of its cells.
     """
 
     source: Table | TableSpec
@@ -61,6 +63,7 @@ class WantedTable:
     zeros: bool = False
     redesign: RedesignOptions | None = None
     notes: tuple[str, ...] = ()
+    memory: Memory = field(default_factory=Memory)
 
     def __post_init__(self) -> None:
         if isinstance(self.source, TableSpec) != (self.records is not None):

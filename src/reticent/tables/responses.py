@@ -15,6 +15,7 @@ from reticent.data.table_plan import BoundsOptions
 from reticent.tables.apriori import Knowledge
 from reticent.tables.judge import judge_linked
 from reticent.tables.make import Making, make_tables
+from reticent.tables.memory import Memory
 from reticent.tables.request import TableRequest, WantedTable, rules_of_counts
 from reticent.tabulation.linked import System
 from reticent.tabulation.responses import lacking, name_of_response, ties_in_cells, ties_in_records
@@ -25,8 +26,8 @@ from reticent.tabulation.tied_responses import Tie
 class ResponseTables:
     """The judged tables of one response, what was published of them earlier, and those that only the attacker thinks of.
 
-    `numbers` are those of its tables in the request; `earlier`, `previous` and `latent` name tables by their place among
-    those of the response.
+    `numbers` are those of its tables in the request; `earlier`, `previous`, `latent` and `memory` name tables by their place
+    among those of the response.
     """
 
     system: System
@@ -37,6 +38,7 @@ class ResponseTables:
     previous: Mapping[int, PublishedTable] = field(default_factory=dict)
     latent: frozenset[int] = frozenset()
     notes: tuple[str, ...] = ()
+    memory: Mapping[int, Memory] = field(default_factory=dict)
 
     @property
     def published(self) -> list[int]:
@@ -106,6 +108,7 @@ def _judged(
         {at: one.previous for at, one in enumerate(wanted) if one.previous is not None},
         frozenset(at for at, number in enumerate(numbers) if number >= len(request.tables)),
         notes,
+        {at: one.memory for at, one in enumerate(wanted) if one.memory != Memory()},
     )
 
 
@@ -122,7 +125,11 @@ def _latent(wanted: Sequence[WantedTable], ties: Sequence[Tie], data: Microdata 
         response = None if name == COUNT and COUNT not in data.schema else name
         source = replace(like.source, response=response, shadow=None)
         rules = like.rules if response is not None else rules_of_counts(like.rules)
-        found.append(replace(like, source=source, rules=rules, a_priori=(), earlier=None, previous=None, notes=()))
+        found.append(
+            replace(
+                like, source=source, rules=rules, a_priori=(), earlier=None, previous=None, notes=(), memory=Memory()
+            )
+        )
     return found
 
 

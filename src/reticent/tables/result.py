@@ -126,11 +126,13 @@ class ProtectedTable:
     def published(self) -> tuple[PublishedTable, ...]:
         """What may leave: one a table (earlier releases have left already), without any reference to this."""
         return tuple(
-            release_table(self.system, number, self.outcome, self.method, self.problem) for number in self._numbers
+            release_table(self.system, number, self.outcome, self.method, self.problem)
+            for number in self.published_numbers
         )
 
     @property
-    def _numbers(self) -> list[int]:
+    def published_numbers(self) -> list[int]:
+        """The tables that are published, by their numbers in the system."""
         if self.shown is not None:
             return list(self.shown)
         return [number for number in range(len(self.system.parts)) if number not in self.earlier]
@@ -143,7 +145,7 @@ class ProtectedTable:
 
     def counts(self) -> dict[str, int]:
         """How many cells of the tables have each status; empty ones of the whole cross-product included."""
-        tables = sorted({*self._numbers, *self.earlier})
+        tables = sorted({*self.published_numbers, *self.earlier})
         there = np.unique(np.concatenate([self.system.members[number] for number in tables]))
         status = self.status[there]
         found = {name: int((status == code).sum()) for code, name in STATUS_NAMES.items()}
@@ -320,7 +322,7 @@ def response_part(whole: ProtectedTable, joint: Joint, number: int) -> Protected
         if span.start <= item.cell < span.stop
     ]
     inside = replace(whole.inside, findings=tuple(moved))
-    shown = tuple(at - first for at in whole._numbers if at in mine)
+    shown = tuple(at - first for at in whole.published_numbers if at in mine)
     return ProtectedTable(
         one.system, one.knowledge, one.problem, outcome_of(whole.outcome, joint, number),
         audit_of(whole.audit, joint, number), whole.method, whole.notes, alone, inside,

@@ -30,6 +30,7 @@ from reticent.tables.joint import (
     with_differences,
     without_differences,
 )
+from reticent.tables.memory import with_memory
 from reticent.tables.methods import KeyedMethod, attack, caveat_of, keeps_noise
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.secrets import secret_for, secret_notes
@@ -162,7 +163,7 @@ def judged_tables(request: TableRequest, one: ResponseTables) -> Judged:
     exact = one.earlier
     if keeps_noise(request.method) and system.table.is_count:
         exact, noisy = split_earlier(system, one.earlier)
-    known = with_earlier(system, one.knowledge, exact)
+    known = with_memory(system, with_earlier(system, one.knowledge, exact), one.memory)
     problem = build_problem(
         system.table, system.relations, known, bounds=one.bounds, cost=request.cost, hide_empty=request.hide_empty,
         exchanged=not hides(request.method),
