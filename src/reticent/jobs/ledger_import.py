@@ -125,7 +125,7 @@ def _parts(result: ProtectedTable) -> list[dict[tuple[str, ...], float]]:
     if result.joint is not None:
         return [part for own in result.by_response() for part in _parts(own)]
     found = []
-    for number in result._numbers:
+    for number in result.published_numbers:
         table = result.system.parts[number]
         found.append({table.cell_codes(cell): float(table.values[cell]) for cell in range(table.n_cells)})
     return found
