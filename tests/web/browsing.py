@@ -19,6 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = Path(reticent.__file__).parent / "demo_data"
 PATIENCE = 180_000
 """Milliseconds that a loaded machine may take for anything."""
+MOST_TABS = 2_000
+SEEN = """element => {
+  const style = getComputedStyle(element), place = element.getBoundingClientRect();
+  const bar = element.closest(".top") ? 0 : document.querySelector(".top").getBoundingClientRect().bottom;
+  return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 && place.bottom > bar && place.top < innerHeight;
+}"""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
 
 
@@ -124,6 +130,10 @@ class Watched:
         self.clicks += 1
         self.page.select_option(what, value)
 
+    def fill(self, what: str, text: str) -> None:
+        """Write into a field in place of what it has."""
+        self.page.fill(what, text)
+
     def axe(self) -> list[str]:
         """What axe finds against WCAG 2.2, A and AA."""
         package = pytest.importorskip("axe_playwright_python")
@@ -133,8 +143,55 @@ class Watched:
         return [f"{one['id']}: {node['html'][:150]}" for one in found["violations"] for node in one["nodes"]]
 
 
-def open_page(browser: Any, server: Server, **options: Any) -> Watched:
-    """A new browser profile that has entered by the one-time address."""
-    watched = Watched(browser.new_context(viewport={"width": 1440, "height": 1000}, **options), server)
+class Keyed(Watched):
+    """A page without a mouse: Tab leads to everything, and where one is can be seen."""
+
+    def reach(self, what: str) -> Any:
+        """Press Tab until something has the focus; it must be marked as having it, and not lie under the top bar."""
+        self.page.wait_for_load_state()
+        wanted = self.page.wait_for_selector(what, state="attached")
+        for _ in range(MOST_TABS):
+            if self.page.evaluate("element => document.activeElement === element", wanted):
+                assert self.page.evaluate(SEEN, wanted), f"the focus on {what} cannot be seen"
+                return wanted
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"Tab never reaches {what}")
+
+    def click(self, what: str) -> None:
+        """Follow a link or press a button with Enter."""
+        self.reach(what)
+        self.clicks += 1
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_load_state()
+
+    def check(self, what: str) -> None:
+        """Tick a box with the space bar."""
+        box = self.reach(what)
+        self.clicks += 1
+        if not box.is_checked():
+            self.page.keyboard.press("Space")
+
+    def choose(self, what: str, value: str) -> None:
+        """Go through a list with the arrow keys."""
+        listed = self.reach(what)
+        self.clicks += 1
+        self.page.keyboard.press("Home")
+        for _ in range(listed.evaluate("list => list.length")):
+            if listed.evaluate("list => list.value") == value:
+                return
+            self.page.keyboard.press("ArrowDown")
+        raise AssertionError(f"the arrow keys do not find {value} in {what}")
+
+    def fill(self, what: str, text: str) -> None:
+        """Select what a field has, and type."""
+        self.reach(what)
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.type(text)
+
+
+def open_page(browser: Any, server: Server, *, keyboard: bool = False, **options: Any) -> Watched:
+    """A new browser profile that has entered by the one-time address; with `keyboard` it has no mouse."""
+    kind = Keyed if keyboard else Watched
+    watched = kind(browser.new_context(viewport={"width": 1440, "height": 1000}, **options), server)
     watched.page.goto(server.entrance)
     return watched

@@ -1,4 +1,4 @@
-"""The walk through a file as the EUSTAT manual takes it: recode, suppress, top-code, noise on weights, safe file."""
+"""The walk through a file as the EUSTAT manual takes it, by keyboard: recode, suppress, top-code, weights, safe file."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def _add(bench: Watched, method: str, fields: dict[str, str | list[str]]) -> Non
         elif bench.page.locator(f"select#add-{name}").count():
             bench.choose(f"#add-{name}", value)
         else:
-            bench.page.fill(f"#add-{name}", value)
+            bench.fill(f"#add-{name}", value)
     bench.click("text=Add step")
     bench.page.wait_for_url("**/plan?step=*")
 
@@ -43,7 +43,7 @@ STEPS: tuple[tuple[str, dict[str, str | list[str]]], ...] = (
 
 def test_the_walk_through_a_file(browser: Any, survey: Path) -> None:
     with serving(survey) as server:
-        bench = open_page(browser, server)
+        bench = open_page(browser, server, keyboard=True)
         bench.click('button:has-text("people.csv")')
         bench.page.wait_for_selector(".figures")
         assert "676" in bench.page.inner_text(".figures")

@@ -9,10 +9,12 @@ from typing import Any
 from reticent.base.errors import ReticentError
 from reticent.base.progress import Progress, silent
 from reticent.jobs.answer_query import read_database_file, read_version
+from reticent.jobs.attack_database import attack_database
+from reticent.queries.attacks.catalogue import ATTACKS, OPEN
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.modes import MODES, mode_class
 
-__all__ = ["MODES", "promise_of", "try_query"]
+__all__ = ["MODES", "attacks_on", "promise_of", "try_query"]
 
 ANALYST = "trial"
 
@@ -44,3 +46,17 @@ def try_query(path: Path, question: str, modes: Sequence[str], *, progress: Prog
         except ReticentError as err:
             rows.append({"mode": mode, "answered": False, "code": "NOT POSSIBLE", "message": str(err)})
     return rows
+
+
+def attacks_on(path: Path, *, progress: Progress = silent) -> dict[str, Any]:
+    """The attack catalogue against copies: per attack what it does, what it finds in the open mode and in the policy's own."""
+    found = attack_database(path, progress=progress)
+    mode = found.modes[-1]
+    rows = []
+    for attack in dict.fromkeys(one.attack for one in found.findings):
+        open_one, own = found.finding(attack, OPEN), found.finding(attack, mode)
+        rows.append({
+            "attack": attack, "about": str(ATTACKS[attack].__doc__ or "").strip().split("\n", 1)[0], "open": open_one.verdict,
+            "own": own.verdict, "covered": own.covered, "queries": own.queries, "refused": own.refused, "text": own.text,
+        })  # fmt: skip
+    return {"mode": mode, "rows": rows, "broken": [[one.attack, one.mode] for one in found.broken]}

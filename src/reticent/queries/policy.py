@@ -104,13 +104,30 @@ class Policy(Parameters):
     """
 
     called: ClassVar[str] = OWNER
-    mode: str = "exact"
-    history: str = field(default="all", metadata={"choices": ("all", "user")})
+    mode: str = field(default="exact", metadata={"help": "how queries are answered, and so what is promised"})
+    history: str = field(
+        default="all",
+        metadata={"choices": ("all", "user"), "help": "whose earlier answers count: of all users together, or of each"},
+    )
     minimum: int = field(default=3, metadata={"min": 1, "help": "fewest respondents"})
-    dominance: tuple[float, ...] = ()
-    p_percent: float | None = field(default=None, metadata={"min": 0, "max": 100})
-    coalition: int = field(default=1, metadata={"min": 0, "max": 20})
-    interval: float = field(default=0.0, metadata={"min": 0, "max": 100})
+    dominance: tuple[float, ...] = field(
+        default=(), metadata={"help": "n, k: unsafe if the n largest respondents hold more than k percent"}
+    )
+    p_percent: float | None = field(
+        default=None,
+        metadata={"min": 0, "max": 100, "help": "unsafe if the largest can be estimated within so many percent"},
+    )
+    coalition: int = field(
+        default=1, metadata={"min": 0, "max": 20, "help": "respondents who join to estimate the largest"}
+    )
+    interval: float = field(
+        default=0.0,
+        metadata={
+            "min": 0,
+            "max": 100,
+            "help": "percent of a value that must stay open on both sides, given the bounds",
+        },
+    )
     unions: int = field(default=2, metadata={"min": 1, "max": 2, "help": "most classes in an inferred sensitive set"})
     dimension: int = field(
         default=3, metadata={"min": 0, "max": 3, "help": "most filters of the tables whose unsafe cells are watched"}
@@ -118,8 +135,8 @@ class Policy(Parameters):
     leverage: float = field(default=0.5, metadata={"min": 0, "max": 1, "help": "largest leverage in a regression"})
     r_squared: float = field(default=0.99, metadata={"min": 0, "max": 1, "help": "largest R² of a regression"})
     transforms: tuple[str, ...] = field(default=TRANSFORMS, metadata={"choices": TRANSFORMS})
-    responses: tuple[str, ...] = ()
-    filters: tuple[str, ...] = ()
+    responses: tuple[str, ...] = field(default=(), metadata={"names": "responses", "help": "what can be added up"})
+    filters: tuple[str, ...] = field(default=(), metadata={"names": "filters", "help": "what can be selected by"})
     cutpoints: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     known: tuple[str, ...] = ()
@@ -127,7 +144,7 @@ class Policy(Parameters):
     tied: tuple[tuple[str, ...], ...] = ()
     limits: Limits = Limits()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    test: bool = False
+    test: bool = field(default=False, metadata={"help": "the data are made up: needed for the mode open"})
 
     def __post_init__(self) -> None:
         for name in ("filters", "responses", "known"):

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.base.progress import Progress
-from reticent.jobs.attack_database import attack_database
-from reticent.jobs.query_view import try_query
+from reticent.jobs.query_view import attacks_on, try_query
 from reticent.workbench.engine import Stamp
 
 
@@ -18,5 +17,4 @@ def attempt(
 
 def attack(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[str, Any]:
     """The attack catalogue against a copy of the database."""
-    found = attack_database(Path(plan), progress=progress)
-    return {**found.as_json(), "verdicts": [one.verdict for one in found.findings]}
+    return attacks_on(Path(plan), progress=progress)

@@ -1,17 +1,19 @@
 """Queries: a database with its policy and what that promises; try a query as an analyst; run the attack catalogue on a copy."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
-from reticent.jobs.options import Policy
+from reticent.jobs.options import Policy, check_options
 from reticent.jobs.query_view import MODES, promise_of
 from reticent.web.environment import shown_name
 from reticent.web.form_values import Sent, Taken, take_form
-from reticent.web.forms import Field, form_of
+from reticent.web.forms import Field, Known, form_of
 from reticent.web.parts import Cell, Column, Row, Table
 from reticent.web.site import Go, Note, Page, View, Visit, address
 from reticent.web.toml_text import TomlText
 from reticent.workbench import query_engine as engine
+from reticent.workbench.policy_bounds import bounds_form, taken_bounds
 from reticent.workbench.project import Project
 
 SHOWN = (
@@ -19,6 +21,8 @@ SHOWN = (
 )  # fmt: skip
 SOURCE = ("path", "schema", "secret", "format", "query", "test_secret", "name", "version")
 """What the data of a database may say."""
+VERDICTS = {"succeeded": "not held", "failed": "held", "not applicable": "not judged"}
+WORDS = {"succeeded": "finds the value", "failed": "fails", "not applicable": "does not apply"}
 TOO_LONG = "the query takes longer than a minute; ask for one mode only."
 
 
@@ -38,21 +42,44 @@ def _shown(visit: Visit[Project], taken: Taken, **more: Any) -> View | Go:
     mode = str(policy.get("mode", "exact"))
     work = visit.works.seen(engine.attack, *_question(project))
     facts: dict[str, Any] = {
-        "file": state.name, "now": state.read(), "form": _form(policy, taken.errors), "mode": mode, "question": "",
-        "answers": None,
+        "file": state.name, "now": state.read(), "form": _form(project, policy, taken.errors), "mode": mode, "question": "",
+        "answers": None, "every": "all" in visit.sent, "examples": _examples(policy), "shown_by": "",
+        "bounds": bounds_form(policy, visit.sent), "bounds_error": taken.errors.get("bounds", ""),
         "promise": promise_of(mode) if mode in MODES else None, "attacks": None, "broken": [], "question_error": "",
-        "text": state.read().text, "values": project.names("sensitive"), **more,
+        "text": state.read().text, **more,
     }  # fmt: skip
     if work is not None and work.done:
-        facts |= {"attacks": _attacks(work.value()), "broken": work.value()["broken"]}
+        facts |= {
+            "attacks": _attacks(work.value()),
+            "broken": work.value()["broken"],
+            "shown_by": _shown_by(work.value()),
+        }
     error = str(work.error) if work is not None and work.error else taken.errors.get("", "")
     status = 422 if taken.errors or facts["question_error"] else 200
     return View("queries.html", facts, error=error, work=work, status=status)
 
 
-def _form(policy: dict[str, Any], errors: dict[str, str]) -> tuple[Field, ...]:
-    fields = [one for one in form_of(Policy, policy, errors=errors) if one.name in SHOWN]
+def _form(project: Project, policy: dict[str, Any], errors: dict[str, str]) -> tuple[Field, ...]:
+    fields = [one for one in form_of(Policy, policy, known=_known(project), errors=errors) if one.name in SHOWN]
     return tuple(replace(one, kind="choice", options=tuple(MODES)) if one.name == "mode" else one for one in fields)
+
+
+def _known(project: Project) -> Known:
+    """Variables that can be added up, and those that can be selected by; who a record is can be neither."""
+    variables = [one for one in project.variables() if one.get("role") not in ("identifier", "entity")]
+    numbers = [str(one.get("name", "")) for one in variables if one.get("kind") == "numeric"]
+    return Known({"responses": numbers, "filters": [str(one.get("name", "")) for one in variables]})
+
+
+def _examples(policy: dict[str, Any]) -> list[str]:
+    """Queries to begin with, of what the policy lets one ask."""
+    responses, filters = (policy.get(name) or [] for name in ("responses", "filters"))
+    what = f"SUM({responses[0]})" if responses else "COUNT(*)"
+    group = f" GROUP BY {filters[0]}" if filters else ""
+    found = dict.fromkeys((f"SELECT {what} FROM data", f"SELECT COUNT(*), {what} FROM data{group}"))
+    return [
+        text for text in found if all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in (*responses[:1], *filters[:1]))
+    ]
 
 
 def _question(project: Project) -> tuple[str, str, Any]:
@@ -85,11 +112,18 @@ def act(visit: Visit[Project]) -> View | Go:
 
 
 def _taken(kept: dict[str, Any], sent: Sent) -> Taken:
-    """The policy as sent; what the form does not show stays."""
-    taken = take_form(Policy, sent, kept=kept)
-    shown = {name: value for name, value in taken.values.items() if name in SHOWN}
-    others = {name: value for name, value in kept.items() if name.replace("-", "_") not in SHOWN}
-    return Taken({**others, **shown}, {name: text for name, text in taken.errors.items() if name in (*SHOWN, "")})
+    """The policy as sent; what the form does not show stays. What is wrong with such an option is said above the page."""
+    shown = {name: value for name, value in take_form(Policy, sent, kept=kept).values.items() if name in SHOWN}
+    others = {name: value for name, value in kept.items() if name.replace("-", "_") not in (*SHOWN, "bounds")}
+    bounds = taken_bounds(kept, sent)
+    values = {**others, **shown, **({"bounds": bounds} if bounds else {})}
+    wrong = check_options(Policy, values)
+    placed = {name if name in (*SHOWN, "bounds") else "": text for name, text in wrong.items()}
+    if "needs low and high bounds" in placed.get("", ""):
+        placed["bounds"] = placed.pop("")
+    if "`test = true` must say" in placed.get("", "") or "test = true goes with" in placed.get("", ""):
+        placed["test"] = placed.pop("")
+    return Taken(values, placed)
 
 
 def _begin(project: Project) -> None:
@@ -157,23 +191,28 @@ def _number(value: Any) -> str:
 
 
 def _attacks(found: dict[str, Any]) -> Table:
+    """What each attack finds in an open database and in this one; those that work there stand first."""
     columns = (
-        Column("Attack"), Column("Mode"), Column("Verdict"), Column("Promised", spare=True), Column("Queries", num=True),
-        Column("Refused", num=True), Column("What happened", spare=True),
+        Column("Attack"), Column("On an open database"), Column("Here"), Column("Promised to fail"),
+        Column("Queries, refused", num=True), Column("How it works", spare=True),
     )  # fmt: skip
+    order = {"succeeded": 0, "failed": 1, "not applicable": 2}
     rows = tuple(
         Row((
-            Cell(one["attack"]), Cell(one["mode"], muted=True), Cell(words, verdict=_state(one)),
-            Cell("yes" if one["covered"] else "no", muted=True),
-            Cell(f"{one['queries']:,}"), Cell(f"{one['refused']:,}"), Cell(shown_name(one["text"], 200), muted=True),
+            Cell(one["attack"]), Cell(WORDS[one["open"]], muted=one["open"] != "succeeded"),
+            Cell(WORDS[one["own"]], verdict=VERDICTS[one["own"]]), Cell("yes" if one["covered"] else "no", muted=True),
+            Cell(f"{one['queries']:,}, {one['refused']:,}"), Cell(one["about"], muted=True),
         ))
-        for one, words in zip(found["findings"], found["verdicts"], strict=True)
+        for one in sorted(found["rows"], key=lambda one: order[one["open"]])
     )  # fmt: skip
-    return Table("The attack catalogue against a copy", columns, rows, tall=True)
+    return Table(f"The attack catalogue against a copy in the mode {found['mode']}", columns, rows, tall=True)
 
 
-def _state(one: dict[str, Any]) -> str:
-    return "not judged" if not one["applicable"] else "not held" if one["succeeded"] else "held"
+def _shown_by(found: dict[str, Any]) -> str:
+    """How many attacks work on an open database, and what becomes of them here."""
+    works = [one for one in found["rows"] if one["open"] == "succeeded"]
+    here = sum(one["own"] == "succeeded" for one in works)
+    return f"{len(works)} of {len(found['rows'])} attacks find the value of a respondent in an open database; here {here} do."
 
 
 def note(project: Project) -> Note:

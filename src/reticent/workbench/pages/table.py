@@ -100,7 +100,7 @@ def _forms(
         "unsafe": grids[seen].status.count("primary") if grids else None, "new_rule": visit.sent.get("new"),
         "methods": list(TABLE_METHODS), "method": str(protect.get("method", forms.DEFAULT)),
         "protect": forms.protect_form(protect, errors), "output": forms.output_form(output, errors),
-        "heat": None, "cell": None, "result": None, "tabs": [],
+        "heat": None, "cell": None, "result": None, "tabs": [], "released": "ledger" in plan,
     }  # fmt: skip
 
 
