@@ -193,6 +193,15 @@ class LargeFile:
                 variables=(weight,),
             )
 
+    def unique_identifier(self) -> str | None:
+        """The first identifier without a missing or repeated value; None if there is none."""
+        for name in self.schema.with_role(Role.IDENTIFIER):
+            text = self.view.connection.quote(name)
+            facts = self.view.facts(present=f"COUNT({text})", different=f"COUNT(DISTINCT {text})")
+            if facts["present"] == facts["different"] == self.n_records:
+                return name
+        return None
+
 
 def _number(code: str) -> float | int | None:
     """A missing code as a number; None if it is none."""
