@@ -3,6 +3,7 @@
 import hashlib
 import os
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 from reticent.ledger.anchor import sync_folder
@@ -38,7 +39,8 @@ class Blobs:
                 f"ledger: {self.folder.name!r} cannot be written, so nothing is released; its folder must be writable."
             ) from err
         finally:
-            fresh.unlink(missing_ok=True)
+            with suppress(OSError):  # what went wrong is said already
+                fresh.unlink(missing_ok=True)
         return name
 
     def get(self, name: str, *, entry: int) -> bytes:
