@@ -14,8 +14,10 @@ SOURCE = ROOT / "src" / "reticent"
 PACKAGES = {f"reticent.{path.parent.name}" for path in SOURCE.glob("*/__init__.py")}
 FACADES = {f"reticent.{path.stem}" for path in SOURCE.glob("[a-z]*.py")}
 DOORS = {"reticent.cli", "reticent.web", "reticent.workbench", "reticent.server"}
-MAX_JOB, USUAL_LENGTH = 260, 30
+MAX_JOB, USUAL_LENGTH = 250, 30
 """Jobs have about 200 lines; a few more are no reason to cut a thought in two."""
+LONGER = {"jobs/release.py"}
+"""Files that are still to be cut."""
 
 
 @cache
@@ -58,7 +60,7 @@ def test_doors_reach_jobs_and_the_front_door_only() -> None:
 def test_jobs_are_thin() -> None:
     """A job fetches, calls and writes."""
     lines = {path: path.read_text(encoding="utf-8").count("\n") for path in (SOURCE / "jobs").rglob("*.py")}
-    assert not [str(path.relative_to(SOURCE)) for path, own in lines.items() if own > MAX_JOB]
+    assert {str(path.relative_to(SOURCE)) for path, own in lines.items() if own > MAX_JOB} <= LONGER
     assert sorted(lines.values())[int(0.9 * len(lines))] <= 200
 
 
@@ -73,9 +75,8 @@ def test_errors_are_not_parsed() -> None:
     found = []
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and node.attr == "args" and isinstance(node.value, ast.Name):
-                if node.value.id in ("err", "error", "exc"):
-                    found.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+            if isinstance(node, ast.Attribute) and ast.unparse(node) in ("err.args", "error.args", "exc.args"):
+                found.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
     assert not found
 
 
