@@ -146,7 +146,10 @@ class Generalize(Method):
         return self._recoded(data, ladders, nodes, per_record, facts)
 
     def lattice(self, data: Microdata) -> list[tuple[Node, int, float]]:
-        """Every node of a lattice that is not too large: its levels, records in unsafe groups, share of all that can be lost."""
+        """Every node of a lattice that is not too large: its levels, records in unsafe groups, share of all that can be lost.
+
+        Records that are blanked lose everything; where there are more than may be blanked, only the recoding counts.
+        """
         self.check(data.schema)
         ladders, evaluator, loss = self._prepared(data)
         size = prod(ladder.height + 1 for ladder in ladders)
@@ -156,10 +159,13 @@ class Generalize(Method):
             )
         levels = loss.by_level(evaluator)
         whole = sum(float(one[-1]) for one in levels) or 1.0
+        allowed = int(self.suppression * data.n_records + 1e-9)
         found = []
         for node in product(*(range(ladder.height + 1) for ladder in ladders)):
             additive = sum(float(one[g]) for one, g in zip(levels, node, strict=True))
-            found.append((node, evaluator.unsafe_records(node), loss.exact(evaluator, node, additive) / whole))
+            unsafe = evaluator.unsafe_records(node)
+            lost = loss.exact(evaluator, node, additive) if unsafe <= allowed else additive
+            found.append((node, unsafe, lost / whole))
         return found
 
     def _prepared(self, data: Microdata) -> tuple[list[Ladder], Evaluator, NodeLoss]:

@@ -88,7 +88,7 @@ async function swap(event) {
   const link = event.target.closest("a[href]");
   if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const here = link.closest("[data-swap]");
-  const to = new URL(link.href);
+  const to = new URL(link.getAttribute("href"), location.href); // links of figures have no plain href
   if (!here || to.pathname !== location.pathname || unsaved) return;
   event.preventDefault();
   const [ids, at] = [here.dataset.swap.split(" "), [...here.querySelectorAll("a")].indexOf(link)];

@@ -11,7 +11,9 @@ from reticent.web.lattice import LatticeNode, lattice_figure
 from reticent.web.parts import Cell, Column, Row, Table
 from reticent.web.site import Go, Note, Page, View, Visit, address
 from reticent.web.toml_text import TomlText, parse
+from reticent.web.work import Work
 from reticent.workbench import explore_engine as engine
+from reticent.workbench.explore_plan import Asked, candidates_text, name_of
 from reticent.workbench.project import Project
 
 MOST_KEYS = 4
@@ -37,17 +39,18 @@ def _shown(visit: Visit[Project], text: str = "", wrong: str = "") -> View | Go:
         return Go(address("data"))
     names = project.names("key")
     chosen = _chosen(visit, names)
-    k = min(max(visit.number("k", 3), 2), 1000)
-    share = min(max(visit.number("share", 0), 0), 50)
+    (k, k_wrong), (share, share_wrong) = _within(visit, "k", 3, 2, 1000), _within(visit, "share", 0, 0, 50)
     state = project.plan("explore")
     facts: dict[str, Any] = {
-        "names": names, "chosen": chosen, "k": k, "share": share, "lattice": None, "most_keys": MOST_KEYS, "node": None,
-        "plan_version": project.need("file").read().version, "file": project.need("file").name, "map": None, "candidate": None,
+        "names": names, "chosen": chosen, "k": k, "share": share, "k_error": k_wrong, "share_error": share_wrong,
+        "k_text": visit.query.get("k", k), "share_text": visit.query.get("share", share), "most_keys": MOST_KEYS,
+        "lattice": None, "node": None, "map": None, "candidate": None, "most": None,
+        "plan_version": project.need("file").read().version, "file": project.need("file").name,
         "now": state.read() if state else None, "text": text or (state.read().text if state else ""), "wrong": wrong,
         "explore_file": state.name if state else f"{project.stem}.explore.toml", "first": _first(project),
     }  # fmt: skip
     works = []
-    if chosen:
+    if chosen and not k_wrong and not share_wrong:
         works.append(visit.works.ask(engine.lattice, *_data(project), tuple(names[at] for at in chosen), k, share / 100,
                                      title="Looking at the lattice"))  # fmt: skip
         if works[0].done:
@@ -59,7 +62,17 @@ def _shown(visit: Visit[Project], text: str = "", wrong: str = "") -> View | Go:
             facts |= _map(visit, measured.value())
     error = next((str(one.error) for one in works if one.error), "")
     running = next((one for one in works if one.running), None)
-    return View("explore.html", facts, error=error, work=running, status=422 if wrong else 200)
+    return View(
+        "explore.html", facts, error=error, work=running, status=422 if wrong or k_wrong or share_wrong else 200
+    )
+
+
+def _within(visit: Visit[Project], name: str, default: int, low: int, high: int) -> tuple[int, str]:
+    """A number of the address, and what is wrong with it."""
+    text = visit.query.get(name, "").strip()
+    number = visit.number(name, -1) if text else default
+    good = low <= number <= high
+    return (number, "") if good else (default, f"must be a whole number from {low} to {high}.")
 
 
 def _first(project: Project) -> str:
@@ -90,26 +103,58 @@ def _link(facts: dict[str, Any], **other: Any) -> str:
 
 
 def _lattice(visit: Visit[Project], found: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
-    """The drawing, and the node that is looked at: the asked one, else the safe one that loses least."""
+    """Both drawings, and the node that is looked at: the asked one, else the safe one that loses least."""
     nodes, allowed = found["nodes"], found["allowed"]
     safe = [at for at, one in enumerate(nodes) if one["unsafe"] <= allowed]
     best = min(safe, key=lambda at: nodes[at]["loss"]) if safe else None
     number = visit.number("node", -1 if best is None else best)
     number = number if 0 <= number < len(nodes) else (best or 0)
+    links = [_link(facts, node=at) for at in range(len(nodes))]
+    words = [f"{one['unsafe']:,} records unsafe, {100 * one['loss']:.1f} % of the detail lost" for one in nodes]
     drawn = lattice_figure(
         f"Lattice of {len(nodes)} recodings: all detail at the bottom, one group at the top",
-        [LatticeNode(tuple(one["node"]), at in set(safe), at == number, _link(facts, node=at, anchor="attacker"),
-                     f"{one['unsafe']:,} records unsafe, {100 * one['loss']:.1f} % of the detail lost")
+        [LatticeNode(tuple(one["node"]), at in set(safe), at == number, links[at], words[at]) for at, one in enumerate(nodes)],
+    )  # fmt: skip
+    whole = found["records"] or 1
+    front = _front([(one["loss"], one["unsafe"] / whole) for one in nodes])
+    plotted = scatter(
+        "Unsafe records and detail lost, one point for each recoding",
+        [Point(one["loss"], one["unsafe"] / whole, f"{name_of(one['node'])}: {words[at]}", links[at], at in set(safe),
+               at == number)
          for at, one in enumerate(nodes)],
+        x="detail lost (0 none, 1 all)", y="share of records unsafe", front=front, limit=allowed / whole if allowed else None,
     )  # fmt: skip
     one = nodes[number]
     return {
-        "lattice": found, "drawn": drawn, "n_safe": len(safe), "best": best, "number": number, "node": one,
-        "node_safe": number in safe, "levels": [
+        "lattice": found, "drawn": drawn, "plotted": plotted, "n_safe": len(safe), "best": best, "number": number, "node": one,
+        "node_safe": number in safe, "neighbours": _neighbours(nodes, number, links, found["keys"]), "levels": [
             (shown_name(key, 40), f"level {level} of {len({tuple(x['node'])[at] for x in nodes}) - 1}")
             for at, (key, level) in enumerate(zip(found["keys"], one["node"], strict=True))
         ],
     }  # fmt: skip
+
+
+def _front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Points that no other beats on both counts, from the least loss on."""
+    front: list[tuple[float, float]] = []
+    for one in sorted(points):
+        if not front or one[1] < front[-1][1]:
+            front.append(one)
+    return front
+
+
+def _neighbours(nodes: list[dict[str, Any]], number: int, links: list[str], keys: list[str]) -> Table:
+    """The recodings one level away."""
+    own, rows = nodes[number]["node"], []
+    for at, one in enumerate(nodes):
+        away = [place for place in range(len(own)) if own[place] != one["node"][place]]
+        if len(away) == 1 and abs(own[away[0]] - one["node"][away[0]]) == 1:
+            what = f"{shown_name(keys[away[0]], 30)} {'coarser' if one['node'][away[0]] > own[away[0]] else 'finer'}"
+            rows.append(
+                Row((Cell(what, href=links[at]), Cell(f"{one['unsafe']:,}"), Cell(f"{100 * one['loss']:.1f} %")))
+            )
+    columns = (Column("Change"), Column("Unsafe", num=True), Column("Detail lost", num=True))
+    return Table("Recodings one level away, with unsafe records and detail lost", columns, tuple(rows))
 
 
 def _map(visit: Visit[Project], found: dict[str, Any]) -> dict[str, Any]:
@@ -118,11 +163,13 @@ def _map(visit: Visit[Project], found: dict[str, Any]) -> dict[str, Any]:
     number = number if 0 <= number < len(points) else first
     measured = [(at, one) for at, one in enumerate(points) if not one["failed"]]
     most = found["most"]
+    rest = {key: value for key, value in visit.query.items() if key != "candidate"}
+    links = [address("explore", **rest, candidate=at, anchor="map") for at in range(len(points))]
     drawn = scatter(
         "Risk and loss of the candidates",
         [Point(one["loss"], one["risk"],
                f"{shown_name(one['candidate'], 80)}: risk {100 * one['risk']:.2f} %, loss {one['loss']:.3g}",
-               address("explore", candidate=at, anchor="map"), most is None or one["risk"] <= most, at == number)
+               links[at], most is None or one["risk"] <= most, at == number)
          for at, one in measured],
         x="loss (0 nothing lost, 1 everything)", y="risk (0 to 1)",
         front=sorted((one["loss"], one["risk"]) for _, one in measured if one["front"]), limit=most,
@@ -136,7 +183,7 @@ def _map(visit: Visit[Project], found: dict[str, Any]) -> dict[str, Any]:
     )
     rows = tuple(
         Row((
-            Cell(shown_name(one["candidate"], 80), href=address("explore", candidate=at, anchor="map")),
+            Cell(shown_name(one["candidate"], 80), href=links[at]),
             Cell("–" if one["failed"] else f"{100 * one['risk']:.2f} %"), Cell("–" if one["failed"] else f"{one['loss']:.3g}"),
             Cell("yes" if one["front"] else "no", muted=True),
             _verdict(one, most),
@@ -157,59 +204,66 @@ def _verdict(one: dict[str, Any], most: float | None) -> Cell:
 
 
 def act(visit: Visit[Project]) -> View | Go:
-    """Save and measure the candidates, or put a node or a candidate into the plan."""
-    project, sent = visit.state, visit.sent
+    """Measure candidates, or put a node, local recoding or a candidate into the plan."""
+    sent = visit.sent
     if "text" in sent:
-        return _measure(visit)
-    state = project.need("file")
-    text = TomlText(state.read().text)
-    if "node" in sent:
-        steps = _steps_of_node(visit)
-        for step in steps:
-            text = text.insert("step", len(text.entries("step")), step)
-        state.change(text.text, version=sent.get("version"), what="node of the lattice")
-    elif "candidate" in sent:
-        points = visit.works.ask(engine.candidates, *_question(project), patience=1).value()["points"]
+        return _measure(visit, sent.get("text").replace("\r\n", "\n"))
+    if "candidate" in sent:
+        points = visit.works.ask(engine.candidates, *_question(visit.state), patience=1).value()["points"]
         number = sent.number("candidate")
-        while text.entries("step"):
-            text = text.remove("step", 0)
-        for step in points[number]["steps"] if 0 <= number < len(points) else []:
-            text = text.insert("step", len(text.entries("step")), step)
-        state.change(text.text, version=sent.get("version"), what="candidate picked")
-    return Go(address("plan"))
+        return _into_plan(visit, points[number]["steps"] if 0 <= number < len(points) else [], anew=True)
+    asked, work = _asked(visit)
+    if "local" in sent:
+        return _into_plan(visit, [asked.locally()])
+    if "node" in sent or "measure" in sent:
+        found, number = work.value(), sent.number("node" if "node" in sent else "measure")
+        if not 0 <= number < len(found["nodes"]):
+            return Go(address("explore"))
+        if "measure" in sent:
+            return _measure(visit, candidates_text(visit.state, asked, found, number))
+        one = found["nodes"][number]
+        blanks = 0 < one["unsafe"] <= found["allowed"]
+        return _into_plan(visit, asked.of_node(one["node"], found["trees"], blanks=blanks))
+    return Go(address("explore"))
 
 
-def _steps_of_node(visit: Visit[Project]) -> list[dict[str, Any]]:
-    """The steps that give a node: recode by level, or leave a variable out that has no levels."""
+def _asked(visit: Visit[Project]) -> tuple[Asked, Work]:
+    """The lattice that a form was made from."""
     project, sent = visit.state, visit.sent
     names = project.names("key")
     chosen = [int(one) for one in sent.get("keys").split(".") if one.isdigit() and int(one) < len(names)]
-    work = visit.works.ask(engine.lattice, *_data(project), tuple(names[at] for at in chosen), sent.number("k", 3),
-                           sent.number("share", 0) / 100, patience=60)  # fmt: skip
-    found, number = work.value(), sent.number("node")
-    node = found["nodes"][number]["node"] if 0 <= number < len(found["nodes"]) else []
-    steps: list[dict[str, Any]] = []
-    for name, level in zip(found["keys"], node, strict=False):
-        depth = found["trees"][name]
-        if level and depth is not None:
-            steps.append({"method": "recode", "variable": name, "level": depth - level})
-        elif level:
-            steps.append({"method": "remove-identifiers", "variables": [name]})
-    return steps
+    asked = Asked(tuple(names[at] for at in chosen), sent.number("k", 3), sent.number("share", 0))
+    return asked, visit.works.ask(
+        engine.lattice, *_data(project), asked.keys, asked.k, asked.share / 100, title="Looking at the lattice", patience=60
+    )  # fmt: skip
 
 
-def _measure(visit: Visit[Project]) -> View | Go:
-    """Save the text of the exploration, and measure its candidates."""
-    project, text = visit.state, visit.sent.get("text").replace("\r\n", "\n")
+def _into_plan(visit: Visit[Project], steps: list[dict[str, Any]], *, anew: bool = False) -> Go:
+    """Steps at the end of the plan, or in place of those that it has."""
+    state = visit.state.need("file")
+    text = TomlText(state.read().text)
+    while anew and text.entries("step"):
+        text = text.remove("step", 0)
+    for step in steps:
+        text = text.insert("step", len(text.entries("step")), step)
+    state.change(
+        text.text, version=visit.sent.get("version"), what="pick of a candidate" if anew else "pick of a recoding"
+    )
+    return Go(address("plan"))
+
+
+def _measure(visit: Visit[Project], text: str) -> View | Go:
+    """Save the text of an exploration, and measure its candidates."""
+    project = visit.state
     try:
         check_explore(parse(text, owner="exploration"), owner="exploration")
     except ReticentError as err:
         return _shown(visit, text, str(err))
     known = project.plan("explore") is not None
     state = project.need("explore")
-    state.change(text, version=visit.sent.get("version") if known else state.read().version, what="candidates")
+    state.change(text, version=visit.sent.get("explore-version") if known else state.read().version, what="candidates")
     visit.works.ask(engine.candidates, *_question(project), title="Measuring the candidates", again=True)
-    return Go(address("explore", anchor="map"))
+    return Go(address("explore", **visit.query, anchor="map"))
 
 
 def note(project: Project) -> Note:
