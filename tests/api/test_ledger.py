@@ -144,3 +144,14 @@ def test_the_examples_of_the_manual_run(
     assert {path.name for path in office.glob("*.csv")} == {
         "firms.csv", "by-size.csv", "by-industry.csv", "firms-rounded.csv",
     }  # fmt: skip
+
+
+def test_why_a_run_is_refused(firms: rt.Data, ledger: rt.ReleaseLedger) -> None:
+    by_size(firms).release(ledger=ledger, name="by size")
+    found = ledger.explain(by_size(firms, 0), name="open")
+    assert found["outcome"] == "exposed"
+    assert found["conflicts"][0]["hidden by"] == "by size"
+    assert "(open)" in found["conflicts"][0]["relations"]
+    assert ledger.explain("by size")["judged with"] == []
+    with pytest.raises(rt.ParameterError, match="give a run"):
+        ledger.explain(7)

@@ -12,7 +12,7 @@ from reticent.data import published
 from reticent.data.verdict import FileVerdict
 from reticent.io.atomic import write_text
 from reticent.io.write import write_masked
-from reticent.jobs.release import made_file
+from reticent.jobs.release import Made, made_file
 from reticent.microdata.attacks import FileAttacks
 from reticent.microdata.loss.measure import LossReport
 from reticent.microdata.result import ProtectedFile
@@ -93,6 +93,10 @@ class FileRun:
         result = replace(self.found.result, notes=self.notes)
         write_text(Path(path), confidential_report(replace(self.found, result=result), secret=result.secret_hex))
 
+    def made(self, risk: str = "") -> Made:
+        """What the run would publish, as a ledger takes it."""
+        return made_file(self.found, risk=risk)
+
     def release(
         self, *, accept_risk: str | None = None, ledger: ReleaseLedger | None = None, **recording: Unpack[Recording]
     ) -> MaskedFile:
@@ -105,7 +109,7 @@ class FileRun:
         check_reason(accept_risk, owner="release")
         if accept_risk is None or self.verdict.held:
             self.verdict.require()
-        record_release(ledger, recording, lambda: made_file(self.found, risk=accept_risk or ""))
+        record_release(ledger, recording, self, accept_risk)
         if accept_risk is not None and not self.verdict.held:
             self._accepted.append(accept_risk)
         masked = self.found.result.masked

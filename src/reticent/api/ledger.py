@@ -1,10 +1,9 @@
 """`open_ledger`: what was released of a data set, with which each further release is judged."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from reticent.api.arguments import kind_of, refuse_type
 from reticent.base.checks import check_options
@@ -13,6 +12,7 @@ from reticent.base.randomness import Secret, release_secret
 from reticent.data.parameters import build
 from reticent.data.plan import LedgerSection
 from reticent.jobs import ledger as jobs
+from reticent.jobs.ledger_explain import explain_made, explain_recorded
 from reticent.jobs.release import Made, Where, release_made
 from reticent.ledger.ledger import Ledger
 
@@ -44,6 +44,15 @@ class Recording(TypedDict, total=False):
     memory: bool
 
 
+@runtime_checkable
+class Releasable(Protocol):
+    """A run: something that can be released."""
+
+    def made(self, risk: str = "") -> Made:
+        """What it would publish, as a ledger takes it; `risk` is why it leaves although an attack was not held."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class ReleaseLedger:
     """The releases of a data set. It is opened, verified and closed again for each use, so that others may use it as well."""
@@ -63,6 +72,22 @@ class ReleaseLedger:
         refuse_type(release, str, "release", "show", "the name of a release, as a text")
         with self._opened() as ledger:
             return jobs.show_release(ledger, release)
+
+    def explain(self, release: Any, *, name: str = "") -> dict[str, Any]:
+        """Why a run would be refused, or what a recorded release was judged with (by name or number).
+
+        For a run: the outcome, and each conflict with its releases and the relations that prove it, in codes; `name` is what
+        the release would be called. Nothing is recorded.
+        """
+        if isinstance(release, str):
+            with self._opened() as ledger:
+                return explain_recorded(ledger, release)
+        if not isinstance(release, Releasable):
+            raise ParameterError(
+                f"explain: give a run, or the name of a recorded release as a text, got {kind_of(release)}."
+            )
+        section = replace(self._where.section, name=name or "this release")
+        return explain_made(replace(self._where, section=section), release.made()).plain()
 
     def verify(self) -> dict[str, int]:
         """Read every entry and every content again; a missing or changed one is an error."""
@@ -103,7 +128,7 @@ def open_ledger(place: Path | str, *, secret: Any, **options: Unpack[LedgerOptio
     return ReleaseLedger(where)
 
 
-def record_release(ledger: Any, recording: Recording, made: Callable[[], Made]) -> Made | None:
+def record_release(ledger: Any, recording: Recording, run: Releasable, risk: str | None) -> Made | None:
     """Judge and record what a run made, where a ledger is given; without one nothing about it may be said.
 
     Gives what was recorded, which with `memory` may be another protection of the same tables.
@@ -120,4 +145,4 @@ def record_release(ledger: Any, recording: Recording, made: Callable[[], Made]) 
         )
     where: Where = ledger._where
     section = build(LedgerSection, {**vars(where.section), **recording}, owner="release")
-    return release_made(Where(section, where.secret, where.folder), made())[1]
+    return release_made(Where(section, where.secret, where.folder), run.made(risk or ""))[1]

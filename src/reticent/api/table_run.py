@@ -23,7 +23,7 @@ from reticent.io.atomic import write_text
 from reticent.io.published import published_frame
 from reticent.io.table_formats import write_published_table
 from reticent.jobs.protect_table import protect_table
-from reticent.jobs.release import made_tables
+from reticent.jobs.release import Made, made_tables
 from reticent.report.notebook import facts_html
 from reticent.report.table_report import confidential_table_report, public_table_report
 from reticent.tables.apriori import Entry
@@ -207,6 +207,10 @@ class TableRun:
         """Write the whole record of the run."""
         write_text(Path(path), confidential_table_report(self.found))
 
+    def made(self, risk: str = "") -> Made:
+        """What the run would publish, as a ledger takes it."""
+        return made_tables(self.request, [self.found], risk=risk)
+
     def release(
         self, *, accept_risk: str | None = None, ledger: ReleaseLedger | None = None, **recording: Unpack[Recording]
     ) -> PublishedTable:
@@ -233,9 +237,7 @@ class TableRun:
                 f"{', …' if len(self.exposed) > 3 else ''}); choose a method that protects them, or give accept_risk.",
                 exposed=len(self.exposed),
             )
-        made = record_release(
-            ledger, recording, lambda: made_tables(self.request, [self.found], risk=accept_risk or "")
-        )
+        made = record_release(ledger, recording, self, accept_risk)
         if self.found.exposed and accept_risk is not None:
             self._accepted.append(accept_risk)
         results = (self.found,) if made is None else made.results

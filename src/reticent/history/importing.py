@@ -14,9 +14,11 @@ from reticent.data.facts import COUNT, OWN, Fact, Facts
 from reticent.data.published_table import EMPTY, HIDDEN, PublishedTable
 from reticent.data.table import Dimension
 from reticent.history.amended import Amendment
-from reticent.history.book import Book, joined, recipes_of
+from reticent.history.book import Book
+from reticent.history.explaining import Conflict, conflicts_of
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.scene import Recipe, Scene
+from reticent.history.staging import scene_with, staged
 from reticent.releases.explain import describe
 from reticent.releases.joint import JointSystem
 from reticent.releases.verdict import Exposure
@@ -30,14 +32,14 @@ class Imported:
     """What an import tells, what was known too well as soon as it was out, and what that leaves of the watches."""
 
     facts: Facts = field(repr=False)
-    exposures: tuple[Exposure, ...]
+    conflicts: tuple[Conflict, ...]
     amendments: tuple[Amendment, ...] = field(repr=False)
     together_with: tuple[str, ...]
 
     def sentence(self) -> str:
         """In words."""
         text = f"{self.facts.release}: out already, and known from now on in every verdict."
-        known = list(dict.fromkeys(one.sentence() for one in self.exposures))
+        known = list(dict.fromkeys(one.sentence for one in self.conflicts))
         if known:
             text += f" Nothing can undo what it gives away beside what else is out: {' '.join(known)}"
         if not self.facts.certified:
@@ -47,18 +49,15 @@ class Imported:
 
 def judge_import(book: Book, recipe: Recipe, name: str) -> Imported:
     """Take a release in that is out already; what cannot be true of the data is refused."""
-    book.check_data()
-    before = {known: own for known, own in recipes_of(book.blobs, book.recorded()).items() if known != name}
-    scene = Scene.of(book.data, {**before, name: recipe}, book.answers)
+    scene = scene_with(book, recipe, name)
     _check_possible(scene, recipe, name)
-    told, related = scene.told()
-    new = joined(told[name], name)
-    every = [facts for own in told.values() for facts in own]
-    if not any(facts.watches for facts in every):
-        return Imported(new, (), (), tuple(before))
-    system = scene.system([related, *(facts for known in before for facts in told[known]), *scene.asked])
-    exposures = system.take_published(new).exposures
-    return Imported(new, exposures, _amendments(system, every, exposures), tuple(before))
+    case = staged(scene, name)
+    if not any(facts.watches for facts in case.every):
+        return Imported(case.new, (), (), case.together_with)
+    system = case.system()
+    verdict = system.take_published(case.new)
+    amendments = _amendments(system, case.every, verdict.exposures)
+    return Imported(case.new, conflicts_of(system, case.new, verdict), amendments, case.together_with)
 
 
 def _amendments(system: JointSystem, told: Sequence[Facts], exposures: Sequence[Exposure]) -> tuple[Amendment, ...]:

@@ -13,7 +13,7 @@ from reticent.history.book import Recorded, blobs_of, recorded_in
 from reticent.io.database import is_url
 from reticent.ledger.ledger import RELEASE, REVOCATION, Ledger, open_ledger
 
-__all__ = ["Recorded", "backup", "releases_in", "restore", "revoke", "show_release", "verify_ledger"]
+__all__ = ["Ledger", "Recorded", "backup", "releases_in", "restore", "revoke", "show_release", "verify_ledger"]
 
 
 @contextmanager

@@ -45,7 +45,7 @@ class ImportedRelease:
             "release": self.name,
             "entry": self.number,
             "sentence": self.found.sentence(),
-            "known too well": [one.sentence() for one in self.found.exposures],
+            "conflicts": [one.plain() for one in self.found.conflicts],
             "certified": self.found.facts.certified,
             "judged with": list(self.found.together_with),
         }
@@ -86,8 +86,15 @@ def _record(where: Where, made: Made, *, check: bool) -> ImportedRelease:
         found = judge_import(book, made.recipe, name)
         if check:
             return ImportedRelease(name, None, found)
-        amended = [one.to_plain() for one in found.amendments]
-        number = book.record(turn, made.recipe, name, sentence=found.sentence(), imported=True, amended=amended)
+        number = book.record(
+            turn,
+            made.recipe,
+            name,
+            sentence=found.sentence(),
+            imported=True,
+            amended=[one.to_plain() for one in found.amendments],
+            conflicts=[one.plain() for one in found.conflicts],
+        )
     return ImportedRelease(name, number, found)
 
 

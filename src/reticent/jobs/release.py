@@ -121,7 +121,7 @@ def release_plan(
 
     `ledger` and `name` take the place of what `[ledger]` says.
     """
-    prepared = _prepare(Path(path), ledger, name, progress)
+    prepared = prepare_release(Path(path), ledger, name, progress)
     progress(0.8, "judging with earlier releases")
     return release_made(prepared.where, prepared.made, prepared.writer)[0]
 
@@ -138,7 +138,7 @@ def judge_release(
 
     With `prove` a safe verdict is checked anew, in whole numbers, by code that shares nothing with the search.
     """
-    prepared = _prepare(Path(path), ledger, name, progress)
+    prepared = prepare_release(Path(path), ledger, name, progress)
     found, made = judge_made(prepared.where, prepared.made, prove=prove)
     return found, made.results if prepared.file is None else prepared.file
 
@@ -153,11 +153,11 @@ def release_made(where: Where, made: Made, writer: Writer = lambda made: lambda:
         raise PlanError(NO_MEMORY)
     with open_book(where, made.records) as book:
         with book.turn() as turn:
-            found, judged, made = _remembered(book, made, section)
+            found, judged, made = remembered(book, made, section)
             if judged.verdict.safe or any(one.name == section.name for one in book.recorded()):
                 number = _record(book, turn, made, judged, section, writer(made))
                 return replace(found, number=number), made
-        raise refusal(judged.verdict, _offer(book, made, section.name).sentence())
+        raise refusal(judged.verdict, offer_instead(book, made, section.name).sentence())
 
 
 def _record(
@@ -184,14 +184,12 @@ def judge_made(where: Where, made: Made, *, prove: bool = False) -> tuple[Releas
     With `prove` a safe verdict is checked anew.
     """
     with open_book(where, made.records) as book:
-        found, judged, made = _remembered(book, made, where.section, prove=prove)
-        instead = None if judged.verdict.safe else _offer(book, made, where.section.name)
+        found, judged, made = remembered(book, made, where.section, prove=prove)
+        instead = None if judged.verdict.safe else offer_instead(book, made, where.section.name)
     return replace(found, instead=instead), made
 
 
-def _remembered(
-    book: Book, made: Made, section: LedgerSection, *, prove: bool = False
-) -> tuple[Released, Judged, Made]:
+def remembered(book: Book, made: Made, section: LedgerSection, *, prove: bool = False) -> tuple[Released, Judged, Made]:
     """The joint verdict; with memory on tables that are safe with everything before, if there are such."""
     also: tuple[AlsoHidden, ...] = ()
     notes: tuple[str, ...] = ()
@@ -206,7 +204,7 @@ def _remembered(
     return found, judged, made
 
 
-def _offer(book: Book, made: Made, name: str) -> Instead:
+def offer_instead(book: Book, made: Made, name: str) -> Instead:
     """What could be released instead of refused tables; nothing is known of files."""
     if made.request is None or not isinstance(made.recipe, TableRecipe):
         return Instead()
@@ -258,7 +256,7 @@ def made_file(run: ProtectedFile, *, risk: str = "") -> Made:
 
 
 @dataclass(frozen=True, eq=False)
-class _Prepared:
+class Prepared:
     """A plan that was run: what it would publish, and how that is written."""
 
     where: Where
@@ -267,7 +265,8 @@ class _Prepared:
     file: ProtectedFile | None = None
 
 
-def _prepare(path: Path, ledger: str | None, name: str | None, progress: Progress) -> _Prepared:
+def prepare_release(path: Path, ledger: str | None, name: str | None, progress: Progress) -> Prepared:
+    """Run a plan up to what it would publish, and find the ledger that it belongs to."""
     table = read_toml(path)
     if ledger is None and "ledger" not in table:
         raise PlanError(f"{path.name}: release needs a ledger; name it with --ledger, or in a section [ledger].")
@@ -288,7 +287,7 @@ def where_of(plan: Plan | TablePlan, path: Path, ledger: str | None, name: str |
     return Where(section, _secret(plan.data, plan.folder), plan.folder)
 
 
-def _tables(plan: TablePlan, where: Where, progress: Progress) -> _Prepared:
+def _tables(plan: TablePlan, where: Where, progress: Progress) -> Prepared:
     check_outputs(plan)
     if plan.data.engine is not None:
         raise PlanError(NEEDS_MEMORY)
@@ -302,15 +301,15 @@ def _tables(plan: TablePlan, where: Where, progress: Progress) -> _Prepared:
         contents = result_contents(plan.by_response(), made.results)
         return lambda: write_contents(contents)
 
-    return _Prepared(where, made, writer)
+    return Prepared(where, made, writer)
 
 
-def _file(plan: Plan, where: Where, notes: tuple[str, ...], progress: Progress) -> _Prepared:
+def _file(plan: Plan, where: Where, notes: tuple[str, ...], progress: Progress) -> Prepared:
     if where.section.memory:
         raise PlanError(NO_MEMORY)
     run = protect_plan(plan, load_source(plan.data, plan.folder), notes=notes, progress=progress)
     run.verdict.require()
-    return _Prepared(where, made_file(run), lambda _: lambda: write_outputs(plan, run), run)
+    return Prepared(where, made_file(run), lambda _: lambda: write_outputs(plan, run), run)
 
 
 @contextmanager
