@@ -20,6 +20,7 @@ def _make(table: PublishedTable) -> str:
         [table.labels.get(name, {}).get(code, code) for code in own] for name, own in zip(table.dimensions, codes)
     ]
     names = [_quoted(name) for name in table.dimensions]
+    values = _distinct(labels, codes)
     heading = names[-1:] if len(names) > 1 else []
     title = f"{table.response} by {', '.join(table.dimensions)}"
     lines = [
@@ -37,12 +38,23 @@ def _make(table: PublishedTable) -> str:
         f"UNITS={_quoted('number' if table.kind != 'magnitude' else 'units of the response')}",
         f"STUB={','.join(names[: len(names) - len(heading)])}",
         *([f"HEADING={heading[0]}"] if heading else []),
-        *(f"VALUES({name})={_listed(own)}" for name, own in zip(names, _distinct(labels, codes), strict=True)),
+        *(f"VALUES({name})={_listed(own)}" for name, own in zip(names, values, strict=True)),
         *(f"CODES({name})={_listed(own)}" for name, own in zip(names, codes, strict=True)),
         *(f"{word}={_quoted(meaning)}" for word, meaning in MEANINGS),
         f"NOTE={_quoted(f'Protected by the method {table.method}. Three points: confidential.')}",
+        *_measures(table, [dict(zip(*both, strict=True)) for both in zip(codes, values, strict=True)]),
     ]
     return ";\n".join(lines) + ";\nDATA=\n" + _data(table, codes) + ";\n"
+
+
+def _measures(table: PublishedTable, value_of: list[dict[str, str]]) -> list[str]:
+    """A note at each cell that has a measure of its change: the format has one number per cell."""
+    lines = []
+    for row, codes in enumerate(table.codes):
+        if told := table.measure_text(row):
+            cell = ",".join(_quoted(own[code]) for own, code in zip(value_of, codes, strict=True))
+            lines.append(f"CELLNOTE({cell})={_quoted(f'measure of the change: {told}')}")
+    return lines
 
 
 def _data(table: PublishedTable, codes: list[list[str]]) -> str:

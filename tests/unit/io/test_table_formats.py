@@ -3,6 +3,7 @@
 import csv
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +143,30 @@ def test_the_sdmx_file_is_well_formed(table: PublishedTable, tmp_path: Path) -> 
     lines = list(csv.reader(io.StringIO((tmp_path / "t.sdmx.csv").read_text())))
     assert lines[0][:3] == ["STRUCTURE", "STRUCTURE_ID", "ACTION"]
     assert {len(line) for line in lines} == {8}
+
+
+MEASURES = (1.0, np.nan, np.nan, 0.0, np.nan, np.nan, 2.0, 5.0)
+
+
+def test_every_format_has_the_measure_of_each_change(table: PublishedTable, tmp_path: Path) -> None:
+    """A published measure is in every file, for the cells that have one."""
+    told = replace(table, measure=np.array(MEASURES))
+    for one in TABLE_FORMATS:
+        write_published_table(told, tmp_path / f"t{one.ending}")
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "t.csv")["measure"], MEASURES)
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "t.sdmx.csv")["MEASURE"], MEASURES)
+    sheet = openpyxl.load_workbook(tmp_path / "t.xlsx")["Cells"]
+    assert [row[4] for row in sheet.iter_rows(min_row=2, values_only=True)] == [1, None, None, 0, None, None, 2, 5]
+    frame = pd.read_parquet(tmp_path / "t.parquet")
+    np.testing.assert_array_equal(pd.to_numeric(frame["measure"]).to_numpy(float), MEASURES)
+    notes = [line for line in (tmp_path / "t.px").read_text().splitlines() if line.startswith("CELLNOTE")]
+    assert notes[1] == 'CELLNOTE("The north","Total")="measure of the change: 0";'
+    assert len(notes) == 4
+
+
+def test_dimensions_of_an_sdmx_file_have_names_of_their_own(tmp_path: Path) -> None:
+    codes = (("a", "x", "1"), ("a", "y", "2"))
+    table = PublishedTable(("a b", "a-b", "action"), codes, np.array([1.0, 2.0]), (PUBLISHED,) * 2, "*", 0)
+    write_published_table(table, tmp_path / "t.sdmx.csv")
+    header = (tmp_path / "t.sdmx.csv").read_text().splitlines()[0].split(",")
+    assert header[3:6] == ["A_B", "A_B_1", "ACTION_1"]
