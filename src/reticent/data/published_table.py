@@ -17,6 +17,11 @@ def plain(value: float, decimals: int) -> str:
     return text.removeprefix("-") if not text.strip("-0.") else text
 
 
+COLUMNS = ("value", "status", "measure")
+COLUMNS_BESIDE = ("cell_value", "cell_status", "cell_measure")
+"""The columns of a file or frame beside those of the dimensions: the second names where a dimension has one of the first."""
+
+
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
     """The cells of a protected table, one row each.
@@ -69,10 +74,20 @@ class PublishedTable:
         """How far the value may be off, as it is written: empty where nothing is said."""
         return "" if self.measure is None or np.isnan(self.measure[row]) else str(int(self.measure[row]))
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the value, the status and, if there is one, the measure of a cell: none is that of a dimension."""
+        own = COLUMNS if not set(COLUMNS) & set(self.dimensions) else COLUMNS_BESIDE
+        return own[: 2 + (self.measure is not None)]
+
     def rows(self) -> list[dict[str, Any]]:
         """The cells as plain rows."""
-        told = [{} if self.measure is None else {"measure": self.measure_text(row)} for row in range(len(self))]
         return [
-            {**dict(zip(self.dimensions, codes)), "value": self.text(row), "status": self.status[row], **told[row]}
+            dict(
+                zip(
+                    (*self.dimensions, *self.columns),
+                    (*codes, self.text(row), self.status[row], self.measure_text(row)),
+                )
+            )
             for row, codes in enumerate(self.codes)
         ]

@@ -10,18 +10,26 @@ from numpy.typing import NDArray
 
 from reticent.base.checks import check_choice, did_you_mean
 from reticent.base.errors import DataError
-from reticent.data.published_table import COUNT, EMPTY, HIDDEN, MAGNITUDE, PUBLISHED, WEIGHTED, PublishedTable
+from reticent.data.published_table import (
+    COLUMNS,
+    COLUMNS_BESIDE,
+    COUNT,
+    EMPTY,
+    HIDDEN,
+    MAGNITUDE,
+    PUBLISHED,
+    WEIGHTED,
+    PublishedTable,
+)
 from reticent.frames.frame import Frame, as_text, from_columns
 from reticent.io.table_format import TableFormat
-
-MEASURE = "measure"
 
 
 def published_text(table: PublishedTable) -> str:
     """The table as CSV text."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([*table.dimensions, "value", "status", *([] if table.measure is None else [MEASURE])])
+    writer.writerow([*table.dimensions, *table.columns])
     for number, codes in enumerate(table.codes):
         told = [] if table.measure is None else [table.measure_text(number)]
         writer.writerow([*codes, table.text(number), table.status[number], *told])
@@ -38,10 +46,10 @@ def read_published_table(path: Path | str) -> PublishedTable:
         why = err.strerror or "input error" if isinstance(err, OSError) else "it is no CSV in UTF-8"
         raise DataError(f"{path.name}: cannot be read as a published table ({why}).") from err
     told: list[str] | None = None
-    if lines and lines[0][-1:] == [MEASURE]:
+    if lines and tuple(lines[0][-1:]) in (COLUMNS[2:], COLUMNS_BESIDE[2:]):
         told = [line[-1] if line else "" for line in lines[1:]]
         lines = [line[:-1] for line in lines]
-    if not lines or lines[0][-2:] != ["value", "status"] or len(lines[0]) < 3:
+    if not lines or tuple(lines[0][-2:]) not in (COLUMNS[:2], COLUMNS_BESIDE[:2]) or len(lines[0]) < 3:
         raise DataError(f"{path.name}: a published table has columns for its dimensions, then value and status.")
     n = len(lines[0]) - 2
     codes, values, states, decimals = [], [], [], 0
@@ -70,18 +78,21 @@ def _measures(told: list[str], name: str) -> NDArray[np.float64]:
     """What was said of the noise: whole numbers, or nothing."""
     for number, text in enumerate(told, start=2):
         if text and not (text.isascii() and text.isdigit()):
-            raise DataError(f"{name}, line {number}: {MEASURE} must be a whole number from 0 on, or empty.")
+            raise DataError(f"{name}, line {number}: {COLUMNS[2]} must be a whole number from 0 on, or empty.")
     return np.array([float(text) if text else np.nan for text in told])
 
 
 def published_frame(table: PublishedTable, *, kind: str = "polars") -> Any:
-    """One row per cell as a dataframe: a column per dimension, the value (null where there is none), the status."""
+    """One row per cell as a dataframe: a column per dimension, the value (null where there is none), the status, the measure."""
     shown = np.array(table.status) == PUBLISHED
     columns: dict[str, Any] = {name: [codes[at] for codes in table.codes] for at, name in enumerate(table.dimensions)}
-    columns["value"] = [
+    value, status, *measure = table.columns
+    columns[value] = [
         round(float(v), table.decimals) if ok else None for v, ok in zip(table.values, shown, strict=True)
     ]
-    columns["status"] = list(table.status)
+    columns[status] = list(table.status)
+    for name in measure:
+        columns[name] = [int(text) if (text := table.measure_text(row)) else None for row in range(len(table))]
     return from_columns(columns, kind=kind).native()
 
 
@@ -93,7 +104,8 @@ def published_of_frame(native: Any, *, value: str, status: str, kind: str) -> Pu
         raise DataError(
             f"audit: the table has no column {value!r}.{did_you_mean(value, frame.names)}", variables=(value,)
         )
-    names = tuple(name for name in frame.names if name not in (value, status))
+    told = {name for own in (COLUMNS, COLUMNS_BESIDE) if (value, status) == own[:2] for name in own}
+    names = tuple(name for name in frame.names if name not in {value, status, *told})
     if not names:
         raise DataError("audit: the table has no dimensions, only values.")
     numbers = frame.numbers(value)

@@ -83,15 +83,14 @@ def _crossed(sheet: Any, table: PublishedTable, across: list[str], styles: _Styl
 
 def _cells(sheet: Any, table: PublishedTable, styles: _Styles) -> None:
     """One row per cell, as in the CSV."""
-    measured = [] if table.measure is None else ["measure"]
-    _line(sheet, 1, [*table.dimensions, "value", "status", *measured], styles)
+    _line(sheet, 1, [*table.dimensions, *table.columns], styles)
     for at, codes in enumerate(table.codes):
         for place, code in enumerate(codes, start=1):
             _text(sheet.cell(at + 2, place), code)
         if table.status[at] == PUBLISHED:
             _value(sheet.cell(at + 2, len(codes) + 1), table, at, styles)
         _text(sheet.cell(at + 2, len(codes) + 2), table.status[at])
-        if measured and table.measure_text(at):
+        if table.measure_text(at):
             sheet.cell(at + 2, len(codes) + 3).value = int(table.measure_text(at))
     sheet.freeze_panes = "A2"
 

@@ -15,7 +15,7 @@ from pyaxis import pyaxis
 from reticent.base.errors import DataError, PlanError
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
 from reticent.io import table_excel
-from reticent.io.published import read_published_table
+from reticent.io.published import published_frame, published_of_frame, read_published_table
 from reticent.io.table_formats import TABLE_FORMATS, write_published_table
 
 CODES = (
@@ -170,3 +170,26 @@ def test_dimensions_of_an_sdmx_file_have_names_of_their_own(tmp_path: Path) -> N
     write_published_table(table, tmp_path / "t.sdmx.csv")
     header = (tmp_path / "t.sdmx.csv").read_text().splitlines()[0].split(",")
     assert header[3:6] == ["A_B", "A_B_1", "ACTION_1"]
+
+
+@pytest.mark.parametrize("names", [("value", "status"), ("measure", "sex"), ("status", "region")])
+def test_a_dimension_keeps_its_name_beside_the_columns_of_a_cell(tmp_path: Path, names: tuple[str, str]) -> None:
+    codes = (("Total", "Total"), ("a", "Total"), ("b", "Total"))
+    table = PublishedTable(names, codes, np.array([5.0, 3.0, 2.0]), (PUBLISHED,) * 3, "*", 0, measure=np.arange(3.0))
+    for one in TABLE_FORMATS:
+        write_published_table(table, tmp_path / f"t{one.ending}")
+    again = read_published_table(tmp_path / "t.csv")
+    assert (again.dimensions, again.codes) == (names, codes)
+    np.testing.assert_array_equal(again.measure, [0.0, 1.0, 2.0])
+    assert list(pd.read_parquet(tmp_path / "t.parquet").columns) == [
+        *names,
+        "cell_value",
+        "cell_status",
+        "cell_measure",
+    ]
+    assert table.rows()[1] == {
+        names[0]: "a", names[1]: "Total", "cell_value": "3", "cell_status": "published", "cell_measure": "1"
+    }  # fmt: skip
+    frame = published_frame(table)
+    read = published_of_frame(frame, value="cell_value", status="cell_status", kind="count")
+    assert (read.dimensions, read.codes, read.values.tolist()) == (names, codes, [5.0, 3.0, 2.0])
