@@ -43,3 +43,26 @@ def test_a_table_is_judged_recorded_written_verified_and_revoked(bench: Bench) -
     assert "reason" in bench.send(f"/ledger?entry={entry}", {"number": entry, "reason": " "}, 422)
     bench.send(f"/ledger?entry={entry}", {"number": entry, "reason": "published by mistake, replaced next week"})
     assert "revoked" in bench.get("/ledger")
+
+
+def test_a_refused_table_is_mended_with_memory(bench: Bench) -> None:
+    """A refusal says which further cells would have to be hidden, and one press hides them."""
+    table = {"dimensions": ["", "", "region", "size"], "responses": ["", "", "turnover"], "shape": "1"}
+    bench.send("/table", table)
+    section = {"ledger.path": "firms.ledger", "ledger.name": "by size", "ledger.create": "on"}
+    bench.send("/release?plan=table", {"plan": "table", **section, "judge": "1"})
+    bench.get("/release?plan=table")
+    bench.send("/release?plan=table", {"plan": "table", "release": "1"})
+    assert "Released: entry" in bench.get("/release?plan=table")
+    bench.send("/release?plan=table", {"plan": "table", "again": "1"})
+    assert 'name = "by size 2"' in (bench.folder / "firms.table.toml").read_text(encoding="utf-8")
+    bench.send("/table", {**table, "dimensions": ["", "", "industry", "size"]})
+    bench.send("/release?plan=table", {"plan": "table", "judge": "1"})
+    refused = bench.get("/release?plan=table")
+    assert "Not held" in refused
+    assert "See by size in the ledger" in refused
+    assert "would make it safe" in refused
+    bench.send("/release?plan=table", {"plan": "table", "memory": "1"})
+    held = bench.get("/release?plan=table")
+    assert "Held: safe with all earlier releases" in held
+    assert "hidden because of earlier releases" in held

@@ -97,14 +97,14 @@ def address(page: str, **asked: Any) -> str:
 
 @dataclass(frozen=True)
 class Site(Generic[State]):
-    """Pages over one state. `heading` says what the top bar shows: a title and the name of a file."""
+    """Pages over one state. `heading` says what the top bar shows on a page: a title and the name of a file."""
 
     pages: Sequence[Page]
     state: State
     guard: Guard
     works: Works
     packages: tuple[str, ...]
-    heading: Callable[[State], Mapping[str, str]]
+    heading: Callable[[State, str], Mapping[str, str]]
 
     def app(self) -> FastAPI:
         """The application; it has no pages of documentation, which would fetch scripts from elsewhere."""
@@ -168,7 +168,7 @@ class Site(Generic[State]):
         facts = {
             "page": page,
             "groups": self._groups(),
-            "heading": self.heading(self.state),
+            "heading": self.heading(self.state, page.name if page else ""),
             "show_values": visit.show_values if visit else False,
             "form_token": self.guard.form_token(request),
             "here": str(request.url.path) + (f"?{request.url.query}" if request.url.query else ""),

@@ -20,12 +20,21 @@ from reticent.workbench.project import Project
 
 HOST = "127.0.0.1"
 PACKAGES = ("reticent.workbench", "reticent.web")
+PLANS = {
+    "plan": "file",
+    "protect": "file",
+    "table": "table",
+    "audit": "table",
+    "queries": "queries",
+    "explore": "explore",
+}
+"""The kind of plan that a page is about, where it is not the one that was opened."""
 Say = Callable[[str], None]
 
 
-def heading(project: Project) -> Mapping[str, str]:
-    """What the top bar says: the project, its plan, and the version that is saved."""
-    state = project.plan(project.kind)
+def heading(project: Project, page: str) -> Mapping[str, str]:
+    """What the top bar says: the project, the plan that a page changes, and the version that is saved."""
+    state = project.plan(PLANS.get(page, project.kind)) or project.plan(project.kind)
     if state is None:
         return {"title": "New project" if project.waiting is None else project.stem, "file": "", "saved": ""}
     try:

@@ -10,6 +10,15 @@ from reticent.workbench import release_engine as engine
 from reticent.workbench.ledgers import place_of, stamp_of_ledger
 from reticent.workbench.project import Project
 
+WORDS = {
+    "form": "what", "time": "recorded", "version": "version of the data", "sentence": "verdict", "accepted": "accepted, because",
+    "accepted risk": "risk accepted, because", "revoked": "revoked, because", "data": "fingerprint of the data",
+    "blob": "fingerprint of the release",
+}  # fmt: skip
+"""What each fact of an entry is called."""
+UNSAID = ("entry", "name")
+"""Facts that the page says elsewhere."""
+
 
 def show(visit: Visit[Project]) -> View | Go:
     """The ledger that the plans name."""
@@ -40,7 +49,7 @@ def _shown(visit: Visit[Project], wrong: str = "", reason: str = "") -> View | G
         if one is not None:
             told = visit.works.ask(engine.shown, place, stamp, number, title="Reading the release")
             facts |= {
-                "chosen": list(told.value().items()) if told.done else [],
+                "chosen": _told(told.value()) if told.done else [],
                 "revocable": not one["revoked"],
                 "one": one,
             }
@@ -51,6 +60,18 @@ def _shown(visit: Visit[Project], wrong: str = "", reason: str = "") -> View | G
     return View("ledger.html", facts, error=error, work=work if work.running else checked, status=422 if wrong else 200)
 
 
+def _told(facts: dict[str, str]) -> list[tuple[str, str]]:
+    """What the ledger says of a release, in words; what it leaves empty is not shown."""
+    known = [(words, facts[name]) for name, words in WORDS.items() if facts.get(name)]
+    others = [(name, text) for name, text in facts.items() if name not in (*WORDS, *UNSAID) and text]
+    return [(title, _time(text) if title == "recorded" else text) for title, text in (*known, *others)]
+
+
+def _time(text: str) -> str:
+    """A time as people write it."""
+    return text.replace("T", " ", 1).replace("+00:00", " UTC")
+
+
 def _table(found: list[dict[str, Any]], chosen: int, words: str) -> Table:
     columns = (
         Column("Entry", num=True), Column("Name"), Column("What"), Column("Recorded", spare=True),
@@ -59,7 +80,8 @@ def _table(found: list[dict[str, Any]], chosen: int, words: str) -> Table:
     rows = tuple(
         Row((
             Cell(str(one["number"]), href=address("ledger", entry=one["number"], find=words, anchor="attacker")),
-            Cell(shown_name(one["name"], 60)), Cell(str(one["form"]), muted=True), Cell(shown_name(one["time"], 40), muted=True),
+            Cell(shown_name(one["name"], 60)), Cell(str(one["form"]), muted=True),
+            Cell(shown_name(_time(one["time"]), 40), muted=True),
             Cell(shown_name(one["version"], 20), muted=True),
             Cell("revoked" if one["revoked"] else "in force"),
         ), on=one["number"] == chosen)

@@ -45,7 +45,7 @@ def _shown(visit: Visit[Project], taken: Taken, **more: Any) -> View | Go:
         "file": state.name, "now": state.read(), "form": _form(project, policy, taken.errors), "mode": mode, "question": "",
         "answers": None, "every": "all" in visit.sent, "examples": _examples(policy), "shown_by": "",
         "bounds": bounds_form(policy, visit.sent), "bounds_error": taken.errors.get("bounds", ""),
-        "promise": promise_of(mode) if mode in MODES else None, "attacks": None, "broken": [], "question_error": "",
+        "promise": _promise(mode) if mode in MODES else None, "attacks": None, "broken": [], "question_error": "",
         "text": state.read().text, **more,
     }  # fmt: skip
     if work is not None and work.done:
@@ -57,6 +57,15 @@ def _shown(visit: Visit[Project], taken: Taken, **more: Any) -> View | Go:
     error = str(work.error) if work is not None and work.error else taken.errors.get("", "")
     status = 422 if taken.errors or facts["question_error"] else 200
     return View("queries.html", facts, error=error, work=work, status=status)
+
+
+def _promise(mode: str) -> list[tuple[str, list[str]]]:
+    """What a mode promises, what it does not, and what it gives away, a sentence each."""
+    found = promise_of(mode)
+    said = re.split(r"(?<=\.) (?=[A-Z])", found["guarantee"])
+    leaks = [f"{text[:1].upper()}{text[1:]}." for text in found["leakage"]]
+    nots = [text for text in said if text.startswith("Not ")]
+    return [("Promised", [text for text in said if text not in nots]), ("Not promised", nots), ("Given away", leaks)]
 
 
 def _form(project: Project, policy: dict[str, Any], errors: dict[str, str]) -> tuple[Field, ...]:

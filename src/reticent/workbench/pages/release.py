@@ -75,11 +75,27 @@ def _shown(visit: Visit[Project], taken: Taken) -> View | Go:
 def _verdict(project: Project, kind: str, judged: Work | None) -> dict[str, Any]:
     """What was found, unless the ledger has moved on since."""
     if judged is None or not judged.done:
-        return {"found": None, "state": "", "stale": False}
+        return {"found": None, "state": "", "stale": False, "offers": {}, "also": []}
     found = judged.value()
     if tuple(found["ledger"]) != engine.ledger_state(str(project.need(kind).path)):
-        return {"found": None, "state": "", "stale": True}
-    return {"found": found, "state": STATES[found["outcome"]], "stale": False}
+        return {"found": None, "state": "", "stale": True, "offers": {}, "also": []}
+    return {
+        "found": found, "state": STATES[found["outcome"]], "stale": False, "offers": _offers(found["instead"] or {}),
+        "also": [_cell(one) for one in found["hidden in addition"]],
+    }  # fmt: skip
+
+
+def _offers(instead: dict[str, Any]) -> dict[str, list[str]]:
+    """What could be released instead of what was refused; intervals, which show values, are left to the command line."""
+    coarser = [
+        f"leave out {one['variable']}" if not one["level"] else f"{one['variable']} at level {one['level']}"
+        for one in instead.get("coarser", [])
+    ]
+    return {"hide": [_cell(one) for one in instead.get("hide", [])], "coarser": coarser}
+
+
+def _cell(one: dict[str, Any]) -> str:
+    return " × ".join(map(str, one["cell"]))
 
 
 def _kind(visit: Visit[Project], kinds: list[str]) -> str:
@@ -123,6 +139,11 @@ def act(visit: Visit[Project]) -> View | Go:
         visit.works.ask(engine.judge, *_question(project, kind), title="Judging with earlier releases", again=True)
     elif "release" in sent:
         visit.works.ask(engine.release, *_question(project, kind), title="Releasing", again=True)
+    elif "memory" in sent:
+        state = project.need(kind)
+        text = TomlText(state.read().text).set_section("ledger", {**section_of(project, kind), "memory": True})
+        state.change(text.text, version=sent.get("version"), what="memory")
+        visit.works.ask(engine.judge, *_question(project, kind), title="Hiding more, judging again", again=True)
     elif "again" in sent:
         next_release(project, kind, version=sent.get("version"))
         return Go(address(EDITED_ON[kind]))
