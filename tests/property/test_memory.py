@@ -4,8 +4,10 @@ import hashlib
 import itertools
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -22,8 +24,8 @@ from reticent.jobs.release import recipe_of_tables
 from reticent.ledger.blobs import Blobs
 from reticent.ledger.ledger import open_ledger
 from reticent.releases.verifier import verify
-from reticent.tables.memory import hideable
-from reticent.tables.methods import PrimaryOnly
+from reticent.tables.memory import Memory, hideable
+from reticent.tables.methods import PrimaryOnly, Round
 from reticent.tables.request import TableRequest, table_request
 from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Threshold
@@ -74,11 +76,28 @@ class Case:
             told = recipe.hiding([chosen]).facts(stage.scene.grounded, "second")
             yield system.judge(joined(told, "second")).safe
 
+    def roundings(self, request: TableRequest, base: int) -> Iterator[bool]:
+        """Whether each additive rounding of the inner cells, one way or the other, is jointly safe."""
+        table = run_request(request)[0].table
+        inner = np.flatnonzero(table.is_inner)
+        for ups in itertools.product((0, 1), repeat=len(inner)):
+            chosen = zip(inner.tolist(), ups, strict=True)
+            rounded = {
+                table.cell_codes(cell): base * (table.values[cell] // base + up * bool(table.values[cell] % base))
+                for cell, up in chosen
+            }
+            memory = Memory(window={codes: (value, value) for codes, value in rounded.items()})
+            try:
+                _, recipe = run(replace(request, tables=(replace(request.tables[0], memory=memory),)))
+            except (InfeasibleError, NotProtectedError):
+                continue
+            yield self.book.judge(recipe, "second").verdict.safe
 
-def run(request: TableRequest) -> tuple[tuple[ProtectedTable, ...], TableRecipe]:
+
+def run(request: TableRequest, *, exposed: bool = False) -> tuple[tuple[ProtectedTable, ...], TableRecipe]:
     results = run_request(request)
     for result in results:
-        result.require()
+        result.require(accept_exposed=exposed)
     return results, recipe_of_tables(request, results)
 
 
@@ -105,6 +124,23 @@ def _ends(case: Case, seed: int) -> str:
     system.accept(stage.new)
     assert verify([stage.scene.grounded.ground], system.accepted, system.witnesses()), f"case {seed}"
     return "as it came" if hidden(found.recipe) <= hidden(before) else "more hidden"
+
+
+def rounded(seed: int, folder: Path) -> str:
+    """How a case ends whose second table is rounded."""
+    case = Case(seed, folder)
+    try:
+        case.release(case.first, "first")
+        request = replace(case.second, method=Round(base=5.0), secret=SECRET)
+        found = remember(case.book, request, "second", run)
+        if not found.judged.verdict.safe:
+            assert not any(case.roundings(request, 5)), f"case {seed}: a rounding is safe, and none was found"
+            return "refused"
+        return "another way" if found.notes else "as it came"
+    except (InfeasibleError, NotProtectedError):
+        return "not protected alone"
+    finally:
+        case.ledger.close()
 
 
 def hidden(recipe: TableRecipe) -> set[tuple[str, ...]]:

@@ -11,7 +11,8 @@ from reticent.base.errors import ReticentError
 from reticent.data.facts import COUNT, Fact, Facts
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.history.book import Book
-from reticent.history.memory import AlsoHidden, Looked, Run, look, named
+from reticent.history.memory import Looked, look
+from reticent.history.remembered import AlsoHidden, Run, named
 from reticent.history.table_recipe import TableRecipe
 from reticent.releases.joint import JointSystem
 from reticent.tables.request import TableRequest, hides

@@ -5,47 +5,36 @@ one after the other, the dearest first, beside everything that is out: what woul
 these cells given, the method looks for its pattern again. Whatever comes out is judged as a whole once more.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from reticent.base.errors import InfeasibleError, NotProtectedError
 from reticent.data.facts import Fact, Facts
 from reticent.data.published_table import HIDDEN, PUBLISHED
 from reticent.data.table import TableSpec
-from reticent.history.book import Book, Judged, Stage, joined
+from reticent.history.book import Book, Stage, joined
+from reticent.history.changed import change_again
+from reticent.history.remembered import (
+    AlsoHidden,
+    Remembered,
+    Run,
+    judged_run,
+    named,
+    published_order,
+    with_memories,
+)
 from reticent.history.scene import Recipe
 from reticent.history.table_recipe import ShownTable, TableRecipe
 from reticent.releases.joint import JointSystem
-from reticent.releases.verdict import Exposure, JointVerdict
+from reticent.releases.verdict import JointVerdict
 from reticent.tables.memory import Codes, Memory, hideable
 from reticent.tables.request import TableRequest, WantedTable, hides
 from reticent.tables.result import ProtectedTable
-from reticent.tabulation.responses import name_of_response
 
 MOST_VERDICTS = 400
 """So many verdicts are asked for while cells are shown again; what is left then stays hidden."""
-MOST_NAMED = 5
-Run = Callable[[TableRequest], tuple[tuple[ProtectedTable, ...], TableRecipe]]
-"""Protects the tables of a request; an error if the attack on them alone finds something."""
 Released = tuple[str, ShownTable]
 """A table that was released, with the name of the release."""
-
-
-@dataclass(frozen=True)
-class AlsoHidden:
-    """A cell that is hidden because of earlier releases; `why` is what showing it would expose (None: not looked at)."""
-
-    table: int
-    codes: Codes
-    why: Exposure | None = None
-
-    def summary(self) -> dict[str, Any]:
-        """As plain data."""
-        known = {} if self.why is None else {
-            "because of": self.why.watch, "hidden by": self.why.hidden_by, "releases": list(dict.fromkeys(self.why.releases)),
-        }  # fmt: skip
-        return {"table": self.table + 1, "cell": list(self.codes), **known}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,17 +51,6 @@ class Looked:
     complete: bool = True
 
 
-@dataclass(frozen=True, eq=False)
-class Remembered:
-    """A table protected with memory: its results and recipe, the joint verdict, what it hides in addition, what was kept."""
-
-    results: tuple[ProtectedTable, ...] = field(repr=False)
-    recipe: TableRecipe = field(repr=False)
-    judged: Judged
-    also: tuple[AlsoHidden, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 def remember(book: Book, request: TableRequest, name: str, run: Run) -> Remembered:
     """Protect tables so that they are safe together with everything in the ledger; judged, also where that fails.
 
@@ -81,10 +59,10 @@ def remember(book: Book, request: TableRequest, name: str, run: Run) -> Remember
     recorded = book.recipes()
     own = recorded.pop(name, None)
     if not hides(request.method):
-        return _judged(book, request, name, run)
+        return change_again(book, request, name, run)
     if own is not None:  # what is recorded was judged then, and is written again as it is
         same = _revised({name: own}, request)
-        return _judged(book, _keeping(request, same, shown=True), name, run)
+        return judged_run(book, _keeping(request, same, shown=True), name, run)
     same = _revised(recorded, request)
     asked, found = _first(book, request, same, name, run)
     if not found.judged.verdict.safe:
@@ -94,11 +72,6 @@ def remember(book: Book, request: TableRequest, name: str, run: Run) -> Remember
     return replace(found, notes=(*_revisions(request, same, found.recipe), *found.notes))
 
 
-def _judged(book: Book, request: TableRequest, name: str, run: Run) -> Remembered:
-    results, recipe = run(request)
-    return Remembered(results, recipe, book.judge(recipe, name))
-
-
 def _first(
     book: Book, request: TableRequest, same: Mapping[int, Released], name: str, run: Run
 ) -> tuple[TableRequest, Remembered]:
@@ -106,12 +79,12 @@ def _first(
     tries = [_keeping(request, same, shown=shown) for shown in (True, False)] if same else []
     for asked in tries:
         try:
-            found = _judged(book, asked, name, run)
+            found = judged_run(book, asked, name, run)
         except (InfeasibleError, NotProtectedError):
             continue
         if found.judged.verdict.safe or asked is tries[-1]:
             return asked, found
-    return request, _judged(book, request, name, run)
+    return request, judged_run(book, request, name, run)
 
 
 def _hiding_more(book: Book, asked: TableRequest, base: Remembered, name: str, run: Run) -> Remembered:
@@ -122,23 +95,12 @@ def _hiding_more(book: Book, asked: TableRequest, base: Remembered, name: str, r
         if looked.refused is not None:
             return replace(base, judged=replace(base.judged, verdict=looked.refused))
         given = _hiding(asked, found, looked, given, everything=everything)
-        found = _judged(book, _with(asked, given), name, run)
+        found = judged_run(book, with_memories(asked, given), name, run)
         if found.judged.verdict.safe:
             break
     also = _added(base.recipe, found.recipe, looked.also)
     left = () if looked.complete else (f"After {MOST_VERDICTS} verdicts the rest stays hidden.",)
     return replace(found, also=also, notes=(*_told(also), *left))
-
-
-def published_order(request: TableRequest) -> list[int]:
-    """The numbers of the tables of a request in the order of its recipe: response by response."""
-    names = [name_of_response(one.source.response) for one in request.tables]
-    return [number for name in dict.fromkeys(names) for number, own in enumerate(names) if own == name]
-
-
-def _with(request: TableRequest, memories: Sequence[Memory]) -> TableRequest:
-    tables = tuple(replace(one, memory=memory) for one, memory in zip(request.tables, memories, strict=True))
-    return replace(request, tables=tables)
 
 
 def _hiding(
@@ -210,12 +172,6 @@ def _told(also: Sequence[AlsoHidden]) -> tuple[str, ...]:
     return (f"Hidden in addition because of earlier releases: {named([' × '.join(one.codes) for one in also])}{kept}.",)
 
 
-def named(words: Sequence[str]) -> str:
-    """The first of some words, and how many more there are."""
-    more = len(words) - MOST_NAMED
-    return ", ".join(words[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 def _having(shown: ShownTable, status: str) -> frozenset[Codes]:
     published = shown.published
     return frozenset(codes for codes, state in zip(published.codes, published.status, strict=True) if state == status)
@@ -247,7 +203,7 @@ def _keeping(request: TableRequest, same: Mapping[int, Released], *, shown: bool
     for number, (_, old) in same.items():
         show = _having(old, PUBLISHED) if shown else frozenset()
         memories[number] = Memory(memories[number].hide | _having(old, HIDDEN), show)
-    return _with(request, memories)
+    return with_memories(request, memories)
 
 
 def _revisions(request: TableRequest, same: Mapping[int, Released], recipe: TableRecipe) -> tuple[str, ...]:

@@ -12,12 +12,12 @@ import numpy as np
 
 from reticent.base.arrays import Floats
 from reticent.base.plain import as_plain
-from reticent.data.facts import Fact, Facts
+from reticent.data.facts import Fact, Facts, Term
 from reticent.data.parameters import build, to_plain
 from reticent.data.published_table import HIDDEN, PUBLISHED, PublishedTable
 from reticent.data.response_relations import parse_relation
 from reticent.data.table import Dimension, Respondents, Table
-from reticent.tables.facts_left import facts_by_cell, facts_of_table, known_bounds, shown_parts
+from reticent.tables.facts_left import facts_by_cell, facts_of_table, known_bounds, shown_parts, terms_by_cell
 from reticent.tables.methods import TABLE_METHODS, TableMethod
 from reticent.tables.result import ProtectedTable
 from reticent.tabulation.ground import GroundedData
@@ -114,6 +114,11 @@ class TableRecipe:
         """What each published cell of each table tells by itself, by codes."""
         method = self._method(name)
         return [facts_by_cell(grounded, shown.published, shown.frame(), method) for shown in self.tables]
+
+    def cell_terms(self, grounded: GroundedData, name: str) -> list[dict[tuple[str, ...], Term]]:
+        """The unknowns that each cell of each table adds up, by codes."""
+        method = self._method(name)
+        return [terms_by_cell(grounded, shown.published, shown.frame(), method) for shown in self.tables]
 
     def hiding(self, cells: Sequence[Collection[tuple[str, ...]]]) -> "TableRecipe":
         """The same tables with further cells hidden, per table by codes."""

@@ -17,7 +17,8 @@ from reticent.history.answers import Answers, Beside
 from reticent.history.book import Book, Judged, blobs_of, refusal, require
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.instead import Instead, instead_of
-from reticent.history.memory import AlsoHidden, remember
+from reticent.history.memory import remember
+from reticent.history.remembered import AlsoHidden
 from reticent.history.scene import Recipe
 from reticent.history.table_recipe import TableRecipe
 from reticent.io.database import is_url
@@ -102,11 +103,11 @@ class Made:
     results: tuple[ProtectedTable, ...] = field(default=(), repr=False)
     accept_exposed: bool = False
 
-    def run(self, request: TableRequest) -> tuple[tuple[ProtectedTable, ...], TableRecipe]:
+    def run(self, request: TableRequest, *, exposed: bool = False) -> tuple[tuple[ProtectedTable, ...], TableRecipe]:
         """Protect the tables of another request in the same way."""
         results = run_request(request)
         for result in results:
-            result.require(accept_exposed=self.accept_exposed)
+            result.require(accept_exposed=self.accept_exposed or exposed)
         return results, recipe_of_tables(request, results)
 
 

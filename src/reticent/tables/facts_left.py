@@ -20,6 +20,7 @@ from reticent.data.facts import COUNT, Fact, Facts, Interval, Term, Watch
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
 from reticent.data.table import Table
 from reticent.tables.attack.public import public_bounds
+from reticent.tables.listing import with_unlisted
 from reticent.tables.methods import Adjust, CellKey, PrimaryOnly, Resample, Round, SmallCounts, TableMethod
 from reticent.tables.perturb.invariant_method import InvariantNoise
 from reticent.tables.perturb.origins import origins_of
@@ -149,7 +150,16 @@ def facts_by_cell(
 ) -> dict[tuple[str, ...], Fact]:
     """What each row of a published table tells by itself, by its codes; rows that tell nothing are left out."""
     stated = _stated(grounded, published, table, method)
-    return {} if stated is None else {published.codes[row]: fact for row, fact in stated.facts().items()}
+    return {} if stated is None else {stated.codes[row]: fact for row, fact in stated.facts().items()}
+
+
+def terms_by_cell(
+    grounded: GroundedData, published: PublishedTable, table: Table, method: TableMethod
+) -> dict[tuple[str, ...], Term]:
+    """The unknowns that each row of a published table adds up, by its codes."""
+    stated = _stated(grounded, published, table, method)
+    every = [] if stated is None else [(codes, stated.places.of(row)) for row, codes in enumerate(stated.codes)]
+    return {codes: Term.total(stated.places.response, own) for codes, own in every if stated and len(own)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +170,11 @@ class _Stated:
     told: Told
     places: "_Places"
     exact: bool
+
+    @property
+    def codes(self) -> tuple[tuple[str, ...], ...]:
+        """The codes of each row, those that the table leaves out too."""
+        return self.rows.published.codes
 
     def facts(self) -> dict[int, Fact]:
         """What each row tells."""
@@ -175,6 +190,7 @@ def _stated(grounded: GroundedData, published: PublishedTable, table: Table, met
     response = response_of(grounded, table)
     if response is None:
         return None
+    published = with_unlisted(published, table)
     nodes = np.array(
         [[d.position(code) for d, code in zip(table.dimensions, codes, strict=True)] for codes in published.codes],
         dtype=np.int32,

@@ -104,7 +104,20 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
         whole if whole.any() and not whole.all() else None,
         judge=JointSums(tuple(p.judge for p in problems), tuple(starts_of([part.system for part in parts]).tolist())),
         partners=_partners(parts),
+        window=_window(problems, extra),
     )
+
+
+def _window(problems: Sequence[SuppressionProblem], extra: int) -> tuple[Floats, Floats] | None:
+    """The values that may be published of all cells; of differences nothing is asked."""
+    if all(problem.window is None for problem in problems):
+        return None
+    open_ends = [(np.full(problem.n_cells, -np.inf), np.full(problem.n_cells, np.inf)) for problem in problems]
+    ends = [
+        free if problem.window is None else problem.window for problem, free in zip(problems, open_ends, strict=True)
+    ]
+    least = np.concatenate([*(low for low, _ in ends), np.full(extra, -np.inf)])
+    return least, np.concatenate([*(high for _, high in ends), np.full(extra, np.inf)])
 
 
 def _respondents(parts: tuple[Judged, ...], rows: TieRows, extra: int) -> NDArray[np.int64] | None:

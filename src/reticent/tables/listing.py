@@ -1,10 +1,18 @@
 """Which codes a table of changed values lists: a code that only records have is no news if nothing shows it."""
 
+import itertools
+import math
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Mask
+from reticent.data.published_table import PUBLISHED, PublishedTable
 from reticent.data.table import Table
+
+MOST_LISTED = 200_000
+"""Up to so many combinations of codes, those that a table leaves out are stated."""
 
 
 def listed_nodes(table: Table, values: NDArray[np.float64]) -> tuple[Mask, ...]:
@@ -30,3 +38,22 @@ def are_listed(codes: NDArray[np.int32], listed: tuple[Mask, ...]) -> Mask:
     for at, nodes in enumerate(listed):
         shown &= nodes[codes[:, at]]
     return shown
+
+
+def with_unlisted(published: PublishedTable, table: Table) -> PublishedTable:
+    """With the rows that a method that changes values leaves out because they are all 0, so that nobody learns their codes.
+
+    Who knows the codes from another release knows that these are 0.
+    """
+    possible = math.prod(len(dimension) for dimension in table.dimensions)
+    if published.method == "suppression" or len(published) == possible or possible > MOST_LISTED:
+        return published
+    listed = set(published.codes)
+    left = tuple(codes for codes in itertools.product(*(d.codes for d in table.dimensions)) if codes not in listed)
+    return replace(
+        published,
+        codes=(*published.codes, *left),
+        values=np.concatenate((published.values, np.zeros(len(left)))),
+        status=(*published.status, *(PUBLISHED for _ in left)),
+        measure=None,
+    )

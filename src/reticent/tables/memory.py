@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from reticent.base.arrays import Mask
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.data.cells import CellStatus
 from reticent.data.table import Table
@@ -16,29 +16,56 @@ from reticent.tabulation.linked import System
 Codes = tuple[str, ...]
 
 
+Ends = tuple[float, float]
+
+
 @dataclass(frozen=True)
 class Memory:
-    """Cells of a table, by their codes, that earlier releases want hidden or shown.
+    """What earlier releases ask of the cells of a table, by their codes.
 
-    They concern cells that may be hidden or shown: an unsafe cell stays unsafe, whatever was published of it before, and
-    codes that the table does not have are passed over.
+    Cells to `hide` or `show` are those that may be either: an unsafe cell stays unsafe, whatever was published of it. `unsafe`
+    are cells of which earlier releases keep an interval unknown, `window` has the least and the largest value that a method
+    that changes values may publish. Codes that the table does not have are passed over.
     """
 
     hide: frozenset[Codes] = frozenset()
     show: frozenset[Codes] = frozenset()
+    unsafe: Mapping[Codes, Ends] = field(default_factory=dict)
+    window: Mapping[Codes, Ends] = field(default_factory=dict)
 
 
 def with_memory(system: System, knowledge: Knowledge, memories: Mapping[int, Memory]) -> Knowledge:
-    """Work in what earlier releases ask of the tables of a system, by their numbers; hidden goes before shown."""
-    status = knowledge.verdict.status.copy()
-    for what, marked in (("show", CellStatus.FROZEN), ("hide", CellStatus.SECONDARY)):
-        chosen: Mask = np.zeros(len(status), dtype=bool)
-        for number, memory in memories.items():
-            table, members = system.parts[number], system.members[number]
-            chosen[members[_cells(table, getattr(memory, what))]] = True
-        free = (knowledge.verdict.status == CellStatus.SAFE) & chosen
-        status[free] = marked
-    return replace(knowledge, verdict=replace(knowledge.verdict, status=status))
+    """Work in what earlier releases ask of the tables of a system, by their numbers; unsafe goes before hidden before shown."""
+    verdict = knowledge.verdict
+    status, free = verdict.status.copy(), verdict.status == CellStatus.SAFE
+    lower, upper = verdict.lower_protection.copy(), verdict.upper_protection.copy()
+    for number, memory in memories.items():
+        table, members = system.parts[number], system.members[number]
+        for chosen, marked in ((memory.show, CellStatus.FROZEN), (memory.hide, CellStatus.SECONDARY)):
+            cells = members[_cells(table, chosen)]
+            status[cells[free[cells]]] = marked
+    for number, memory in memories.items():
+        table, members = system.parts[number], system.members[number]
+        for codes, (low, high) in memory.unsafe.items():
+            for cell in members[_cells(table, frozenset((codes,)))].tolist():
+                if free[cell] or verdict.status[cell] == CellStatus.PRIMARY:
+                    status[cell], value = CellStatus.PRIMARY, float(table.values[table.find(codes)])
+                    lower[cell], upper[cell] = max(lower[cell], value - low), max(upper[cell], high - value)
+    judged = replace(verdict, status=status, lower_protection=lower, upper_protection=upper)
+    return replace(knowledge, verdict=judged)
+
+
+def window_of(system: System, memories: Mapping[int, Memory]) -> tuple[Floats, Floats] | None:
+    """The least and the largest value that may be published of each cell of a system; None where nothing is asked."""
+    if not any(memory.window for memory in memories.values()):
+        return None
+    least, most = np.full(system.table.n_cells, -np.inf), np.full(system.table.n_cells, np.inf)
+    for number, memory in memories.items():
+        table, members = system.parts[number], system.members[number]
+        for codes, (low, high) in memory.window.items():
+            cells = members[_cells(table, frozenset((codes,)))]
+            least[cells], most[cells] = np.maximum(least[cells], low), np.minimum(most[cells], high)
+    return least, most
 
 
 def _cells(table: Table, chosen: frozenset[Codes]) -> list[int]:

@@ -150,7 +150,7 @@ class Round(AdditiveDraws):
         found = round_controlled(
             problem.values, problem.relations, self.base, steps=self.steps, lower_protection=lower,
             upper_protection=upper, unit=problem.unit, time_limit=time_limit, rapid=self.rapid_fallback, secret=secret,
-            cells=cells, progress=progress,
+            cells=cells, progress=progress, window=problem.window,
         )  # fmt: skip
         return rounded(problem, found, self.base)
 

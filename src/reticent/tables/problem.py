@@ -83,7 +83,8 @@ class SuppressionProblem:
     `sums` of others, which are no cells of a table; the `judge` says which sums are unsafe (None: nobody can tell). No
     `coalition` of up to so many respondents alone in a cell may find another primary exactly, nor with `insider_levels` more
     closely than its levels. `partners` are the respondents of cells that have a few: if these join, they know the cell.
-    `published` has what earlier releases show of each cell after noise.
+    `published` has what earlier releases show of each cell after noise, `window` the least and the largest value that a method
+    that changes values may publish beside them.
     """
 
     values: Floats
@@ -105,6 +106,7 @@ class SuppressionProblem:
     coalition: int = 1
     partners: Mapping[int, frozenset[int]] = field(default_factory=dict, repr=False)
     published: Before | None = field(default=None, repr=False)
+    window: tuple[Floats, Floats] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         n = self.relations.n_cells

@@ -30,7 +30,7 @@ from reticent.tables.joint import (
     with_differences,
     without_differences,
 )
-from reticent.tables.memory import with_memory
+from reticent.tables.memory import window_of, with_memory
 from reticent.tables.methods import KeyedMethod, attack, caveat_of, keeps_noise
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.secrets import secret_for, secret_notes
@@ -169,7 +169,8 @@ def judged_tables(request: TableRequest, one: ResponseTables) -> Judged:
         exchanged=not hides(request.method),
     )  # fmt: skip
     judge = judged_sums(system, known.verdict.rules)
-    return Judged(system, known, replace(problem, judge=judge, published=noise_before(system, noisy)))
+    problem = replace(problem, judge=judge, published=noise_before(system, noisy), window=window_of(system, one.memory))
+    return Judged(system, known, problem)
 
 
 def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progress) -> ProtectedTable:

@@ -117,6 +117,7 @@ class RoundingWishes(TypedDict, total=False):
     rapid: bool
     secret: Secret | None
     cells: NDArray[np.uint64] | None
+    window: tuple[Floats, Floats] | None
 
 
 def round_controlled(
@@ -136,7 +137,8 @@ def round_controlled(
     are kept knows that true values are multiples of `unit` (1: counts). With a `secret` the objective
     is random instead (each cell's preference drawn with probability remainder/base, keyed by `cells` as in
     `round_randomly`), so that the result is close to unbiased. A time limit gives the best found with its bound; if
-    nothing was found, that is an error, or with `rapid` the rapidly rounded table (status "rapid").
+    nothing was found, that is an error, or with `rapid` the rapidly rounded table (status "rapid"). `window` has the least and
+    the largest multiple that each cell may become.
     """
     check_base(base)
     check_integer(steps, minimum=0, name="steps", owner=OWNER)
@@ -190,6 +192,11 @@ class _Window:
             self.low = np.maximum(self.low, np.ceil((values + upper - reach) / base - self.floor - 1e-9))
         if lower is not None:
             self.high = np.minimum(self.high, np.floor((values - lower + reach) / base - self.floor + 1e-9))
+        least, most = wishes.get("window") or (None, None)
+        if least is not None:
+            self.low = np.maximum(self.low, np.ceil(least / base - self.floor - 1e-9))
+        if most is not None:
+            self.high = np.minimum(self.high, np.floor(most / base - self.floor + 1e-9))
         self.prefer_up = None if preferred is None else preferred > self.floor * base
 
     @property
