@@ -132,6 +132,46 @@ def test_a_coarser_level_is_offered(reticent: CommandLine, folder: Path) -> None
     assert reticent("release", tables.plan(folder, "coarse", f"[{dimension}]", minimum=1)).code == 0
 
 
+def values(folder: Path, name: str) -> dict[tuple[str, str], str]:
+    with (folder / f"{name}.csv").open() as file:
+        return {(row["ind"], row["size"]): row["value"] for row in csv.DictReader(file)}
+
+
+def test_adjustment_knows_what_is_out(reticent: CommandLine, folder: Path) -> None:
+    """Without rules of its own nothing would move; what the first table hides must move, what it shows must not."""
+    assert reticent("release", tables.plan(folder, "first")).code == 0
+    path = plan(folder, "second", minimum=1, more='accept_uncertified = "adjusted values"\n')
+    path.write_text(path.read_text().replace("[output]", '[protect]\nmethod = "adjust"\n\n[output]'))
+    ran = reticent("release", path, "--json", "-")
+    assert ran.code == 0, ran.err
+    first, second = values(folder, "first"), values(folder, "second")
+    true = 0
+    for row in (folder / "firms.csv").read_text().splitlines()[1:]:
+        _, ind, size, turnover = row.split(",")
+        true += int(turnover) if (ind, size) == ("A", "z") else 0
+    assert abs(float(second["A", "z"]) - true) >= 0.2 * true - 1
+    assert all(second[cell] == value for cell, value in first.items() if value), "what is shown keeps its value"
+    assert "A × z" in json.loads(ran.out)["notes"][0]
+    before = (folder / "second.csv").read_bytes()
+    assert reticent("release", tables.plan(folder, "third", '["ind"]')).code == 0
+    assert reticent("release", path).code == 0
+    assert (folder / "second.csv").read_bytes() == before, "written again as it was"
+
+
+def test_a_rounded_table_is_rounded_another_way_or_refused(reticent: CommandLine, folder: Path) -> None:
+    assert reticent("release", tables.plan(folder, "first")).code == 0
+    path = plan(folder, "second", minimum=1)
+    path.write_text(path.read_text().replace("[output]", '[protect]\nmethod = "round"\nbase = 5\n\n[output]'))
+    ran = reticent("release", path)
+    assert ran.code == 5, "multiples of 5 place A × z far closer than a fifth"
+    assert "hidden by first" in ran.sentence
+    path.write_text(path.read_text().replace("base = 5\n", "base = 200\n"))
+    assert reticent("release", path).code == 0
+    before = (folder / "second.csv").read_bytes()
+    assert reticent("release", path).code == 0
+    assert (folder / "second.csv").read_bytes() == before
+
+
 @pytest.mark.parametrize("wrong", ['memory = "yes"', "memory = 1"])
 def test_memory_is_yes_or_no(reticent: CommandLine, folder: Path, wrong: str) -> None:
     path = tables.plan(folder, "first")

@@ -154,6 +154,33 @@ def test_a_safe_pattern_is_found_if_there_is_one(tmp_path: Path) -> None:
     assert found.count("refused") >= 2, found
 
 
+def test_a_safe_rounding_is_found_if_there_is_one(tmp_path: Path) -> None:
+    found = [rounded(seed, tmp_path) for seed in (3, 5, 18, 31, 35)]
+    assert found == ["as it came", "refused", "another way", "another way", "refused"]
+
+
+def test_a_row_that_rounding_leaves_out_counts_as_zero(tmp_path: Path) -> None:
+    """All of p became 0, so that p is not listed; who knows p from the first table knows that its counts are below 5."""
+    case = Case(27, tmp_path)
+    case.release(case.first, "first")
+    request = replace(case.second, method=Round(base=5.0), secret=SECRET)
+    recipe = run(request, exposed=True)[1]
+    stage = case.book.stage(recipe, "second")
+    case.ledger.close()
+    table = recipe.tables[0]
+    left = set(itertools.product(*(d.codes for d in table.dimensions))) - {*table.published.codes}
+    told = recipe.cell_facts(stage.scene.grounded, "second")[0]
+    assert left
+    assert {told[codes].high for codes in left if codes in told} == {4}
+
+
+@pytest.mark.deep
+def test_many_roundings(tmp_path: Path) -> None:
+    found = [rounded(seed, tmp_path) for seed in range(40, 300)]
+    assert found.count("another way") >= 5
+    assert found.count("refused") >= 5
+
+
 @pytest.mark.deep
 def test_many_cases(tmp_path: Path) -> None:
     found = [ends(seed, tmp_path) for seed in range(11, 300)]

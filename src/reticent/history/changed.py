@@ -121,12 +121,12 @@ def _within(request: TableRequest, windows: Windows) -> TableRequest:
 
 def _adjust(book: Book, request: TableRequest, name: str, run: Run) -> Remembered:
     """Adjust with what earlier releases keep unknown as unsafe; what they show keeps its value, if that can be."""
-    first = judged_run(book, request, name, run)
-    stage = book.stage(first.recipe, name)
+    results, recipe = run(request)
+    stage = book.stage(recipe, name)
     earlier = [facts for release in _before(book, name) for facts in stage.told[release]]
-    known = [_known(stage, earlier, first, at, name) for at in range(len(first.recipe.tables))]
+    known = [_known(stage, earlier, recipe, at, name) for at in range(len(recipe.tables))]
     if not any(memory.unsafe or memory.show for memory in known):
-        return first
+        return Remembered(results, recipe, book.judge(recipe, name))
     for shown in (True, False):
         memories = [one.memory for one in request.tables]
         for at, number in enumerate(published_order(request)):
@@ -146,13 +146,13 @@ def _before(book: Book, name: str) -> list[str]:
     return names[: names.index(name)] if name in names else names
 
 
-def _known(stage: Stage, earlier: Sequence[Facts], found: Remembered, at: int, name: str) -> Memory:
+def _known(stage: Stage, earlier: Sequence[Facts], recipe: TableRecipe, at: int, name: str) -> Memory:
     """Which cells of a table earlier releases watch, and which they show exactly."""
     watched, shown = _earlier(earlier)
     unsafe, show = {}, set()
     scales = {COUNT: 1, **{response: 10**digits for response, digits in stage.scene.grounded.decimals.items()}}
-    hidden = _not_published(found, at)
-    for codes, term in found.recipe.cell_terms(stage.scene.grounded, name)[at].items():
+    hidden = _not_published(recipe.tables[at])
+    for codes, term in recipe.cell_terms(stage.scene.grounded, name)[at].items():
         key, scale = _key(term), scales[term.response]
         if codes in hidden:
             continue
@@ -163,8 +163,8 @@ def _known(stage: Stage, earlier: Sequence[Facts], found: Remembered, at: int, n
     return Memory(show=frozenset(show), unsafe=unsafe)
 
 
-def _not_published(found: Remembered, at: int) -> set[Codes]:
-    published = found.recipe.tables[at].published
+def _not_published(shown: ShownTable) -> set[Codes]:
+    published = shown.published
     return {codes for codes, state in zip(published.codes, published.status, strict=True) if state != PUBLISHED}
 
 
