@@ -46,51 +46,62 @@ class Profile:
 def profile(frame: Frame, name: str, *, missing: Sequence[str] = ()) -> Profile:
     """Look at one column; `missing` are codes known to mean "not known", else they are guessed."""
     column = frame.table[name]
-    text = as_text(column)
-    if column.dtype == pl.String:
-        text = text.str.strip_chars()
-        text = text.set(text == "", None)
-    present = text.drop_nulls()
-    words = [*missing, *(f"{code}.0" for code in missing)] if missing else _missing_words(present)
-    rest = present.filter(~present.is_in(words)) if words else present
-    point = rest.str.replace(",", ".", literal=True)
-    numbers = point.cast(pl.Float64, strict=False)
+    text, often = _counted(column)
+    words = [*missing, *(f"{code}.0" for code in missing)] if missing else _missing_words(text)
+    meant = ~text.is_in(words) if words else pl.repeat(True, len(text), eager=True)
+    rest, rest_often = text.filter(meant), often.filter(meant)
+    numbers = rest.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
     is_number = len(rest) > 0 and numbers.null_count() == 0
     whole = is_number and bool((numbers == numbers.round()).all())
     zeros = column.dtype == pl.String and bool(rest.str.contains(r"^0\d").any())
-    sentinels = _sentinels(rest, numbers) if whole and not missing else ()
-    codes = tuple(missing) or (*words, *sentinels)
-    kept = rest.filter(~rest.is_in(list(sentinels))) if sentinels else rest
-    values = kept.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    sentinels = _sentinels(rest, numbers, rest_often) if whole and not missing else ()
+    kept_ones = ~rest.is_in(list(sentinels)) if sentinels else pl.repeat(True, len(rest), eager=True)
+    kept, values = rest.filter(kept_ones), numbers.filter(kept_ones)
+    n_present = int(often.sum())
     return Profile(
         name=name,
         n_records=len(column),
-        n_empty=len(column) - len(present),
-        n_distinct=kept.n_unique() if len(kept) else 0,
+        n_empty=len(column) - n_present,
+        n_distinct=len(kept),
         is_number=is_number,
         is_whole=whole,
         leading_zeros=zeros,
         positive=is_number and bool((values > 0).all()),
-        missing_codes=codes,
-        n_missing_codes=len(present) - len(kept),
+        missing_codes=tuple(missing) or (*words, *sentinels),
+        n_missing_codes=n_present - int(rest_often.filter(kept_ones).sum()),
         prefixes=_prefixes(kept),
         ranges=len(kept) > 0 and bool(kept.str.contains(r"^\s*[<>]?=?\s*\d+\s*(-|–|to|\+)\s*\d*\s*$").all()),
     )
 
 
-def _missing_words(present: pl.Series) -> list[str]:
-    found = present.unique()
+def _counted(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Each value once, as text without spaces around it, and how many records have it; empty ones are left out.
+
+    A file has far more records than values, so that everything else is asked of the values.
+    """
+    counted = column.rename("value").value_counts(name="often")
+    text = as_text(counted["value"])
+    if column.dtype == pl.String:
+        text = text.str.strip_chars()
+        text = text.set(text == "", None)
+    table = pl.DataFrame({"text": text, "often": counted["often"].cast(pl.Int64)}).drop_nulls("text")
+    if column.dtype == pl.String:  # spaces may have set values apart
+        table = table.group_by("text").agg(pl.col("often").sum())
+    return table["text"], table["often"]
+
+
+def _missing_words(found: pl.Series) -> list[str]:
     return sorted(found.filter(found.str.to_lowercase().is_in(list(WORDS_FOR_MISSING))).to_list())
 
 
-def _sentinels(text: pl.Series, numbers: pl.Series) -> tuple[str, ...]:
+def _sentinels(text: pl.Series, numbers: pl.Series, counts: pl.Series) -> tuple[str, ...]:
     """Codes of nines above a gap, or small negative codes where all else is not negative."""
     values = np.unique(numbers.to_numpy())
     found: list[float] = []
     top = float(values[-1])
     if len(values) > 2 and top > 0 and set(str(int(top))) == {"9"}:
         gap = top - float(values[-2])
-        often = int((numbers == top).sum()) >= MANY_NINES
+        often = int(counts.filter(numbers == top).sum()) >= MANY_NINES
         if often and gap > max(1.0, 0.1 * top):
             found.append(top)
     negative = values[values < 0]
@@ -140,13 +151,19 @@ def frequent_values(frame: Frame, name: str, n: int) -> tuple[str, ...]:
 
 def distribution(frame: Frame, name: str, *, numeric: bool, most: int = 20) -> tuple[int, ...]:
     """How records spread over a column, in counts alone: equal bands of numbers, or codes in their order, taken together."""
-    text = as_text(frame.table[name]).drop_nulls()
+    counted = frame.table[name].rename("value").value_counts(name="often")
+    table = pl.DataFrame({"text": as_text(counted["value"]), "often": counted["often"].cast(pl.Int64)}).drop_nulls(
+        "text"
+    )
     if numeric:
-        numbers = text.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).drop_nulls()
-        numbers = numbers.filter(numbers.is_finite()) if len(numbers) else numbers
-        if len(numbers) and numbers.n_unique() > 1:
-            return tuple(int(count) for count in np.histogram(numbers.to_numpy(), bins=most)[0])
-    counts = text.value_counts().sort(name)["count"].to_list()
+        numbers = table["text"].str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        good = numbers.is_finite().fill_null(False)
+        values, often = numbers.filter(good), table["often"].filter(good)
+        if values.n_unique() > 1:
+            return tuple(
+                int(count) for count in np.histogram(values.to_numpy(), bins=most, weights=often.to_numpy())[0]
+            )
+    counts = table.sort("text")["often"].to_list()
     return tuple(
         int(part.sum()) for part in np.array_split(np.array(counts, dtype=np.int64), min(most, len(counts)) or 1)
     )

@@ -30,6 +30,8 @@ class Seen:
     start: int
     cell: tuple[int, ...]
     sort: str = ""
+    level: int = 0
+    """Rows are unfolded down to this level; 0: those that are named."""
 
     @classmethod
     def read(cls, query: Mapping[str, str], grids: list[Grid]) -> "Seen":
@@ -53,15 +55,18 @@ class Seen:
         asked = query.get("sort", "")
         columns = sizes[1] if len(sizes) > 1 else 1
         known = asked == HIDDEN_FIRST or any(node < columns for node in _numbers(asked.removeprefix("-"))[:1])
-        return cls(table, frozenset(opened), depth, tuple(fixed), start, cell if good else (), asked if known else "")
+        return cls(table, frozenset(opened), depth, tuple(fixed), start, cell if good else (), asked if known else "",
+                   level[0] if level else 0)  # fmt: skip
 
     def link(self, **other: Any) -> str:
         """The address of the same view with something else."""
         asked: dict[str, Any] = {
-            "table": self.table or "", "open": _text(sorted(self.opened)) or "x", "depth": self.depth if self.depth != 1 else "",
+            "table": self.table or "", "depth": self.depth if self.depth != 1 else "",
             "at": _text(self.fixed) if any(self.fixed) else "", "from": self.start or "", "cell": _text(self.cell),
             "sort": self.sort,
         }  # fmt: skip
+        if "open" not in other:  # thousands of unfolded rows would make every address long
+            asked |= {"level": self.level} if self.level else {"open": _text(sorted(self.opened)) or "x"}
         return address("table", **{**asked, **other})
 
 
@@ -115,6 +120,8 @@ class _Drawing:
     ends: tuple[float, float]
     exposed: frozenset[int]
     values: bool
+    start: str
+    """The address of a cell without its nodes: it is written once, not thousands of times."""
 
     def nodes(self, row: int, column: int | None) -> tuple[int, ...]:
         return (row, *((column,) if column is not None else ()), *self.seen.fixed)
@@ -124,7 +131,10 @@ def heat_of(grid: Grid, seen: Seen, exposed: frozenset[int], *, values: bool) ->
     """The heat map of what is unfolded, and the number of rows that there are."""
     columns = _columns(grid, seen)
     place = {tuple(codes): at for at, codes in enumerate(grid.codes)}
-    drawing = _Drawing(grid, seen, place, _range(grid), exposed, values)
+    without = seen.link(cell="")
+    drawing = _Drawing(
+        grid, seen, place, _range(grid), exposed, values, f"{without}{'&' if '?' in without else '?'}cell"
+    )
     rows = seen_rows(grid.dimensions[0], seen.opened, _rank(drawing, columns))
     drawn = []
     for node, depth, inner in rows[seen.start : seen.start + MOST_ROWS]:
@@ -203,7 +213,7 @@ def _cell(drawing: _Drawing, nodes: tuple[int, ...]) -> HeatCell:
     shade = min(N_SHADES - 1, max(0, int(share * N_SHADES))) if status in ("safe", "frozen") else None
     return HeatCell(
         text, shade, status if status in SHOWN_STATUS else "",
-        seen.link(cell=_text(nodes), anchor="attacker"), nodes == seen.cell,
+        f"{drawing.start}={_text(nodes)}#attacker", nodes == seen.cell,
     )  # fmt: skip
 
 

@@ -26,6 +26,8 @@ STATUSES = {
     "rules": "by the rules", "safe": "safe: respondents agreed", "unsafe": "unsafe", "frozen": "frozen: never hide",
     "hidden": "hidden: hide in any case",
 }  # fmt: skip
+SOON = 0.7
+"""Seconds until the page appears although the table is still being made."""
 PATIENT = 60
 """Seconds that a click waits for a table that it needs."""
 
@@ -68,7 +70,7 @@ def _shown(visit: Visit[Project], errors: dict[str, str], kept: dict[str, Any]) 
 def _works(visit: Visit[Project]) -> dict[str, Any]:
     """Everything that was asked about the plan as it is now; the table itself is made in any case."""
     asked = question(visit.state)
-    judged = visit.works.ask(engine.judge_table, *judge_question(visit.state), title="Making the table")
+    judged = visit.works.ask(engine.judge_table, *judge_question(visit.state), title="Making the table", patience=SOON)
     return {
         "written": visit.works.seen(engine.write_tables, *write_question(visit.state)),
         "compared": visit.works.seen(engine.compare, *asked, SUPPRESSING),
