@@ -12,6 +12,8 @@ def number(value: object) -> str:
     if isinstance(value, float):
         if value != value:
             return "–"
+        if abs(value) == float("inf"):
+            return "∞" if value > 0 else "−∞"
         if abs(value) < 1e-9:  # the noise of floating point is no number
             return "0"
         if value == int(value) and abs(value) < 1e15:

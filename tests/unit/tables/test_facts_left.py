@@ -173,6 +173,8 @@ def test_every_table_method_has_a_declaration() -> None:
 @pytest.mark.parametrize("response", [None, "v"])
 def test_what_a_method_tells_is_true(name: str, response: str | None) -> None:
     for example in TABLE_METHODS[name].examples:
+        if "ptable" in example:  # a file: what it tells is that of the design which it was written from
+            continue
         for people in PEOPLE:
             try:
                 grounded, _, facts, _ = _run(people, name, dict(example), response=response)

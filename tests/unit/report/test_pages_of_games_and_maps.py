@@ -1,0 +1,88 @@
+"""Reports of games and explorations: the answer first, every candidate listed, names escaped."""
+
+import math
+from typing import Any
+
+from reticent.coprivacy.files import game_file
+from reticent.coprivacy.result import analyse
+from reticent.report.explore_report import explore_report
+from reticent.report.game_report import game_report
+
+
+def candidate(name: str, risk: float, loss: float, **facts: Any) -> dict[str, Any]:
+    row = {
+        "candidate": name, "risk": risk, "highest risk": risk, "loss": loss, "score": risk + loss, "recount": risk,
+        "linkage": 0.1, "households": math.nan, "interval": math.nan, "il1s": 0.2, "correlations": 0.1, "pmse": 0.0,
+        "failed": "", "front": False, "chosen": False,
+    }  # fmt: skip
+    return {**row, **facts}
+
+
+ROWS = [
+    candidate("noise 10 %", 0.3, 0.1, front=True, chosen=True),
+    candidate("noise <b>20 %</b>", 0.2, 0.4),
+    candidate("swap", math.inf, 0.0, failed="needs two strata"),
+]
+FRESH = {"risk": 0.31234567, "loss": 0.11}
+
+
+def test_an_exploration_says_what_was_chosen_and_whether_it_holds() -> None:
+    page = explore_report(ROWS, fresh=FRESH, holds=True)
+    assert "Chosen: noise 10 %. Its risk holds on draws that were not used for choosing it." in page
+    assert "0.3123" in page
+    assert "does not hold" in explore_report(ROWS, fresh=FRESH, holds=False)
+
+
+def test_failures_are_named_and_texts_escaped() -> None:
+    page = explore_report(ROWS, fresh=FRESH, holds=True)
+    assert "Failed: swap: needs two strata" in page
+    assert "<b>20 %</b>" not in page
+    assert "&lt;b&gt;20 %&lt;/b&gt;" in page
+    assert "nan" not in page.lower().split("<body")[1].split("data:image")[0]
+
+
+def test_without_a_candidate_no_plan_was_written() -> None:
+    rows = [{**row, "chosen": False} for row in ROWS]
+    assert "No candidate keeps to the risk that is allowed; no plan was written." in explore_report(
+        rows, fresh=None, holds=False
+    )
+
+
+GAME = {
+    "game": {"ann": ["hide", "show"], "b<o>b": ["hide", "show"]},
+    "payoff": [
+        {"played": ["hide", "hide"], "values": [1, 1]},
+        {"played": ["hide", "show"], "values": [0, 0]},
+        {"played": ["show", "hide"], "values": [0, 0]},
+        {"played": ["show", "show"], "values": [2, 2]},
+    ],
+}
+
+
+def test_a_game_shows_its_payoffs_and_equilibria() -> None:
+    page = game_report(analyse(game_file(GAME, owner="g.toml")))
+    assert "2, 2 *" in page  # a star marks a pure equilibrium
+    assert "1, 1 *" in page
+    assert "0, 0 *" not in page
+    assert "correlated, fairest" in page
+    assert "b<o>b" not in page
+    assert "b&lt;o&gt;b" in page
+
+
+def test_repeated_play_and_the_question_have_their_places() -> None:
+    table = {
+        **GAME,
+        "coprivacy": {"asker": "ann", "asks": {"b<o>b": "show"}, "helps": {"b<o>b": "show"}},
+        "repeated": {"discounts": ["1/2"]},
+    }
+    page = game_report(analyse(game_file(table, owner="g.toml")))
+    assert "The game is coprivate" in page
+    assert "Played again and again" in page
+    assert "<td" in page
+
+
+def test_three_players_are_listed_profile_by_profile() -> None:
+    page = game_report(
+        analyse(game_file({"model": {"name": "vehicular", "vehicles": 3, "threshold": 2}}, owner="g.toml"))
+    )
+    assert "All profiles." in page
