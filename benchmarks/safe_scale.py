@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from benchmarks.harness import ProcessorClock
 from reticent.base import clock
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
@@ -61,18 +62,6 @@ def generated_file(n: int, seed: int = 0) -> Microdata:
     codes = generated_codes(n, seed)
     frame = pl.DataFrame({name: codes[:, at] for at, name in enumerate(NAMES)})
     return Microdata.of(frame, Schema(tuple(Variable(name, role=Role.KEY) for name in NAMES)))
-
-
-class ProcessorClock:
-    """Processor seconds, so that other work on the machine does not count."""
-
-    def now(self) -> float:
-        """Seconds of this process."""
-        return time.process_time()
-
-    def nodes(self, seconds: float) -> int | None:
-        """Not used here."""
-        return None
 
 
 @dataclass

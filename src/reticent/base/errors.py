@@ -7,6 +7,7 @@
     │   └── AdditivityError       totals that are not the sums of their parts    exit 3
     ├── InfeasibleError           no result can satisfy the demands              exit 4
     ├── NotProtectedError         the attacker found exposed cells or records    exit 5
+    │   └── OutOfTime             the time limit passed before anything was safe exit 5
     ├── SolverError               the solver failed or returned nonsense         exit 6
     ├── OptionalDependencyError   an extra is not installed                      exit 7
     └── Cancelled                 the user stopped the work                      exit 130
@@ -124,6 +125,10 @@ class NotProtectedError(ReticentError):
     def __init__(self, message: str, *, exposed: int = 0) -> None:
         super().__init__(message)
         self.exposed = exposed
+
+
+class OutOfTime(NotProtectedError):
+    """The time limit passed before a result was found and attacked: what nobody has attacked is not published."""
 
 
 class SolverError(ReticentError):

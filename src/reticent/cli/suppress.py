@@ -24,7 +24,9 @@ def suppress(
     file: Path = typer.Argument(..., help="A JJ file."),
     method: str = typer.Option("heuristic", help="heuristic, optimal, modular, hypercube, elimination or network."),
     cost: str = typer.Option("own", help="own (the file's), unity, value, log, power or distance."),
-    time_limit: float = typer.Option(60.0, help="Seconds; the best found until then is the answer."),
+    time_limit: float = typer.Option(
+        60.0, help="Seconds, the audit included; the best safe pattern found by then is the answer."
+    ),
     json_out: Path | None = JSON,
 ) -> None:
     """Choose the cells to hide so that no unsafe cell can be undone, at the least cost."""

@@ -173,7 +173,7 @@ class ProtectSection(Parameters):
     called: ClassVar[str] = "[protect]"
     method: str | None = field(default=None, metadata={"help": "how to protect; none: heuristic"})
     cost: str = "value"
-    time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds"})
+    time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds, the audit included"})
     accept_exposed: bool = False
     insiders: Insiders = field(
         default="exact",

@@ -15,6 +15,7 @@ from reticent.solve.model import LinearModel, Solution, Status
 
 # The number of threads is a property of the whole process in HiGHS: mixing values makes later runs fail silently.
 THREADS = 1
+_LEAST = 1e-3  # seconds: less is no time to stop in
 _ALGORITHMS = {"primal": ("simplex", 4), "dual": ("simplex", 1), "interior": ("ipm", 0), "choose": ("choose", 0)}
 
 _STATUS = {
@@ -121,18 +122,32 @@ class HighsSession:
         self._check(self._highs.clearSolver(), "clearing the solver")
 
     def solve(self, *, time_limit: float = math.inf) -> Solution:
-        """Solve from the last basis; `time_limit` in seconds."""
-        self._limit(time_limit)
-        self._check(self._highs.run(), "the solve")
-        name = str(self._highs.getModelStatus().name)
+        """Solve from the last basis; `time_limit` in seconds.
+
+        The deadline of the work around it (`base.clock`) counts as well: when it passes, `OutOfTime` is raised.
+        """
+        name = self._run(time_limit)
         if name == "kUnboundedOrInfeasible":
             self._option("presolve", "off")
-            self._check(self._highs.run(), "the solve")
-            name = str(self._highs.getModelStatus().name)
+            name = self._run(time_limit)
         status = _STATUS.get(name, Status.FAILED)
         if status is Status.FAILED:
             raise SolverError(f"HiGHS: the solve ended as {name}.")
         return self._solution(status)
+
+    def _run(self, time_limit: float) -> str:
+        """The solver's word for how it ended."""
+        while True:
+            clock.check()
+            self._limit(time_limit)
+            self._check(self._highs.run(), "the solve")
+            name = str(self._highs.getModelStatus().name)
+            if name != "kTimeLimit":
+                return name
+            clock.check()
+            if self._is_mip or math.isfinite(time_limit):
+                return name
+            # stopped by a deadline that has not passed by the clock in use (processor time): on from this basis
 
     def _limit(self, seconds: float) -> None:
         nodes = clock.current().nodes(seconds)
@@ -140,6 +155,7 @@ class HighsSession:
             self._option("time_limit", math.inf)
             self._option("mip_max_nodes", nodes)
             return
+        seconds = min(seconds, max(clock.left(), _LEAST))
         # HiGHS's clock runs on over the solves of one session, so the limit is counted from what it shows now.
         self._option("time_limit", self._highs.getRunTime() + seconds if math.isfinite(seconds) else math.inf)
 

@@ -4,6 +4,7 @@ A method hides cells, or exchanges their values. Whatever it does, the outcome i
 """
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Protocol, runtime_checkable
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reticent.base import clock
 from reticent.base.arrays import Floats, Mask, Words
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
@@ -42,9 +44,10 @@ from reticent.tables.perturb.small_counts import SmallCountRounding, round_small
 from reticent.tables.perturb.successive import cube_of, round_successively, successive_bounds
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
-from reticent.tables.suppression import SUPPRESSION_METHODS
+from reticent.tables.suppression import SUPPRESSION_METHODS, Suppression
 from reticent.tables.suppression.elimination import inner_vectors
 
+_AGAIN = 2.0  # times as long as the method's own proof took, that is kept for the same proof once more
 MAX_INTERVALS = 30_000
 
 
@@ -356,9 +359,7 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, judged: bool = Fals
     `judged` says that rules were asked which cells are unsafe; without, exchanged values guard every cell from exact disclosure.
     """
     if outcome.values is None:
-        # beyond this size exact ends would take longer than the search; what is needed is proved all the same
-        mode = "intervals" if int(outcome.hidden.sum()) <= MAX_INTERVALS else "certify"
-        return audit(reconciled(problem, outcome.hidden), outcome.hidden, mode=mode, progress=progress)
+        return _attack_hidden(reconciled(problem, outcome.hidden), outcome, progress)
     if outcome.low is None or outcome.high is None:
         raise ParameterError("attack: a method that exchanges values must say what can be concluded from them.")
     if outcome.additive:
@@ -373,6 +374,16 @@ def attack(problem: SuppressionProblem, outcome: Outcome, *, judged: bool = Fals
     if outcome.candidates is None:
         return found
     return replace(found, exposed=found.exposed | too_few_candidates(problem, outcome.candidates)[found.cells])
+
+
+def _attack_hidden(problem: SuppressionProblem, outcome: Outcome, progress: Progress) -> Audit:
+    """Exact ends where the table is not too large for them and there is time; what is needed is proved in any case."""
+    limit = clock.deadline()
+    if int(outcome.hidden.sum()) <= MAX_INTERVALS:
+        before = outcome.audit.seconds if isinstance(outcome, Suppression) and outcome.audit is not None else 0.0
+        with clock.within(math.inf if limit is None else limit.earliest - _AGAIN * before):
+            return audit(problem, outcome.hidden, progress=progress)
+    return audit(problem, outcome.hidden, mode="certify", progress=progress)
 
 
 def _determined(problem: SuppressionProblem, outcome: Outcome, found: Audit) -> Mask:

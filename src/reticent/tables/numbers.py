@@ -3,12 +3,14 @@
 There are no codes, rules or records: the problem is judged already, and a cell is known by its number.
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base import clock
 from reticent.base.errors import NotProtectedError
 from reticent.base.plain import finite
 from reticent.base.progress import Progress, part, silent
@@ -24,6 +26,7 @@ from reticent.tables.perturb.rounding import Rounded, round_controlled, round_ra
 from reticent.tables.perturb.secrets import secret_for, secret_notes
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
+from reticent.tables.suppression import SuppressionMethod
 
 DIGITS = 9
 
@@ -174,10 +177,12 @@ def run_numbers(request: NumbersRequest, *, progress: Progress = silent) -> Prot
     """Protect and attack numbers; nothing is refused or written here."""
     method, problem = request.method, request.problem
     secret = secret_for(method, request.secret, test=request.test_secret)
-    found = method.protect(
-        problem, secret=secret, time_limit=request.time_limit, progress=part(progress, 0.0, 0.6)
-    )  # fmt: skip
-    judged = _attack(problem, found, part(progress, 0.6, 1.0))
+    hides = isinstance(method, SuppressionMethod) and request.time_limit > 0
+    with clock.until(clock.limited(request.time_limit, checks=1)) if hides else nullcontext():
+        found = method.protect(
+            problem, secret=secret, time_limit=request.time_limit, progress=part(progress, 0.0, 0.6)
+        )  # fmt: skip
+        judged = _attack(problem, found, part(progress, 0.6, 1.0))
     return ProtectedNumbers(problem, found, judged, method.name, secret_notes(secret))
 
 

@@ -1,20 +1,22 @@
 """The one road of tables: a request is made, judged, protected and attacked; nothing is refused or written here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from reticent.base import clock
 from reticent.base.arrays import Mask
-from reticent.base.errors import InfeasibleError, PlanError
+from reticent.base.errors import InfeasibleError, OutOfTime, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.data.published_table import PublishedTable
 from reticent.tables.attack import Audit
 from reticent.tables.attack.further import difference_note, sap_note, with_releases
 from reticent.tables.attack.inside import InsideAudit, audit_inside
-from reticent.tables.attack.insiders import Insider
+from reticent.tables.attack.insiders import Insider, single_respondents
 from reticent.tables.attack.insiders import insiders as find_insiders
 from reticent.tables.attack.noise import noise_note
 from reticent.tables.attack.sums import published_sums
@@ -35,19 +37,26 @@ from reticent.tables.methods import KeyedMethod, attack, caveat_of, keeps_noise
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.secrets import secret_for, secret_notes
 from reticent.tables.previous import hidden_before, previous_notes
+from reticent.tables.problem import SuppressionProblem
 from reticent.tables.release import as_published
 from reticent.tables.request import TableRequest, hides
 from reticent.tables.responses import JudgedRequest, ResponseTables, judged_responses
 from reticent.tables.result import ProtectedTable
 from reticent.tables.sum_judge import judged_sums
+from reticent.tables.suppression import SuppressionMethod
 from reticent.tabulation.joint import tie_rows
 from reticent.tabulation.responses import related, tie_notes
 from reticent.tabulation.tied_responses import Tie
 
+_LEAST_SHARE = 0.3  # of the time limit that the search has, however long the tables took to make
+_CHECKS = 2  # attacks on what a method has found: that of the public, and that of respondents
 _INSIDE_SHARE = 0.25  # of the time for the search, what the attack from inside may take where it only informs
 SUMS_NOT_JUDGED = (
     "Not judged: whether one respondent stands in several hidden cells whose sum follows from the published ones; "
     "a finished table does not say who is in a cell."
+)
+NOT_EXACT = (
+    "The table is large, or its time was up: ends of intervals are what was proved reachable, not the exact ends."
 )
 NOTHING_ASKED = "Not judged: no rule says which cells are unsafe, and none is declared to be; so nothing was protected."
 ONLY_EXACTLY = (
@@ -58,18 +67,37 @@ ONLY_EXACTLY = (
 def run_request(request: TableRequest, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:
     """Make, judge, protect and attack the tables of a request: one result, or with `apart` one for each response."""
     secret = secret_for(request.method, request.secret, test=request.test_secret)
+    started = clock.peek()
     found = judged_responses(request, secret, part(progress, 0.0, 0.3))
+    made = clock.peek() - started
     groups = related(found.names, found.ties) if request.apart else [list(found.names)]
     results: dict[str, ProtectedTable] = {}
     for at, group in enumerate(groups):
         span = (0.3 + 0.7 * at / len(groups), 0.3 + 0.7 * (at + 1) / len(groups))
         own = [tie for tie in found.ties if set(tie.relation.names) & set(group)]
         members = list(dict.fromkeys((*group, *(name for tie in own for name in tie.relation.names))))
-        result = _run_group(request, found, members, own, secret, part(progress, *span))
+        with _limited(request, made if at == 0 else 0.0) as limit:
+            asked = replace(request, time_limit=limit)
+            result = _run_group(asked, found, members, own, secret, part(progress, *span))
         if not request.apart:
             return (result,)
         results.update(zip(members, result.by_response(), strict=True))
     return tuple(results[name] for name in found.names)
+
+
+@contextmanager
+def _limited(request: TableRequest, made: float) -> Iterator[float]:
+    """The seconds that are left when the tables are made, and for suppression one deadline for all that comes.
+
+    However long the tables took, the search has a part of the time. Each set of related responses has its own.
+    """
+    seconds = request.time_limit
+    if not isinstance(request.method, SuppressionMethod) or not seconds > 0:
+        yield seconds
+        return
+    seconds = max(_LEAST_SHARE * seconds, seconds - made)
+    with clock.until(clock.limited(seconds, checks=_CHECKS)):
+        yield seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +132,12 @@ def _run_group(
 ) -> ProtectedTable:
     """Protect and attack one response by itself, or related ones together."""
     progress(0.0, "judging the cells")
+    started = clock.peek()
     responses = [found.responses[name] for name in members]
     notes = [*secret_notes(secret), *(note for one in responses for note in one.notes), *tie_notes(ties)]
     case = _alone(request, responses[0], notes) if len(responses) == 1 else _together(request, responses, ties, notes)
-    return _protect(request, case, secret, progress)
+    left = max(_LEAST_SHARE * request.time_limit, request.time_limit - (clock.peek() - started))
+    return _protect(replace(request, time_limit=left), case, secret, progress)
 
 
 def _alone(request: TableRequest, one: ResponseTables, notes: Sequence[str]) -> _Case:
@@ -195,7 +225,7 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
     found = attack(seen, outcome, judged=case.asked, progress=part(progress, 0.7, 1.0))
     found, told = with_releases(judged.system, seen, outcome, found, request.releases)
     told += _further(request, case, outcome, secret)
-    sums = () if outcome.values is not None else published_sums(judged.problem, outcome.hidden)
+    sums = _published_sums(request, judged.problem, outcome)
     alone, inside = _from_inside(request, case, outcome, progress)
     progress(1.0, "done")
     return ProtectedTable(
@@ -204,6 +234,20 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
         method.name, (*_notes(request, case, outcome, found), *told), alone, inside, case.earlier, joint=case.joint,
         shown=case.shown, sums=sums, asked_inside=attacker.insiders,
     )  # fmt: skip
+
+
+def _published_sums(
+    request: TableRequest, problem: SuppressionProblem, outcome: Outcome
+) -> tuple[tuple[int, ...], ...]:
+    """The unsafe sums that are published; where the time is up, a method that searches until there are none has looked."""
+    if outcome.values is not None:
+        return ()
+    try:
+        return published_sums(problem, outcome.hidden)
+    except OutOfTime:
+        if not isinstance(request.method, SuppressionMethod):
+            raise
+        return ()
 
 
 def _further(request: TableRequest, case: _Case, outcome: Outcome, secret: Secret) -> tuple[str, ...]:
@@ -243,13 +287,27 @@ def _from_inside(
     if outcome.values is not None:
         return (), InsideAudit(attacker.coalition, True, 0, 0, (), judged=False)
     known = all(one.system.table.is_count or one.problem.respondent is not None for one in case.parts)
-    alone = tuple(find_insiders(problem, outcome.hidden))
+    alone = _exactly(request, problem, outcome)
     share = 1.0 if attacker.insiders == "protect" else _INSIDE_SHARE
-    closer = audit_inside(
-        problem, outcome.hidden, coalition=attacker.coalition, progress=part(progress, 0.95, 1.0),
-        time_limit=share * request.time_limit,
-    )  # fmt: skip
+    try:
+        closer = audit_inside(
+            problem, outcome.hidden, coalition=attacker.coalition, progress=part(progress, 0.95, 1.0),
+            time_limit=min(share * request.time_limit, clock.left()),
+        )  # fmt: skip
+    except OutOfTime:  # before the first of them had a try
+        who = single_respondents(problem)[outcome.hidden]
+        closer = InsideAudit(attacker.coalition, True, 0, max(1, len(np.unique(who[who >= 0]))), ())
     return alone, replace(closer, judged=known)
+
+
+def _exactly(request: TableRequest, problem: SuppressionProblem, outcome: Outcome) -> tuple[Insider, ...]:
+    """Who finds another cell exactly; where the time is up, a method that keeps them from it has looked itself."""
+    try:
+        return tuple(find_insiders(problem, outcome.hidden))
+    except OutOfTime:
+        if not (isinstance(request.method, SuppressionMethod) and request.method.singletons):
+            raise
+        return ()
 
 
 def _notes(request: TableRequest, case: _Case, outcome: Outcome, found: Audit) -> tuple[str, ...]:
@@ -261,7 +319,7 @@ def _notes(request: TableRequest, case: _Case, outcome: Outcome, found: Audit) -
     if outcome.values is None and not table.from_records:
         said += (SUMS_NOT_JUDGED,)
     if outcome.values is None and not found.exact:
-        said += ("The table is large: ends of intervals are what was proved reachable, not the exact ends.",)
+        said += (NOT_EXACT,)
     caveat = caveat_of(request.method, counts=all(one.system.table.is_count for one in case.parts))
     said += (caveat,) if caveat else ()
     if outcome.noise or not outcome.additive:

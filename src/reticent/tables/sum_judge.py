@@ -33,6 +33,7 @@ class RespondentSums:
     rules: tuple[Rule, ...]
     _below: dict[tuple[int, int, int], Mask] = field(default_factory=dict, repr=False)
     _within: dict[int, NDArray[np.int64]] = field(default_factory=dict, repr=False)
+    _judged: dict[Group, bool] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _home(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -46,6 +47,12 @@ class RespondentSums:
 
     def unsafe(self, groups: Sequence[Group]) -> Mask:
         """Which groups of cells have an unsafe sum. Groups whose cells overlap are no sums of a table, and pass."""
+        # a search asks for much the same sums again and again
+        new = [group for group in dict.fromkeys(groups) if group not in self._judged]
+        self._judged.update(zip(new, self._unsafe(new).tolist(), strict=True))
+        return np.array([self._judged[group] for group in groups], dtype=bool)
+
+    def _unsafe(self, groups: Sequence[Group]) -> Mask:
         found = np.zeros(len(groups), dtype=bool)
         own = [at for at, group in enumerate(groups) if max(group) < self.system.table.n_cells]
         if not own or not self.rules:

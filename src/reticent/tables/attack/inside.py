@@ -125,25 +125,24 @@ def audit_inside(
     findings: list[InsideFinding] = []
     groups = _groups(own, labels)
     total = len(own) + sum(math.comb(len(g), size) for g in groups for size in range(2, coalition + 1))
-    attacked, deadline, late = 0, clock.now() + time_limit, False
-    for members in itertools.islice(_coalitions(own, groups, coalition), limit):
-        late = clock.now() > deadline
-        if late:
-            break
-        attacked += 1
-        known = _known_to(members, who, partners)
-        known = known[hidden[known]]
-        if len(known) == 0:
-            continue
-        if attacked % 20 == 0:
-            progress(attacked / min(limit, total), "attacking from inside")
-        near = hidden & np.isin(labels, labels[known])
-        group = frozenset(members)
-        for found in _find(asked, near, known, members, wanted, anyway):
-            # what a smaller coalition finds is not repeated, unless the larger one has it exactly
-            if not any(smaller < group and (exact or not found.exact) for smaller, exact in seen.get(found.cell, ())):
-                seen.setdefault(found.cell, []).append((group, found.exact))
-                findings.append(found)
+    attacked, deadline, late = 0, clock.now() + time_limit, True
+    with clock.within(deadline):
+        for members in itertools.islice(_coalitions(own, groups, coalition), limit):
+            if clock.now() > deadline:
+                break
+            if attacked % 20 == 19:
+                progress(attacked / min(limit, total), "attacking from inside")
+            known = _known_to(members, who, partners)
+            known = known[hidden[known]]
+            near, group = hidden & np.isin(labels, labels[known]), frozenset(members)
+            for found in _find(asked, near, known, members, wanted, anyway) if len(known) else ():
+                # what a smaller coalition finds is not repeated, unless the larger one has it exactly
+                if not any(less < group and (exact or not found.exact) for less, exact in seen.get(found.cell, ())):
+                    seen.setdefault(found.cell, []).append((group, found.exact))
+                    findings.append(found)
+            attacked += 1
+        else:
+            late = False
     left_out = total - attacked if late or attacked == limit else 0
     return InsideAudit(coalition, levels, attacked, left_out, tuple(findings))
 
@@ -229,6 +228,7 @@ class Breaches:
         labels = problem.relations.components(hidden)
         own = _own_cells(self._who, self._partners, hidden)
         for members in _coalitions(own, _groups(own, labels), problem.coalition, least=self._least):
+            clock.check()
             # what is published of their cells they know as well, and would if it were hidden
             known = _known_to(members, self._who, self._partners)
             if not hidden[known].any() or any(

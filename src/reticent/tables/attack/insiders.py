@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from reticent.base import clock
 from reticent.base.arrays import Ints, Mask
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
@@ -51,6 +52,7 @@ def insiders(
     names, starts = np.unique(who[own], return_index=True)
     found: list[Insider] = []
     for respondent, known in zip(names.tolist(), np.split(own, starts[1:]), strict=True):
+        clock.check()
         learned = algebra.learned(known, settle=settle)
         if learned is None:
             learned = public.learned(known)
@@ -148,6 +150,7 @@ class _Algebra:
             # what moves with a known cell only is known for certain
             doubtful &= ~(public & np.isin(at, leaders))
         for movement in self._held_in(groups) if doubtful.any() else []:
+            clock.check()
             vectors = self._with_released(movement)
             moved = _combine(vectors[:, at], _vanishing(vectors[:, leaders])[0]) != 0
             stays, doubtful = stays & ~moved, doubtful & ~moved

@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -135,7 +136,8 @@ def _side_by_side(
     with ThreadPoolExecutor(count, thread_name_prefix="attack") as pool:
         # the heaviest first, so that no long one is left to the end
         order = sorted(range(len(pieces)), key=lambda at: -pieces[at].weight)
-        futures = {pool.submit(work, pieces[at], tick): at for at in order}
+        # each piece in a copy of this context: the deadline of the run holds in its threads too
+        futures = {pool.submit(copy_context().run, work, pieces[at], tick): at for at in order}
         waiting = set(futures)
         done = 0.0
         try:

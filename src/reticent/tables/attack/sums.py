@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from reticent.base import clock
 from reticent.base.arrays import Mask
 from reticent.data.relations import Relations
 from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
@@ -59,6 +60,7 @@ def _from_rows(problem: SuppressionProblem, reduced: Reduced) -> Iterator[Group]
         if leader >= 0:
             cells_of.setdefault((leader, sign), []).append(cell)
     for row in _rows(reduced.relations):
+        clock.check()
         for side in (1, -1):
             if len(row) > _LONGEST or any(side * factor not in (1, -1) for factor in row.values()):
                 continue
@@ -123,6 +125,7 @@ def _triples(
     cells: list[int], keys: list[tuple[int, ...]], places: dict[tuple[int, ...], list[int]], unsafe: list[int]
 ) -> Iterator[Group]:
     for one in unsafe:
+        clock.check()
         for two in range(len(cells)):
             if two != one and any(keys[one]) and any(keys[two]):
                 for three in places.get(_opposite(keys[one], keys[two]), ()):

@@ -22,19 +22,20 @@ def clean(problem: SuppressionProblem, pattern: Mask, cost: Floats, *, until: fl
     )
     secondaries = np.flatnonzero(pattern & problem.candidates)
     order = secondaries[np.argsort(-cost[secondaries], kind="stable")]
-    for cell in order.tolist():
-        if clock.now() > until:
-            break
-        if not pattern[cell]:
-            continue  # went with a dearer one
-        trial = _without(problem, pattern, hidden_in, cell)
-        if trial is None:
-            continue
-        dropped = np.flatnonzero(pattern & ~trial)
-        if _still_safe(problem, pattern, trial, cell, singletons):
-            pattern = trial
-            for gone in dropped.tolist():
-                hidden_in[rows[indptr[gone] : indptr[gone + 1]]] -= 1
+    with clock.within(until):
+        for cell in order.tolist():
+            if clock.now() > until:
+                break
+            if not pattern[cell]:
+                continue  # went with a dearer one
+            trial = _without(problem, pattern, hidden_in, cell)
+            if trial is None:
+                continue
+            dropped = np.flatnonzero(pattern & ~trial)
+            if _still_safe(problem, pattern, trial, cell, singletons):
+                pattern = trial
+                for gone in dropped.tolist():
+                    hidden_in[rows[indptr[gone] : indptr[gone + 1]]] -= 1
     return pattern
 
 

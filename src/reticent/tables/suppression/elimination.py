@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.base import clock
 from reticent.base.errors import ParameterError
 from reticent.data.relations import Relations
 from reticent.kernels.elimination import PRIME
@@ -38,15 +39,20 @@ class Elimination(SuppressionMethod):
         public = _Published([vectors[c] for c in np.flatnonzero(problem.primary).tolist()])
         pattern = problem.forced.copy()
         for known in equations + [vectors[cell] for cell in first.tolist()]:
+            clock.check()
             public.publish(public.reduce(known))
         for number, cell in enumerate(order.tolist()):
             if number % 200 == 0:
                 engine.say("eliminating")
+            if number % 10 == 0 and clock.left() < 0:
+                pattern[order[number:]] = True  # what nobody has looked at yet is not published
+                break
             rest = public.reduce(vectors[cell])
             if rest and public.reveals(rest):
                 pattern[cell] = True
             else:
                 public.publish(rest)
+        engine.under_way = pattern
         engine.complete(pattern)
 
 

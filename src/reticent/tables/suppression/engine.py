@@ -4,13 +4,14 @@ Every pattern is judged by the attacker (`certify`); what it finds comes back as
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from reticent.base import clock
 from reticent.base.arrays import Floats, Mask
-from reticent.base.errors import InfeasibleError, NotProtectedError
+from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.solve.model import Status
 from reticent.tables.attack.inside import Breaches
@@ -26,6 +27,9 @@ from reticent.tables.suppression.watch import EXACT_INSIDERS, Watch, serve_all
 _LARGE = 1_000  # cells from which rounds of cuts take long
 _FEW = 4  # primaries that fail, up to which a way for each is looked for instead of further cuts
 _CROWDED = 0.15  # share of primaries from which on many of them are served at once
+_SLACK = 0.1  # of the whole time by which a step of the search may be late
+_MOST_RESERVED = 0.4  # of the whole time that may be kept for the attacks on what was found
+_ROOMY = 1.2  # how many times as long as the slowest attack so far one to come is thought to be
 _ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, ways are found quickly
 
 
@@ -42,21 +46,12 @@ class Findings:
         return not self.demands
 
 
-def last_moment(end: float, seconds: float) -> float:
-    """When to give up although nothing safe was found: a limit of some seconds may be passed tenfold, and by a minute."""
-    return end + 9.0 * max(seconds, 0.0) + 60.0
-
-
-def out_of_time(what: str) -> NotProtectedError:
-    """The error of a search that passed its last moment."""
-    return NotProtectedError(
-        f"Suppression: the time limit is passed tenfold and {what}; nothing may be published. Give more time, use "
-        "method = hypercube, or ask for less (insiders, coalition, minimum_together)."
-    )
-
-
 class Engine:
-    """One search on one problem; `best` is the cheapest safe pattern so far, `bound` a proved lower bound."""
+    """One search on one problem; `best` is the cheapest safe pattern so far, `bound` a proved lower bound.
+
+    `stop` is when the search ends: so long before its `deadline` that what it found can still be attacked as often as it
+    will be. `under_way` is a pattern that is being completed, for those who go on when the search is over.
+    """
 
     def __init__(
         self,
@@ -85,7 +80,9 @@ class Engine:
         self._attacked: tuple[Mask, list[Demand]] | None = None
         self._progress = progress
         self._started = clock.now()
-        self._last = last_moment(deadline, deadline - self._started)
+        self.stop = clock.Deadline(deadline)
+        self.under_way: Mask | None = None
+        self._slowest = 0.0
 
     def without_integrality(self, deadline: float) -> "Engine":
         """The same search against an attacker who does not know that values are whole."""
@@ -155,20 +152,25 @@ class Engine:
 
     def relax_and_cut(self, *, until: float, rounds: int = 50) -> Mask | None:
         """Tighten the relaxation; its support is returned once it is safe."""
-        for _ in range(rounds):
-            start = clock.now()
-            x = self.master.relax()
-            seconds = clock.now() - start
-            self.say("tightening the bound")
-            support = x > 1e-6
-            verdict = self.judge(support, x, until=until)
-            if verdict.safe:
-                return support
-            if not verdict.cuts or clock.now() > until:
-                break
-        if verdict.cuts and seconds < 0.05 * self.left():
-            self.master.relax()  # what comes next is guided by the relaxation: let it know the last cuts
+        with clock.within(until + self.slack()):
+            for _ in range(rounds):
+                start = clock.now()
+                x = self.master.relax()
+                seconds = clock.now() - start
+                self.say("tightening the bound")
+                support = x > 1e-6
+                verdict = self.judge(support, x, until=until)
+                if verdict.safe:
+                    return support
+                if not verdict.cuts or clock.now() > until:
+                    break
+            if verdict.cuts and seconds < 0.05 * self.left():
+                self.master.relax()  # what comes next is guided by the relaxation: let it know the last cuts
         return None
+
+    def slack(self) -> float:
+        """How much later than it should a step may end: its last round is mostly worth its time."""
+        return _SLACK * (self.deadline - self._started)
 
     def narrow(self, share: float) -> Mask:
         """Cells that the relaxation does not want: unused and too dear by more than a share of the average cost."""
@@ -180,6 +182,13 @@ class Engine:
     def integer_rounds(self, fixed_out: Mask | None, *, until: float, gap: float, rounds: int) -> Floats | None:
         """Integer patterns of the master until one is safe (then offered) or time is up; the last one is returned."""
         last: Floats | None = None
+        with clock.within(until + self.slack()):
+            for found in self._integer_patterns(fixed_out, until=until, gap=gap, rounds=rounds):
+                last = found
+        return last
+
+    def _integer_patterns(self, fixed_out: Mask | None, *, until: float, gap: float, rounds: int) -> Iterator[Floats]:
+        last: Floats | None = None
         for _ in range(rounds):
             left = until - clock.now()
             if left <= 0 and last is not None:
@@ -190,10 +199,13 @@ class Engine:
                 found = self.master.integer(time_limit=max(0.5, left / 2), relative_gap=gap)
             if not found.feasible:
                 # no time for the programme: what satisfies its rows greedily is still a start
-                return last if last is not None else self.master.greedy(self.problem.forced).astype(np.float64)
+                if last is None:
+                    yield self.master.greedy(self.problem.forced).astype(np.float64)
+                return
             if fixed_out is None:
                 self.master.bound = max(self.master.bound, found.bound)
             last = found.values
+            yield last
             self.say("choosing cells")
             simple = self.master.add_simple_rows(last)
             verdict = self.judge(last > 0.5, until=until)
@@ -202,7 +214,6 @@ class Engine:
                 break
             if self._few(verdict.demands) or (not simple and not verdict.cuts):
                 break
-        return last
 
     def complete(self, pattern: Mask, *, give_up: float = math.inf, cut_rounds: int = 12) -> Mask:
         """Hide further cells until the pattern is safe (it ends: the pattern grows) or dearer than `give_up`.
@@ -213,24 +224,33 @@ class Engine:
         if self.best is None and self.crowded:
             return self.route_all(pattern)
         end = clock.now() + max(3.0, 0.25 * self.left())
+        self.under_way = pattern
+        with clock.within(end + self.slack()):
+            if self._completed_by_cuts(pattern, end, give_up=give_up, cut_rounds=cut_rounds):
+                return self.under_way
+        # with a safe pattern at hand there is no need to force this one
+        return self.under_way if self.best is not None else self.route_all(self.under_way)
+
+    def _completed_by_cuts(self, pattern: Mask, end: float, *, give_up: float, cut_rounds: int) -> bool:
+        """Let the pattern under way grow by cuts; whether it needs nothing more, or is too dear."""
         rounds = 0
         while float(self.cost[pattern].sum()) < give_up:
             self.say("completing the pattern")
             if rounds >= cut_rounds or clock.now() > end:
-                # with a safe pattern at hand there is no need to force this one
-                return pattern if self.best is not None else self.route_all(pattern)
+                return False
             rounds += 1
             demands = self.missing(pattern)
             if not demands:
                 self.offer(pattern)
-                break
+                return True
             if self.best is None and self._few(demands):
-                return self.route_all(pattern)
+                return False
             self.master.add_simple_rows(pattern.astype(np.float64))
             self.judge(pattern, until=end)
             found = self.master.integer(time_limit=max(1.0, self.left() / 20), relative_gap=5e-3, fixed_in=pattern)
             pattern = pattern | (found.values > 0.5 if found.feasible else self.master.greedy(pattern))
-        return pattern
+            self.under_way = pattern
+        return True
 
     def route_all(self, pattern: Mask) -> Mask:
         """Route every demand that is not met, one after the other, each over what the earlier ones have hidden.
@@ -245,9 +265,9 @@ class Engine:
             pattern = serve_all(self.watch(), together, pattern, self.cost, until=until)
         while True:
             self.say("routing movements")
+            self.under_way = pattern
+            clock.check()
             start = clock.now()
-            if start > self._last:
-                raise out_of_time("the pattern is not safe yet")
             lost = self.missing(pattern)
             attack = clock.now() - start
             if not lost:
@@ -286,8 +306,17 @@ class Engine:
         """The demands that a pattern does not meet."""
         # a pattern often comes back at once, to be cut off or completed
         if self._attacked is None or not np.array_equal(self._attacked[0], pattern):
+            start = clock.peek()
             self._attacked = (pattern.copy(), self.watch().demands(pattern))
+            if not self._attacked[1]:
+                self._reserve(clock.peek() - start)
         return self._attacked[1]
+
+    def _reserve(self, seconds: float) -> None:
+        """Stop the search early enough for the attacks to come, each as long as the slowest so far."""
+        self._slowest = max(self._slowest, seconds)
+        most = _MOST_RESERVED * (self.deadline - self._started)
+        self.stop.bring_forward(self.deadline - min(most, _ROOMY * self.stop.checks * self._slowest))
 
     def watch(self) -> Watch:
         """A new look at a pattern that will grow."""

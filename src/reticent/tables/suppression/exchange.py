@@ -29,7 +29,8 @@ _DEPTH = 8  # descents without a new best after which the search goes back to th
 def exchange(engine: Engine, *, until: float) -> None:
     """Search by exchange, where the table is small enough for a tableau, and offer the safe patterns found."""
     if fits(engine.problem) and engine.problem.candidates.any() and engine.problem.primary.any():
-        _Search(engine).run(until)
+        with clock.within(until + engine.slack()):
+            _Search(engine).run(until)
 
 
 def fits(problem: SuppressionProblem) -> bool:

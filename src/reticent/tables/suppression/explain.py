@@ -100,7 +100,8 @@ def what_if(problem: SuppressionProblem, pattern: Mask, cell: int, *, time_limit
     changed = problem.with_status(frozen, CellStatus.FROZEN)
     deadline = clock.now() + time_limit
     try:
-        best = _repaired(changed, pattern & ~frozen, deadline)
+        with clock.until(clock.limited(time_limit)):
+            best = _repaired(changed, pattern & ~frozen, deadline)
     except InfeasibleError:
         return WhatIf(cell, False, (), (), before, before, str(explain_infeasible(changed)))
     after = float(problem.cost[best & ~problem.primary].sum())

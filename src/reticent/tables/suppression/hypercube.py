@@ -82,6 +82,7 @@ class Hypercube(SuppressionMethod):
         pattern = problem.forced.copy()
         needs = np.maximum(problem.upper_protection, problem.lower_protection)
         primaries = np.flatnonzero(problem.primary)
+        engine.under_way = pattern  # grows in place
         finder = CubeFinder(problem, engine.cost)
         for number, cell in enumerate(primaries[np.argsort(-needs[primaries], kind="stable")].tolist()):
             if number % 100 == 0:

@@ -172,6 +172,7 @@ class Master:
             if len(wrong) == 0:
                 break
             before = x.sum()
+            clock.check()
             for row in wrong.tolist():
                 part = slice(matrix.indptr[row], matrix.indptr[row + 1])
                 cells, coefs = matrix.indices[part], matrix.data[part]

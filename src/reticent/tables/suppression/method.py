@@ -7,7 +7,7 @@ import numpy as np
 
 from reticent.base import clock
 from reticent.base.arrays import Floats, Mask
-from reticent.base.errors import InfeasibleError, NotProtectedError, ParameterError
+from reticent.base.errors import InfeasibleError, NotProtectedError, OutOfTime, ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.cells import CellStatus
@@ -20,12 +20,14 @@ from reticent.tables.costs import costs_of
 from reticent.tables.guarantee import HIDDEN, NOT_DRAWN, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
-from reticent.tables.suppression.engine import Engine, last_moment, out_of_time
+from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.infeasible import explain_infeasible
 from reticent.tables.suppression.sums import Group, first_sums, in_cells, small_groups, with_sums
 
 _LARGE = 1_000  # cells of counts from which whole-number attacks are left to the end
 _FIRST_STEP = 0.7  # share of the time for the search before
+_FIRST_SHARE = 0.6  # of the time for the first search where sums are judged, too
+_CUT_OFF = 0.8  # share of its time after which a search has not ended by itself
 _LEAST_SECONDS = 1.0  # for a further search when the time is up: a pattern that is not safe is none
 _EARLIER = 0.1  # what a cell hidden in an earlier period costs, as a share
 
@@ -50,6 +52,21 @@ class Suppression(Outcome):
             f"<Suppression: {int(self.hidden.sum())} hidden cells, cost {self.cost:g}, bound {self.bound}, "
             f"{self.status}, {self.seconds:.1f} s>"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What one search is given: seconds, secret, cells hidden in an `earlier` period, and a safe pattern to `start` from.
+
+    One that is `hurried` completes what must be hidden, and looks for nothing cheaper.
+    """
+
+    seconds: float
+    progress: Progress
+    secret: Secret | None
+    earlier: Mask | None
+    start: Mask | None = None
+    hurried: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,54 +112,74 @@ class SuppressionMethod(Parameters):
             raise ParameterError(
                 f"{self.name}: time_limit must be more than 0 seconds, got {time_limit!r}. Give it at least 1."
             )
+        # what is found is attacked once more by itself, and once more without the sums
+        with clock.until(clock.limited(time_limit, checks=1 if problem.judge is None else 2)):
+            try:
+                return self._within_limit(problem, _Run(time_limit, progress, secret, earlier))
+            except OutOfTime as err:
+                raise out_of_time(self.name) from err
+
+    def _within_limit(self, problem: SuppressionProblem, run: _Run) -> Suppression:
+        """Search, and search again while unsafe sums of hidden cells are published."""
         groups = small_groups(problem, self.minimum_together) if self.minimum_together else []
         groups = list(dict.fromkeys([*groups, *first_sums(problem)]))
-        end = clock.now() + time_limit
-        last = last_moment(end, time_limit)
-        first = found = self._with_sums(problem, groups, time_limit, progress, secret, earlier)
+        start = clock.now()
+        end = start + run.seconds
+        # sums come to light with a pattern: what they ask for takes a part of the time, and so does looking for them
+        share = 1.0 if problem.judge is None else _FIRST_SHARE
+        first = found = self._with_sums(problem, groups, replace(run, seconds=share * run.seconds))
+        searched = clock.peek() - start
         while new := [group for group in published_sums(problem, found.hidden) if group not in groups]:
-            if clock.now() > last:
-                raise out_of_time(f"{len(new)} unsafe sums of hidden cells are known")
+            clock.check()
             groups += new
             # in large tables, and when the time is up, what is hidden stays hidden: to search again would take as long as
             # before, and a pattern that only grows comes to an end
-            large = problem.n_cells > _LARGE or clock.now() >= end
+            left = end - clock.now()
+            hurried = left < searched
+            large = problem.n_cells > _LARGE or hurried
             kept = problem.with_status(found.hidden & problem.candidates, CellStatus.SECONDARY) if large else problem
-            left = max(_LEAST_SECONDS, end - clock.now())
-            found = self._with_sums(kept, groups, left, progress, secret, earlier)
+            found = self._with_sums(kept, groups, replace(run, seconds=max(_LEAST_SECONDS, left), hurried=hurried))
             if large:
                 found = replace(found, bound=first.bound, status="feasible")
+        if searched >= _CUT_OFF * share * run.seconds and share < 1:
+            found = self._continued(
+                problem, groups, replace(run, seconds=end - clock.peek(), start=found.hidden), found
+            )
         if not groups:
             return found
         final = audit(problem, found.hidden, mode="certify")
         return replace(found, audit=final, facts={**found.facts, "sums": groups}, seconds=first.seconds)
 
-    def _with_sums(
-        self,
-        problem: SuppressionProblem,
-        groups: list[Group],
-        time_limit: float,
-        progress: Progress,
-        secret: Secret | None,
-        earlier: Mask | None,
+    def _continued(
+        self, problem: SuppressionProblem, groups: list[Group], run: _Run, found: Suppression
     ) -> Suppression:
-        """A pattern that keeps the sums of some groups of cells unknown, too; over the cells alone."""
-        n = problem.n_cells
-        before = None if earlier is None else np.concatenate((earlier, np.zeros(len(groups), dtype=bool)))
+        """Something better, found from a pattern that is safe, sums included; else the same."""
+        if run.seconds < _LEAST_SECONDS or found.status == "optimal":
+            return found
         try:
-            found = self._protect(with_sums(problem, groups), time_limit, progress, secret, before)
+            with clock.until(clock.Deadline(clock.peek() + run.seconds)):
+                again = self._with_sums(problem, groups, run)
+                better = again.cost < found.cost and not published_sums(problem, again.hidden)
+        except OutOfTime:
+            clock.check()
+            return found
+        return again if better else found
+
+    def _with_sums(self, problem: SuppressionProblem, groups: list[Group], run: _Run) -> Suppression:
+        """A pattern that keeps the sums of some groups of cells unknown, too; over the cells alone."""
+        n, sums = problem.n_cells, np.zeros(len(groups), dtype=bool)
+        run = replace(
+            run,
+            earlier=None if run.earlier is None else np.concatenate((run.earlier, sums)),
+            start=None if run.start is None else np.concatenate((run.start, ~sums)),
+        )
+        try:
+            found = self._protect(with_sums(problem, groups), run)
         except InfeasibleError as err:
             raise in_cells(err, n, groups) from err
         return replace(found, hidden=found.hidden[:n])
 
-    def _protect(
-        self,
-        problem: SuppressionProblem,
-        time_limit: float,
-        progress: Progress,
-        secret: Secret | None,
-        earlier: Mask | None,
-    ) -> Suppression:
+    def _protect(self, problem: SuppressionProblem, run: _Run) -> Suppression:
         problem.check_attainable()
         if (problem.insider_levels or problem.coalition > 1) and not self.singletons:
             raise ParameterError(
@@ -151,28 +188,42 @@ class SuppressionMethod(Parameters):
             )
         started = clock.now()
         cost = costs_of(problem, self.cost, power=self.power)
-        steered = cost if earlier is None else np.where(earlier, _EARLIER * cost, cost)
+        steered = cost if run.earlier is None else np.where(run.earlier, _EARLIER * cost, cost)
         engine = Engine(
             problem,
             steered,
-            deadline=started + time_limit,
+            deadline=started + run.seconds,
             singletons=self.singletons and has_single_respondents(problem),
-            rng=as_secret(secret if secret is not None else 0).stream("suppression"),
-            progress=part(progress, 0.0, 0.9),
+            rng=as_secret(run.secret if run.secret is not None else 0).stream("suppression"),
+            progress=part(run.progress, 0.0, 0.9),
         )
         try:
-            if problem.whole.any() and problem.n_cells > _LARGE:
-                self._search_in_two_steps(engine, started + _FIRST_STEP * time_limit)
-            else:
-                self._search(engine)
-            if engine.best is None:
-                engine.complete(problem.forced)
-            if engine.bound == 0 and engine.left() > 0:
-                engine.master.relax()  # methods that do not look for a bound get the simple one
+            self._find(engine, run, started + _FIRST_STEP * run.seconds)
         except InfeasibleError as err:
-            raise explain_infeasible(problem) from err
-        assert engine.best is not None
-        return _conclude(self, engine, cost, earlier is None, started, part(progress, 0.9, 1.0))
+            raise _explained(problem, err) from err
+        return _conclude(self, engine, cost, run.earlier is None, started, part(run.progress, 0.9, 1.0))
+
+    def _find(self, engine: Engine, run: _Run, first_step: float) -> None:
+        """Search until it is time to stop. What is safe then counts; else the pattern under way is made safe, if it can be."""
+        problem = engine.problem
+        try:
+            with clock.until(engine.stop):
+                if run.start is not None and not engine.missing(run.start):
+                    engine.offer(run.start)
+                if run.hurried:
+                    engine.complete(problem.forced)
+                elif problem.whole.any() and problem.n_cells > _LARGE:
+                    self._search_in_two_steps(engine, first_step)
+                else:
+                    self._search(engine)
+                if engine.best is None:
+                    engine.complete(problem.forced)
+                if engine.bound == 0 and engine.left() > 0:
+                    engine.master.relax()  # methods that do not look for a bound get the simple one
+        except OutOfTime:
+            clock.check()
+        if engine.best is None:
+            engine.route_all(problem.forced if engine.under_way is None else engine.under_way)
 
     def _search_in_two_steps(self, engine: Engine, until: float) -> None:
         """Search against an attacker who does not know that all values are whole, then complete against one who does.
@@ -180,17 +231,38 @@ class SuppressionMethod(Parameters):
         Attacks in whole numbers take long. What is safe from them is safe from the others, so the bound holds as well.
         """
         first = engine.without_integrality(until)
-        self._search(first)
-        if first.best is None:
-            first.complete(engine.problem.forced)
+        try:
+            with clock.within(until):
+                self._search(first)
+            if first.best is None:
+                first.complete(engine.problem.forced if first.under_way is None else first.under_way)
+        finally:
+            engine.master.bound = first.bound
+            engine.under_way = first.under_way
         assert first.best is not None
-        engine.master.bound = first.bound
         engine.complete(first.best)
 
 
 def has_single_respondents(problem: SuppressionProblem) -> bool:
     """Whether it is known which cells have one respondent (or so few that they may join), and some have."""
     return bool((single_respondents(problem) >= 0).any() or partners_of(problem, problem.coalition))
+
+
+def out_of_time(name: str) -> OutOfTime:
+    """The error of a run whose time was up before a pattern was found and attacked."""
+    other = "" if name == "hypercube" else "use method = hypercube, "
+    return OutOfTime(
+        f"{name}: the time limit passed before a safe pattern was found and attacked; nothing may be published. Give more "
+        f"time, {other}or ask for less (insiders, coalition, minimum_together)."
+    )
+
+
+def _explained(problem: SuppressionProblem, err: InfeasibleError) -> InfeasibleError:
+    """Why nothing can be protected, as far as there is time to find out."""
+    try:
+        return explain_infeasible(problem)
+    except OutOfTime:
+        return err
 
 
 def _conclude(

@@ -24,7 +24,7 @@ class Modular(SuppressionMethod):
     def _search(self, engine: Engine) -> None:
         problem = engine.problem
         depth = relation_depths(problem.relations)
-        pattern = problem.forced.copy()
+        pattern = engine.under_way = problem.forced.copy()  # grows in place
         levels = np.unique(depth)
         for number, level in enumerate(levels.tolist()):
             engine.say("protecting level by level")

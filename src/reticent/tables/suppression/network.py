@@ -30,7 +30,7 @@ class Network(SuppressionMethod):
             raise ParameterError(
                 "network: needs a table of two dimensions, of which at most one is hierarchical. Use heuristic or modular."
             )
-        pattern = problem.forced.copy()
+        pattern = engine.under_way = problem.forced.copy()  # grows in place
         waiting = engine.missing(pattern)
         waiting.sort(key=lambda demand: -demand.need)
         for number, demand in enumerate(waiting):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reticent.base import clock
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.data.relations import Relations
 from reticent.kernels.elimination import PRIME, eliminate
@@ -56,6 +57,7 @@ class Span:
         self.tableau = self._base.copy()
         self.holder = np.full(self.tableau.shape[1], -1, dtype=np.int64)
         for item in np.unique(self._class[~hidden[self._cells]]).tolist():
+            clock.check()
             slots = np.flatnonzero((self.tableau[item] != 0) & (self.holder < 0))
             if len(slots):
                 enter(self.tableau, item, slots[0])
@@ -158,6 +160,7 @@ def _beyond_frozen(rows: Ints, frozen: Mask) -> Ints:
     """The coordinates that are left when the cells that may never be hidden are published."""
     free = np.ones(rows.shape[1], dtype=bool)
     for cell in np.flatnonzero(frozen).tolist():
+        clock.check()
         slots = np.flatnonzero((rows[cell] != 0) & free)
         if len(slots):
             enter(rows, cell, slots[0])

@@ -25,6 +25,7 @@ _SAMPLE = (
     300  # of the primaries that fail, so many are served by one movement (fewer in small tables, where it is quick),
 )
 _SHARE = 0.17  # or this share of them
+_LATE = 0.2  # share of its time by which the last of them may be late
 
 
 class Watch:
@@ -111,16 +112,17 @@ def serve_all(
     A sample of the primaries that fail is served first: what that hides mostly serves the others. Then come the
     respondents. What is left (it may be nothing) is for single ways.
     """
-    while clock.now() < until and float(cost[pattern].sum()) < give_up:
-        progress(0.0, "moving many cells at once")
-        lost = watch.lost(pattern)
-        if len(lost) > _FEW:
-            size = max(min(_SAMPLE, watch.problem.n_cells // 30), int(_SHARE * len(lost)))
-            chosen = lost if len(lost) <= size else np.sort(watch.rng.choice(lost, size, replace=False))
-            grown = together.serve(pattern, chosen, watch.rng, until=until)
-        else:
-            grown = together.serve_insiders(pattern, watch.inside(pattern), watch.rng, until=until)
-        if np.array_equal(grown, pattern):
-            break
-        pattern = grown
+    with clock.within(until + _LATE * max(0.0, until - clock.peek())):
+        while clock.now() < until and float(cost[pattern].sum()) < give_up:
+            progress(0.0, "moving many cells at once")
+            lost = watch.lost(pattern)
+            if len(lost) > _FEW:
+                size = max(min(_SAMPLE, watch.problem.n_cells // 30), int(_SHARE * len(lost)))
+                chosen = lost if len(lost) <= size else np.sort(watch.rng.choice(lost, size, replace=False))
+                grown = together.serve(pattern, chosen, watch.rng, until=until)
+            else:
+                grown = together.serve_insiders(pattern, watch.inside(pattern), watch.rng, until=until)
+            if np.array_equal(grown, pattern):
+                break
+            pattern = grown
     return pattern
