@@ -11,7 +11,7 @@ from reticent.cli.screen import switches, take_switches
 
 # Each module in reticent.cli has `register(app)`, which adds its commands; help lists them under these headings.
 COMMAND_MODULES: dict[str, tuple[str, ...]] = {
-    "Files": ("describe", "risk", "protect", "explore", "link", "querylog"),
+    "Files": ("describe", "risk", "plan", "protect", "explore", "link", "querylog"),
     "Tables": ("table", "suppress", "perturb"),
     "Releases": ("release", "ledger"),
     "Queries": ("ask", "attack", "game", "delegate"),

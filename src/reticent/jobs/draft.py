@@ -1,0 +1,203 @@
+"""The job that drafts a plan: describe the data, try drafts until one withstands its attacks, write schema, secret and plan."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from reticent.base.errors import DataError, NotProtectedError, ParameterError
+from reticent.base.progress import Progress, silent
+from reticent.base.randomness import STREAM_VERSION
+from reticent.data.plan import PLAN_VERSION, plan_from_table
+from reticent.data.verdict import DEFAULT_MOST, FileVerdict
+from reticent.io.atomic import write_text
+from reticent.io.places import check_places
+from reticent.io.read import Loaded, load_microdata
+from reticent.jobs.describe import describe_file, write_description
+from reticent.jobs.protect_file import protect_plan
+from reticent.jobs.starter import new_secret
+from reticent.microdata.draft import LADDER, Draft, drafts, table_dimensions, table_response
+from reticent.microdata.mask import METHODS
+from reticent.microdata.result import ProtectedFile
+
+MOST_WITHOUT_WEIGHTS = 0.2
+"""The largest risk of a draft where no weights say how many people a record stands for: five records alike."""
+MOST_BLANKS = 0.2
+"""A draft that blanks a larger share of a variable's values is too weak elsewhere: coarser codes lose less."""
+
+
+@dataclass(frozen=True)
+class DraftedPlan:
+    """What was written, and for a file what its attacks left of the draft."""
+
+    plan: Path
+    schema: Path
+    secret: Path | None
+    command: str
+    tried: int = 0
+    verdict: FileVerdict | None = None
+    blanks: float = 0.0
+    drafts: int = len(LADDER)
+
+    def summary(self) -> dict[str, Any]:
+        """The files and the verdict as plain data."""
+        judged = {} if self.verdict is None else {"verdict": self.verdict.summary(), "tried": self.tried}
+        return {"plan": self.plan, "schema": self.schema, "secret": self.secret, "next": self.command, **judged}
+
+
+def draft_file_plan(
+    data: Path,
+    *,
+    schema: Path | None = None,
+    output: Path | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+) -> DraftedPlan:
+    """Write a plan that protects a file: the first draft that withstands its attacks, with a reason at each step."""
+    target = _target(data, output, force=force)
+    schema = _schema(data, schema)
+    secret = target.with_name(f"{data.stem}.secret.key")
+    loaded = load_microdata(data, schema)
+    if not secret.exists():
+        new_secret(secret)  # drafts are tried with it, so that the run of the plan is the one that was attacked
+    weighted = loaded.data.weights() is not None
+    most = DEFAULT_MOST if weighted else MOST_WITHOUT_WEIGHTS
+    least_group = 2 if weighted else math.ceil(1 / most)
+    best: tuple[int, Draft, ProtectedFile] | None = None
+    for number, draft in enumerate(drafts(loaded.data, least_group=least_group), start=1):
+        progress((number - 1) / len(LADDER), f"draft {number}")
+        run = _tried(draft, loaded, most, secret)
+        if run is not None and (best is None or _merit(run) > _merit(best[2])):
+            best = number, draft, run
+        if best is not None and _merit(best[2])[1]:
+            break
+    if best is None:
+        raise DataError(f"{data.name}: no draft can be applied to these records; begin with reticent describe.")
+    number, draft, run = best
+    write_text(target, file_plan_text(draft, data, schema, secret, most=most))
+    return DraftedPlan(target, schema, secret, f"reticent protect {target}", number, run.verdict, _blanks(run))
+
+
+def _tried(draft: Draft, loaded: Loaded, most: float, secret: Path) -> ProtectedFile | None:
+    """The draft applied and attacked; None where a step does not fit the records."""
+    table = {
+        "version": PLAN_VERSION,
+        "data": {"path": "data", "secret": secret.name},
+        "risk": {"most": most},
+        "step": [dict(step.options) for step in draft.steps],
+        "output": {"path": "safe.csv", "report": "report.html"},
+    }
+    try:
+        return protect_plan(plan_from_table(table, METHODS, owner="plan", folder=secret.parent), loaded)
+    except (NotProtectedError, DataError, ParameterError):
+        return None
+
+
+def _merit(run: ProtectedFile) -> tuple[bool, bool, float]:
+    """Held counts first, then few blanks; the weakest draft with both is taken."""
+    blanks = _blanks(run)
+    return run.verdict.held, run.verdict.held and blanks <= MOST_BLANKS, -blanks
+
+
+def _blanks(run: ProtectedFile) -> float:
+    """The largest share of a variable's values that became blanks."""
+    shared = [name for name in run.after.schema.names if name in run.before.schema.names]
+    gone = [float(run.after.missing(name).mean() - run.before.missing(name).mean()) for name in shared]
+    return max(gone, default=0.0)
+
+
+def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most: float) -> str:
+    """A draft as the text of a plan, with a reason at each step."""
+    stem = data.stem
+    parts = [
+        f"# Protect {data.name}. Run:  reticent protect THIS FILE. A draft: read it, change it, run it again.",
+        f"version = {PLAN_VERSION}",
+        _section(
+            "data",
+            {"path": data.name, "schema": schema.name, "secret": secret.name, "streams": STREAM_VERSION},
+            "the secret repeats the run; whoever has it can undo noise",
+        ),
+        _section("risk", {"most": most}, "largest risk of a record, largest share of records that may be linked back"),
+        *(_section("[step]", step.options, step.reason) for step in draft.steps),
+        _section(
+            "output",
+            {
+                "path": f"{stem}.safe.csv", "schema": f"{stem}.safe.schema.toml", "public_report": f"{stem}.public.html",
+                "report": f"{stem}.confidential.html", "summary": f"{stem}.confidential.json",
+            },
+            "path, schema and public_report may leave the house; the confidential ones must not",
+        ),
+    ]  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def draft_table_plan(
+    data: Path, *, schema: Path | None = None, output: Path | None = None, force: bool = False
+) -> DraftedPlan:
+    """Write a plan for a table: two variables with few codes, and the first number that nobody should learn, if there is one."""
+    target = _target(data, output, force=force)
+    schema = _schema(data, schema)
+    loaded = load_microdata(data, schema)
+    by = table_dimensions(loaded.data)
+    if not by:
+        raise DataError(
+            f"{data.name}: no variable has few enough codes to tabulate by; declare kinds in {schema.name}, then plan again."
+        )
+    write_text(target, table_plan_text(by, table_response(loaded.data.schema), data, schema))
+    return DraftedPlan(target, schema, None, f"reticent table {target}")
+
+
+def table_plan_text(by: Sequence[str], response: str | None, data: Path, schema: Path) -> str:
+    """A plan for a table as text, with a reason at each part."""
+    threshold: dict[str, Any] = {"rule": "threshold", "minimum": 3}
+    rules = [threshold] if response is None else [{"rule": "p-percent", "p": 15}, {**threshold, "protection": 20}]
+    table = {"dimensions": list(by), **({} if response is None else {"response": response}), "rules": rules}
+    stem = data.stem
+    parts = [
+        f"# Protect a table of {data.name}. Run:  reticent table THIS FILE. A draft: read it, change it, run it again.",
+        f"version = {PLAN_VERSION}",
+        _section("data", {"path": data.name, "schema": schema.name}, ""),
+        _section("table", table, "cells that a rule calls unsafe are hidden, and others with them"),
+        _section("protect", {"method": "heuristic", "time_limit": 30}, "seconds"),
+        _section(
+            "output",
+            {"path": f"{stem}.table.csv", "report": f"{stem}.table.confidential.html"},
+            "path may leave the house; the report must not",
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(name: str, options: Mapping[str, Any], comment: str) -> str:
+    head = f"[{name}]" + (f"  # {comment}" if comment else "")
+    return "\n".join([head, *(f"{key} = {_inline(value)}" for key, value in options.items())])
+
+
+def _inline(value: Any) -> str:
+    """A value of TOML on one line."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_inline(key)} = {_inline(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    return tomli_w.dumps({"x": value}).partition(" = ")[2].rstrip("\n")
+
+
+def _target(data: Path, output: Path | None, *, force: bool) -> Path:
+    target = output or data.with_name(f"{data.stem}.plan.toml")
+    if target.parent.resolve() != data.parent.resolve():
+        raise ParameterError(f"{target.name}: a plan names files beside it; give a place in the folder of {data.name}.")
+    if target.exists() and not force:
+        raise ParameterError(f"{target.name}: this plan exists; give another with -o, or say --force.")
+    check_places([target], [data])
+    return target
+
+
+def _schema(data: Path, schema: Path | None) -> Path:
+    """The schema to use: the given one, the one beside the data, or a description written there now."""
+    place = schema or data.with_name(f"{data.stem}.schema.toml")
+    if schema is None and not place.exists():
+        write_description(describe_file(data), place)
+    return place

@@ -1,0 +1,189 @@
+"""Drafts of a masking plan, from what a file looks like: weakest first, and a job takes the first that withstands its attacks.
+
+What an attacker may know counts: keys, and numbers of any role but weights. Numbers become few values, codes become coarser,
+and what is still rare is blanked. A draft is a beginning for a person to edit; none is called safe before it was attacked.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from reticent.base.arrays import Floats
+from reticent.base.errors import DataError
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.frames.profile import frequent_values
+
+REMOVED = (Role.IDENTIFIER, Role.HOUSEHOLD_ID, Role.ENTITY)
+OTHER = "other"
+FEWEST_KEPT = 2
+MOST_CODES = 10_000
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How much a draft gives up: how many values a number keeps, how many codes a variable, and the smallest group."""
+
+    values: int
+    codes: int
+    k: int
+
+
+LADDER = tuple(
+    Strength(*numbers) for numbers in ((8, 12, 3), (5, 6, 3), (3, 4, 3), (3, 4, 5), (2, 2, 3), (2, 2, 5), (2, 2, 10))
+)
+"""Strengths in the order in which they are tried."""
+
+
+@dataclass(frozen=True)
+class DraftStep:
+    """A step as a plan has it, and why it is there."""
+
+    options: Mapping[str, Any]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Steps for one strength."""
+
+    strength: Strength
+    steps: tuple[DraftStep, ...]
+
+
+def known_to_attackers(schema: Schema) -> tuple[str, ...]:
+    """Variables that somebody may know of a person: keys, and numbers of any role but weights."""
+    return tuple(
+        variable.name
+        for variable in schema.variables
+        if variable.role is Role.KEY
+        or (variable.kind is Kind.NUMERIC and variable.role in (Role.SENSITIVE, Role.OTHER))
+    )
+
+
+def drafts(data: Microdata, *, least_group: int) -> Iterator[Draft]:
+    """Drafts for the records, weakest first; no combination stays with fewer records than `least_group`."""
+    if not known_to_attackers(data.schema):
+        raise DataError(
+            "plan: no variable is a key or a number, so there is nothing that an attacker could know. "
+            'Say role = "key" in the schema for what others may know of a person, then plan again.'
+        )
+    for rung in LADDER:
+        strength = replace(rung, k=max(rung.k, least_group))
+        yield Draft(strength, tuple(_steps(data, strength)))
+
+
+def _steps(data: Microdata, strength: Strength) -> Iterator[DraftStep]:
+    schema = data.schema
+    removed = [variable.name for variable in schema.variables if variable.role in REMOVED]
+    if removed:
+        yield DraftStep(
+            {"method": "remove-identifiers", "variables": removed}, "names, numbers of persons and who lives together"
+        )
+    for variable in schema.variables:
+        if variable.name in known_to_attackers(schema):
+            yield from _coarser(data, variable, strength)
+        elif variable.role is Role.WEIGHT:
+            mean = float(np.nanmean(data.numbers((variable.name,))))
+            options = {"method": "round", "variables": [variable.name], "points": [_plain(mean)]}
+            yield DraftStep(options, "a weight with decimals is nearly a name; all become about the mean")
+    keys = list(known_to_attackers(schema))
+    yield DraftStep(
+        {"method": "local-suppression", "k": strength.k, "keys": keys, "semantics": "(k,k)"},
+        f"what fewer than {strength.k} records share is blanked",
+    )
+
+
+def _coarser(data: Microdata, variable: Variable, strength: Strength) -> Iterator[DraftStep]:
+    if variable.kind is Kind.NUMERIC:
+        yield from _rounded(data, variable, strength.values)
+    elif variable.hierarchy is not None:
+        yield from _raised(variable, variable.hierarchy, strength.codes)
+    else:
+        yield from _merged(data, variable, strength.codes)
+
+
+def _rounded(data: Microdata, variable: Variable, values: int) -> Iterator[DraftStep]:
+    numbers = data.numbers((variable.name,))[:, 0]
+    present = numbers[np.isfinite(numbers)]
+    if len(np.unique(present)) <= values:
+        return
+    yield DraftStep(
+        {"method": "round", "variables": [variable.name], "points": _points(present, values)},
+        "each number becomes the nearest of these",
+    )
+
+
+def _points(present: Floats, values: int) -> list[float]:
+    """About the middle of each of so many equally filled classes, in round numbers."""
+    middles = np.quantile(present, (np.arange(values) + 0.5) / values)
+    return sorted({_plain(float(middle)) for middle in middles})
+
+
+def _plain(number: float) -> float:
+    """Two digits, so that no point is somebody's number but by accident."""
+    rounded = float(f"{number:.2g}")
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _raised(variable: Variable, tree: Hierarchy, codes: int) -> Iterator[DraftStep]:
+    """The finest level of the tree with few enough codes, else its coarsest one."""
+    sizes = np.bincount(tree.levels)
+    fitting = [level for level in range(1, tree.depth + 1) if sizes[level] <= codes]
+    level = max(fitting, default=1)
+    if level < tree.depth:
+        yield DraftStep(
+            {"method": "recode", "variable": variable.name, "level": level}, f"level {level} of its hierarchy"
+        )
+
+
+def _merged(data: Microdata, variable: Variable, codes: int) -> Iterator[DraftStep]:
+    """The most frequent codes stay and the others become one; codes with an order become classes of neighbours."""
+    found = [code for code in frequent_values(data.frame, variable.name, MOST_CODES) if code not in variable.missing]
+    if len(found) <= max(codes, FEWEST_KEPT):
+        return
+    if variable.kind is Kind.ORDINAL and (variable.codes or all(code.isdigit() for code in found)):  # a known order
+        rank = {code: at for at, code in enumerate(data.categories(variable.name))}
+        ordered = sorted(found, key=lambda code: rank.get(code, len(rank)))
+        yield DraftStep(
+            {"method": "recode", "variable": variable.name, "map": _classes(ordered, codes)}, "classes of neighbours"
+        )
+        return
+    kept = found[: max(codes - 1, FEWEST_KEPT - 1)]
+    yield DraftStep({"method": "recode", "variable": variable.name, "map": _map(found, kept)}, "rare codes become one")
+
+
+def _classes(ordered: Sequence[str], n: int) -> dict[str, str]:
+    parts = [part.tolist() for part in np.array_split(np.array(ordered, dtype=object), n) if len(part)]
+    names = [part[0] if len(part) == 1 else f"{part[0]} to {part[-1]}" for part in parts]
+    return {code: name for part, name in zip(parts, names, strict=True) for code in part}
+
+
+def _map(found: Sequence[str], kept: Sequence[str]) -> dict[str, str]:
+    other = next(text for text in (OTHER, f"{OTHER} codes", f"all {OTHER} codes") if text not in found)
+    return {code: code if code in kept else other for code in found}
+
+
+DIMENSIONS = 2
+TABLE_CODES, TREE_CODES = 60, 600
+"""Most codes of a dimension of a drafted table, flat and with a hierarchy."""
+
+
+def table_dimensions(data: Microdata) -> tuple[str, ...]:
+    """Variables to tabulate by: codes, not too many, those with a hierarchy first."""
+    ranked = []
+    for at, variable in enumerate(data.schema.variables):
+        most = TABLE_CODES if variable.hierarchy is None else TREE_CODES
+        coded = variable.kind is not Kind.NUMERIC and variable.role in (Role.KEY, Role.OTHER, Role.SENSITIVE)
+        if coded and 1 < len(data.categories(variable.name)) <= most:
+            ranked.append((variable.hierarchy is None, at, variable.name))
+    return tuple(name for _, _, name in sorted(ranked)[:DIMENSIONS])
+
+
+def table_response(schema: Schema) -> str | None:
+    """The first number that nobody should learn of a respondent."""
+    numbers = (v.name for v in schema.variables if v.kind is Kind.NUMERIC and v.role is Role.SENSITIVE)
+    return next(numbers, None)

@@ -1,0 +1,70 @@
+"""`reticent plan`: a draft from a data file alone that runs, and one sentence where none can be made."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from command_line import CommandLine
+from reticent.jobs.starter import firms, people
+
+
+@pytest.fixture
+def reticent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    return CommandLine(capsys, monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(people(), encoding="utf-8")
+    (tmp_path / "firms.csv").write_text(firms(), encoding="utf-8")
+    return tmp_path
+
+
+def test_a_file_is_planned_and_protected_by_what_the_screen_says(reticent: CommandLine, folder: Path) -> None:
+    drafted = reticent("plan", folder / "people.csv")
+    assert drafted.code == 0, drafted.err
+    command = drafted.out.rpartition("Next: reticent ")[2].split()
+    plan = tomllib.loads((folder / "people.plan.toml").read_text(encoding="utf-8"))
+    assert plan["step"][0]["method"] == "remove-identifiers"
+    assert plan["step"][-1]["method"] == "local-suppression"
+    assert (folder / "people.secret.key").stat().st_mode & 0o077 == 0
+    done = reticent(*command)
+    assert done.code == 0, done.err
+    assert (folder / "people.safe.csv").exists()
+
+
+def test_a_table_is_planned_and_protected(reticent: CommandLine, folder: Path) -> None:
+    drafted = reticent("plan", folder / "firms.csv", "--table")
+    assert drafted.code == 0, drafted.err
+    done = reticent(*drafted.out.rpartition("Next: reticent ")[2].split())
+    assert done.code == 0, done.err
+    assert (folder / "firms.table.csv").exists()
+
+
+def test_nothing_is_replaced_unless_forced(reticent: CommandLine, folder: Path) -> None:
+    (folder / "firms.plan.toml").write_text("mine", encoding="utf-8")
+    refused = reticent("plan", folder / "firms.csv", "--table")
+    assert refused.code != 0
+    assert "this plan exists; give another with -o, or say --force" in refused.err
+    assert (folder / "firms.plan.toml").read_text(encoding="utf-8") == "mine"
+    assert reticent("plan", folder / "firms.csv", "--table", "--force").code == 0
+
+
+@pytest.mark.parametrize("options", [(), ("--table",)])
+def test_a_file_without_anything_to_know_is_one_sentence(
+    reticent: CommandLine, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    rows = "\n".join(f"text number {at} of many" for at in range(90))
+    (tmp_path / "notes.csv").write_text(f"remark\n{rows}\n", encoding="utf-8")
+    refused = reticent("plan", tmp_path / "notes.csv", *options)
+    assert refused.code != 0
+    assert refused.err.count("\n") <= 1
+    assert "plan again" in refused.err
+    assert not (tmp_path / "notes.plan.toml").exists()
+
+
+def test_a_plan_stands_beside_its_data(reticent: CommandLine, folder: Path) -> None:
+    (folder / "other").mkdir()
+    refused = reticent("plan", folder / "people.csv", "-o", folder / "other" / "people.plan.toml")
+    assert "give a place in the folder of people.csv" in refused.err
