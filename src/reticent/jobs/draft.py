@@ -1,16 +1,12 @@
 """The job that drafts a plan: describe the data, try drafts until one withstands its attacks, write schema, secret and plan."""
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, silent
-from reticent.base.randomness import STREAM_VERSION
 from reticent.data.plan import PLAN_VERSION, plan_from_table
 from reticent.data.verdict import DEFAULT_MOST, FileVerdict
 from reticent.io.atomic import write_text
@@ -20,6 +16,7 @@ from reticent.jobs.describe import describe_file, write_description
 from reticent.jobs.protect_file import protect_plan
 from reticent.jobs.starter import new_secret
 from reticent.microdata.draft import LADDER, Draft, drafts, table_dimensions, table_response
+from reticent.microdata.draft_text import file_plan_text, table_plan_text
 from reticent.microdata.mask import METHODS
 from reticent.microdata.result import ProtectedFile
 
@@ -109,31 +106,6 @@ def _blanks(run: ProtectedFile) -> float:
     return max(gone, default=0.0)
 
 
-def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most: float) -> str:
-    """A draft as the text of a plan, with a reason at each step."""
-    stem = data.stem
-    parts = [
-        f"# Protect {data.name}. Run:  reticent protect THIS FILE. A draft: read it, change it, run it again.",
-        f"version = {PLAN_VERSION}",
-        _section(
-            "data",
-            {"path": data.name, "schema": schema.name, "secret": secret.name, "streams": STREAM_VERSION},
-            "the secret repeats the run; whoever has it can undo noise",
-        ),
-        _section("risk", {"most": most}, "largest risk of a record, largest share of records that may be linked back"),
-        *(_section("[step]", step.options, step.reason) for step in draft.steps),
-        _section(
-            "output",
-            {
-                "path": f"{stem}.safe.csv", "schema": f"{stem}.safe.schema.toml", "public_report": f"{stem}.public.html",
-                "report": f"{stem}.confidential.html", "summary": f"{stem}.confidential.json",
-            },
-            "path, schema and public_report may leave the house; the confidential ones must not",
-        ),
-    ]  # fmt: skip
-    return "\n\n".join(parts) + "\n"
-
-
 def draft_table_plan(
     data: Path, *, schema: Path | None = None, output: Path | None = None, force: bool = False
 ) -> DraftedPlan:
@@ -148,41 +120,6 @@ def draft_table_plan(
         )
     write_text(target, table_plan_text(by, table_response(loaded.data.schema), data, schema))
     return DraftedPlan(target, schema, None, f"reticent table {target}")
-
-
-def table_plan_text(by: Sequence[str], response: str | None, data: Path, schema: Path) -> str:
-    """A plan for a table as text, with a reason at each part."""
-    threshold: dict[str, Any] = {"rule": "threshold", "minimum": 3}
-    rules = [threshold] if response is None else [{"rule": "p-percent", "p": 15}, {**threshold, "protection": 20}]
-    table = {"dimensions": list(by), **({} if response is None else {"response": response}), "rules": rules}
-    stem = data.stem
-    parts = [
-        f"# Protect a table of {data.name}. Run:  reticent table THIS FILE. A draft: read it, change it, run it again.",
-        f"version = {PLAN_VERSION}",
-        _section("data", {"path": data.name, "schema": schema.name}, ""),
-        _section("table", table, "cells that a rule calls unsafe are hidden, and others with them"),
-        _section("protect", {"method": "heuristic", "time_limit": 30}, "seconds"),
-        _section(
-            "output",
-            {"path": f"{stem}.table.csv", "report": f"{stem}.table.confidential.html"},
-            "path may leave the house; the report must not",
-        ),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _section(name: str, options: Mapping[str, Any], comment: str) -> str:
-    head = f"[{name}]" + (f"  # {comment}" if comment else "")
-    return "\n".join([head, *(f"{key} = {_inline(value)}" for key, value in options.items())])
-
-
-def _inline(value: Any) -> str:
-    """A value of TOML on one line."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_inline(key)} = {_inline(one)}" for key, one in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_inline, value)) + "]"
-    return tomli_w.dumps({"x": value}).partition(" = ")[2].rstrip("\n")
 
 
 def _target(data: Path, output: Path | None, *, force: bool) -> Path:
