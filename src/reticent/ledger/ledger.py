@@ -17,6 +17,7 @@ from typing import Any
 from reticent.base.randomness import Secret
 from reticent.ledger.anchor import Anchor, Mark
 from reticent.ledger.chain import START, Chain, Entry, LedgerError, StoredEntry, decode, encode
+from reticent.ledger.shares import refuse_share
 from reticent.ledger.snapshot import Snapshots
 from reticent.ledger.store import SqliteStore, Store
 
@@ -207,6 +208,7 @@ def open_ledger(
         mark = Anchor(anchor, secret, adopt=adopt_anchor)
         return Ledger(ServerStore(text, dataset), mark, secret=secret, dataset=dataset, create=create)
     path = Path(place)
+    refuse_share(path)
     mark = Anchor(anchor or path.with_name(path.name + ".anchor"), secret, adopt=adopt_anchor)
     if not path.exists() and mark.read() is not None:
         raise LedgerError(
