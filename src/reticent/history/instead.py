@@ -20,6 +20,10 @@ from reticent.tables.result import ProtectedTable
 from reticent.tabulation.ground import GroundedData
 
 MOST_INTERVALS = 5
+MOST_VERDICTS = 120
+"""So many verdicts the search for cells to hide may cost: an offer need not be the best one."""
+SECONDS = 10.0
+"""What a coarser table may take at most, so that a refusal does not keep anybody waiting."""
 MOST_TRIED = 8
 """So many coarser tables are tried."""
 WIDTHS = tuple(digit * 10**power for power in range(12) for digit in (1, 2, 5))
@@ -91,7 +95,7 @@ def instead_of(
     intervals: tuple[Interval, ...] = ()
     if hides(request.method):
         stage = book.stage(recipe, name)
-        looked = look(stage, results, recipe, name)
+        looked = look(stage, results, recipe, name, most=MOST_VERDICTS)
         if looked.refused is None:
             hide, intervals = looked.also, tuple(_intervals(looked, stage.scene.grounded, name))
     return Instead(hide, intervals, tuple(_safe_coarser(book, request, name, run)))
@@ -134,7 +138,7 @@ def _safe_coarser(book: Book, request: TableRequest, name: str, run: Run) -> Ite
         if coarser.variable in done or tried >= MOST_TRIED:
             continue
         try:
-            _, recipe = run(asked)
+            _, recipe = run(replace(asked, time_limit=min(asked.time_limit, SECONDS)))
             safe = book.judge(recipe, name).verdict.safe
         except ReticentError:  # no such table can be made, protected or judged: it is no offer
             continue

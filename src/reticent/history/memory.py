@@ -115,8 +115,13 @@ def _hiding(
     return more
 
 
-def look(stage: Stage, results: Sequence[ProtectedTable], recipe: TableRecipe, name: str) -> Looked:
-    """Show the cells of a table one after the other beside everything that is out; what exposes something stays hidden."""
+def look(
+    stage: Stage, results: Sequence[ProtectedTable], recipe: TableRecipe, name: str, *, most: int = MOST_VERDICTS
+) -> Looked:
+    """Show the cells of a table one after the other beside everything that is out; what exposes something stays hidden.
+
+    So many verdicts are asked for at `most`; what is left then stays hidden.
+    """
     shown = [own for result in results for own in hideable(result)]
     grounded, system = stage.scene.grounded, stage.system()
     core = joined(recipe.hiding([own.costs.keys() for own in shown]).facts(grounded, name), name)
@@ -129,16 +134,16 @@ def look(stage: Stage, results: Sequence[ProtectedTable], recipe: TableRecipe, n
         (-cost, at, codes) for at, own in enumerate(shown) for codes, cost in own.costs.items() if codes in facts[at]
     ]
     left = [(AlsoHidden(at, codes), facts[at][codes]) for _, at, codes in sorted(cells)]
-    return _shown(system, left, name)
+    return _shown(system, left, name, most)
 
 
-def _shown(system: JointSystem, cells: list[tuple[AlsoHidden, Fact]], name: str) -> Looked:
+def _shown(system: JointSystem, cells: list[tuple[AlsoHidden, Fact]], name: str, most: int) -> Looked:
     """Halve what is not safe as a whole until single cells are left; the system takes in what is shown."""
     hidden: list[tuple[AlsoHidden, Fact]] = []
     batches, verdicts = [cells], 0
     while batches:
         batch = batches.pop()
-        if verdicts >= MOST_VERDICTS:
+        if verdicts >= most:
             hidden += batch
             continue
         verdicts += 1
@@ -151,7 +156,7 @@ def _shown(system: JointSystem, cells: list[tuple[AlsoHidden, Fact]], name: str)
             half = len(batch) // 2
             batches += [batch[half:], batch[:half]]
     also, told = tuple(one for one, _ in hidden), tuple(fact for _, fact in hidden)
-    return Looked(also, told, system, complete=verdicts < MOST_VERDICTS)
+    return Looked(also, told, system, complete=verdicts < most)
 
 
 def _added(before: TableRecipe, after: TableRecipe, reasons: Sequence[AlsoHidden]) -> tuple[AlsoHidden, ...]:
