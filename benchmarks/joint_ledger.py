@@ -1,222 +1,268 @@
-"""`python -m benchmarks.joint_ledger [--answers N]`: what judging releases together costs, on Adult.
+"""`python -m benchmarks.joint_ledger [--answers N] [--folder F]`: what judging releases together costs, on Adult.
 
 Three tables of about 1,500 cells (two of counts, one of sums of age), one file (recoded keys, 5 % of the records with a blank,
-age rounded to 5 years) and N answers are judged one after another in one process. Times are processor times; steps, not
-seconds, limit the work.
+years of school rounded) and 300 honest questions (`examples/adult_workload.py`) go through one ledger. Then a fourth table is
+judged with all of it, and a new process starts from the ledger. Which cells are hidden is chosen here, by boxes of cells,
+because only judging is measured. Times are processor times; steps, not seconds, limit the work. A folder that is given is
+kept, and what was released there stays.
 """
 
 import argparse
+import json
 import os
 import resource
+import subprocess
+import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from reticent.base.arrays import Ints, Mask
-from reticent.data.facts import COUNT, OWN, Fact, Facts, Ground, Term, Watch
-from reticent.releases.joint import JointSystem
-from reticent.releases.unknowns import Version
-from reticent.releases.verdict import JointVerdict, Outcome
+from reticent.data.microdata import Microdata
+from reticent.data.plan import DataSection, LedgerSection
+from reticent.data.published import release_file
+from reticent.data.published_table import COUNT, HIDDEN, MAGNITUDE, PUBLISHED, PublishedTable
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.data.table import DimensionSpec, TableSpec
+from reticent.history.answers import Beside
+from reticent.history.file_recipe import FileRecipe
+from reticent.history.table_recipe import ShownTable, TableRecipe
+from reticent.jobs.answer_query import open_database, read_database_file, read_version
+from reticent.jobs.release import open_book
+from reticent.jobs.starter import new_secret
+from reticent.microdata.mask.local_suppression import LocalSuppression
+from reticent.microdata.mask.recode import Recode
+from reticent.microdata.mask.round_values import RoundValues
+from reticent.tabulation.tabulate import tabulate
 
-AGE = "age sum"
-BASE = 5
-T1, T2, T3 = (
-    ("education", "occupation", "race"),
-    ("workclass", "occupation", "band"),
-    ("marital-status", "occupation", "band"),
-)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+import adult_workload
 
-
-class Adult:
-    """The file as a ground, with single years of age as a number."""
-
-    def __init__(self, path: Path) -> None:
-        frame = pl.read_csv(path, separator=";").with_columns(band=pl.col("age") // 6)
-        self.names = tuple(frame.columns)
-        columns = [frame[name].cast(pl.String).cast(pl.Categorical) for name in self.names]
-        self.unit_codes = np.column_stack([c.to_physical().to_numpy().astype(np.int64) for c in columns])
-        self.unit_codes = np.column_stack([np.unique(c, return_inverse=True)[1] for c in self.unit_codes.T])
-        codes, atom = np.unique(self.unit_codes, axis=0, return_inverse=True)
-        self.age = frame["age"].to_numpy().astype(np.int64)
-        categories = tuple(tuple(str(k) for k in range(int(c.max()) + 1)) for c in self.unit_codes.T)
-        n = len(self.age)
-        bounds: dict[str, tuple[int | None, int | None]] = {AGE: (17, 90)}
-        self.ground = Ground(self.names, categories, codes, atom.reshape(-1), np.arange(n), bounds, False)
-
-    def places(self, response: str, chosen: Mask) -> Ints:
-        """The places of a response that lie in some atoms."""
-        return np.flatnonzero(chosen if response == COUNT else chosen[self.ground.atom_of_unit])
-
-    def value(self, response: str, places: Ints) -> int:
-        """The true total."""
-        if response == COUNT:
-            return int(np.isin(self.ground.atom_of_unit, places).sum()) if len(places) else 0
-        return int(self.age[places].sum())
-
-
-def table(adult: Adult, name: str, dims: tuple[str, ...], response: str, rng: np.random.Generator) -> Facts:
-    """All cells with margins; small cells are hidden with the corners of a box of large ones, and watched."""
-    columns = [adult.names.index(d) for d in dims]
-    codes, sizes = adult.ground.codes[:, columns], [len(adult.ground.categories[c]) for c in columns]
-    counts = np.bincount(adult.ground.atom_of_unit, minlength=adult.ground.n_atoms)
-    inner = np.zeros(sizes, dtype=np.int64)
-    np.add.at(inner, tuple(codes.T), counts)
-    hidden, watched = _pattern(inner, rng)
-    facts, watches = [], []
-    for cell in product(*([-1, *range(size)] for size in sizes)):
-        chosen = np.logical_and.reduce([(codes[:, k] == c) | (c == -1) for k, c in enumerate(cell)])
-        number = int(counts[chosen].sum())
-        if number == 0:
-            continue
-        places = adult.places(response, chosen)
-        total = number if response == COUNT else adult.value(response, places)
-        if cell in watched:
-            low = max(1, total - 1) if response == COUNT else total - 1
-            ones = np.ones(len(places), dtype=np.int64)
-            watches.append(Watch(response, places, ones, low, total + 1, f"{name} {cell}", name))
-        if cell not in hidden:
-            facts.append(Fact.exact((Term.total(response, places),), total))
-        elif response == COUNT:
-            facts.append(Fact((Term.total(COUNT, places),), 1, None))
-    return Facts(name, tuple(facts), watches=tuple(watches))
-
-
-def _pattern(inner: Ints, rng: np.random.Generator) -> tuple[set[tuple[int, ...]], set[tuple[int, ...]]]:
-    """Hidden cells, and those of them that are small: each with a box whose other corners are large, if there is one."""
-    hidden: set[tuple[int, ...]] = set()
-    small: set[tuple[int, ...]] = set()
-    for cell in np.argwhere((inner > 0) & (inner <= 3)).tolist():
-        for _ in range(400):
-            other = [int(rng.integers(size)) for size in inner.shape]
-            if any(a == b for a, b in zip(cell, other, strict=True)):
-                continue
-            corners = list(product(*zip(cell, other, strict=True)))
-            if all(inner[corner] > 3 or corner == tuple(cell) for corner in corners):
-                hidden |= set(corners)
-                small.add(tuple(cell))
-                break
-        hidden.add(tuple(cell))
-    return hidden, small
-
-
-def recoded(adult: Adult) -> Ints:
-    """The keys of the file: sex, race, half of the codes of workclass, marital status and country, bands of age."""
-    coarse = {"sex": 1, "race": 1, "marital-status": 2, "workclass": 3, "education": 4, "native-country": 50, "band": 2}
-    return np.column_stack([adult.ground.codes[:, adult.names.index(name)] // by for name, by in coarse.items()])
-
-
-def file(adult: Adult, rng: np.random.Generator) -> Facts:
-    """Counts of patterns, a transport problem for records with a blank, an interval per rounded age."""
-    keys = recoded(adult)
-    patterns, of_atom = np.unique(keys, axis=0, return_inverse=True)
-    of_atom = of_atom.reshape(-1)
-    shown = patterns[of_atom[adult.ground.atom_of_unit]].copy()
-    blanked = np.flatnonzero(rng.random(len(shown)) < 0.05)
-    shown[blanked, rng.integers(keys.shape[1], size=len(blanked))] = -1
-    whole = (shown != -1).all(axis=1)
-    intact = np.bincount(of_atom[adult.ground.atom_of_unit[whole]], minlength=len(patterns))
-    flows: list[list[int]] = [[] for _ in patterns]
-    facts: list[Fact] = []
-    own: list[tuple[int, int | None]] = []
-    blanks, numbers = np.unique(shown[~whole], axis=0, return_counts=True)
-    for blank, number in zip(blanks, numbers.tolist(), strict=True):
-        fits = np.flatnonzero(((patterns == blank) | (blank == -1)).all(axis=1))
-        first = len(own)
-        own += [(0, number)] * len(fits)
-        facts.append(Fact.exact((Term.total(OWN, np.arange(first, len(own))),), number))
-        for place, pattern in zip(range(first, len(own)), fits.tolist(), strict=True):
-            flows[pattern].append(place)
-    order = np.argsort(of_atom, kind="stable")
-    starts = np.searchsorted(of_atom[order], np.arange(len(patterns) + 1))
-    for pattern, flow in enumerate(flows):
-        terms = [Term.total(COUNT, order[starts[pattern] : starts[pattern + 1]])]
-        if flow:
-            terms.append(Term(OWN, np.array(flow), np.full(len(flow), -1)))
-        facts.append(Fact.exact(tuple(terms), int(intact[pattern])))
-    rounded = (adult.age + BASE // 2) // BASE * BASE
-    for unit, value in enumerate(rounded.tolist()):
-        facts.append(Fact((Term.total(AGE, np.array([unit])),), value - BASE // 2, value + BASE // 2))
-    return Facts("file F", tuple(facts), tuple(own))
-
-
-def answer(adult: Adult, number: int, rng: np.random.Generator) -> Facts:
-    """A count or a sum of age over what one to three conditions select."""
-    chosen = np.ones(adult.ground.n_atoms, dtype=bool)
-    for column in rng.choice(len(adult.names), size=int(rng.integers(1, 4)), replace=False).tolist():
-        size = len(adult.ground.categories[column])
-        codes = np.flatnonzero(rng.random(size) < rng.uniform(0.2, 0.7))
-        chosen &= np.isin(adult.ground.codes[:, column], codes)
-    response = COUNT if rng.random() < 0.5 else AGE
-    places = adult.places(response, chosen)
-    if len(places) < 10:
-        return answer(adult, number, rng)
-    value = int(chosen[adult.ground.atom_of_unit].sum()) if response == COUNT else adult.value(response, places)
-    return Facts(f"answer {number}", (Fact.exact((Term.total(response, places),), value),))
-
-
-def judged(joint: JointSystem, facts: Facts) -> tuple[JointVerdict, float]:
-    """The verdict and its processor time."""
-    begin = time.process_time()
-    verdict = joint.judge(facts)
-    return verdict, time.process_time() - begin
-
-
-def memory() -> float:
-    """Largest memory of the process so far, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def describe(joint: JointSystem, what: str, seconds: float, verdict: JointVerdict) -> None:
-    """One line per large release."""
-    sizes = "; ".join(
-        f"{'+'.join(sorted(names))}: {part.system.classes.n} classes, {part.system.rows.shape[0]} rows, "
-        f"{part.system.rows.nnz} entries, {len(part.system.sights)} watches, {len(part.pool.movements)} movements"
-        for names, part in joint.parts.items()
-    )
-    print(f"{what}: {verdict.outcome.value}, {seconds:.1f} s cpu, {memory():.0f} MB; {sizes}", flush=True)
-
-
-def release(joint: JointSystem, facts: Facts) -> None:
-    """Judge a large release and take it in; what it exposes all the same keeps the interval that is left."""
-    begin = time.process_time()
-    verdict = joint.take_published(facts)
-    describe(joint, f"{facts.release} ({len(verdict.exposures)} exposed)", time.process_time() - begin, verdict)
+CODES = (*adult_workload.FILTERS, "band")
+TABLES = {
+    "T1": (("education", "occupation", "race"), None),
+    "T2": (("workclass", "marital", "band"), None),
+    "T3": (("marital", "occupation", "education"), "age"),
+    "T4": (("sex", "occupation", "band"), None),
+}
+TOGETHER = {"sex": 1, "race": 1, "marital": 2, "workclass": 3, "education": 4}
+NUMBERS = ("age", "rich", "school")
+BASE, FEW = 5, 3
+DATABASE = f"""
+[data]
+path = "adult.csv"
+schema = "adult.schema.toml"
+secret = "secret.key"
+[ledger]
+path = "adult.ledger"
+[policy]
+filters = {json.dumps(adult_workload.FILTERS)}
+responses = ["age", "rich", "school"]
+minimum = {FEW}
+"""
 
 
 def main() -> None:
-    """Build, then answer."""
+    """Release, ask, judge once more, start again."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--answers", type=int, default=300)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--cold", action="store_true", help="only start from the ledger: ask one question")
     options = parser.parse_args()
-    folder = os.environ.get("RETICENT_SHARED") or str(Path(__file__).resolve().parents[2] / "shared")
-    adult = Adult(Path(folder) / "data" / "microdata" / "adult" / "adult.csv")
-    print(f"{adult.ground.n_units} units, {adult.ground.n_atoms} atoms", flush=True)
+    if options.cold:
+        ask(options.folder, ["SELECT COUNT(*) FROM data WHERE sex = 'Female' AND occupation = 'Sales'"])
+        return
+    with tempfile.TemporaryDirectory() as made:
+        folder = options.folder or Path(made)
+        table = prepare(folder)
+        for name in ("T1", "T3", "F", "T2"):
+            release(folder, name)
+        ask(folder, [text for _, text in adult_workload.questions(table)][: options.answers])
+        release(folder, "T4", only_judge=True)
+        cold(folder)
+
+
+def cold(folder: Path) -> None:
+    """A new process until its first answer."""
+    began = os.times()
+    command = [sys.executable, "-m", "benchmarks.joint_ledger", "--cold", "--folder", str(folder)]
+    subprocess.run(command, check=True)
+    spent = os.times().children_user + os.times().children_system - began.children_user - began.children_system
+    print(f"a new process: {spent:.1f} s cpu until its first answer is out")
+
+
+def prepare(folder: Path) -> pl.DataFrame:
+    """Write records, schema and the database file."""
+    shared = os.environ.get("RETICENT_SHARED") or str(Path(__file__).resolve().parents[2] / "shared")
+    table = adult_workload.read(Path(shared) / "data" / "microdata" / "adult" / "adult.csv")
+    if (folder / "adult.csv").exists():
+        return table
+    folder.mkdir(exist_ok=True)
+    banded = table.with_columns(band=(pl.col("age") // 3).cast(pl.Int64).cast(pl.String).str.zfill(2))
+    banded.write_csv(folder / "adult.csv")
+    lines = []
+    for name in CODES:
+        codes = ", ".join(f'"{code}" = "{code}"' for code in sorted(banded[name].unique().to_list()))
+        lines.append(f'[[variable]]\nname = "{name}"\nrole = "key"\ncodes = {{ {codes} }}\n')
+    lines += [f'[[variable]]\nname = "{name}"\nrole = "sensitive"\nkind = "numeric"\n' for name in NUMBERS]
+    (folder / "adult.schema.toml").write_text("".join(lines))
+    new_secret(folder / "secret.key")
+    (folder / "adult.db.toml").write_text(DATABASE)
+    return table
+
+
+def table_recipe(data: Microdata, name: str, rng: np.random.Generator) -> TableRecipe:
+    """All cells with margins; small cells are hidden with the corners of a box of large ones, and must stay unknown."""
+    dimensions, response = TABLES[name]
+    table = tabulate(data, TableSpec(tuple(DimensionSpec(d) for d in dimensions), response=response))
+    inner = np.ones(table.n_cells, dtype=bool)
+    for at, dimension in enumerate(table.dimensions):
+        inner &= dimension.is_leaf[table.codes[:, at]]
+    numbers = dict(zip(map(tuple, table.codes.tolist()), table.respondents.counts.tolist(), strict=True))
+    leaves = [np.unique(table.codes[inner, at]) for at in range(len(dimensions))]
+    hidden, small = pattern(numbers, [tuple(c) for c in table.codes[inner].tolist()], leaves, rng)
+    rows = [tuple(c) for c in table.codes.tolist()]
+    codes = tuple(table.cell_codes(cell) for cell in range(table.n_cells))
+    status = tuple(HIDDEN if row in hidden else PUBLISHED for row in rows)
+    values = np.where([row in hidden for row in rows], np.nan, table.values)
+    required = {}
+    for cell, row in enumerate(rows):
+        if row in small:
+            value = float(table.values[cell])
+            near = 1.0 if response is None else float(np.ceil(0.02 * value))
+            required[codes[cell]] = (max(value - near, 1.0), value + near)
+    kind = COUNT if response is None else MAGNITUDE
+    shown = PublishedTable(tuple(dimensions), codes, values, status, response=response or "count", kind=kind)
+    return TableRecipe((ShownTable(shown, table.dimensions, response, False, required),), "optimal")
+
+
+Cell = tuple[int, ...]
+
+
+def pattern(
+    numbers: dict[Cell, int], inner: list[Cell], leaves: list[Any], rng: np.random.Generator
+) -> tuple[set[Cell], set[Cell]]:
+    """Hidden cells, and those of them that are small: each with a box whose other corners are large, if there is one."""
+    hidden: set[Cell] = set()
+    small: set[Cell] = set()
+    for cell in (cell for cell in inner if numbers[cell] <= FEW):
+        hidden.add(cell)
+        for _ in range(400):
+            other = [int(rng.choice(own)) for own in leaves]
+            if any(a == b for a, b in zip(cell, other, strict=True)):
+                continue
+            corners = list(product(*zip(cell, other, strict=True)))
+            if all(numbers.get(corner, 0) > FEW or corner == cell for corner in corners):
+                hidden |= set(corners)
+                small.add(cell)
+                break
+    return hidden, small
+
+
+def file_recipe(data: Microdata, rng: np.random.Generator) -> FileRecipe:
+    """Codes together by twos to fours, one value blanked in each of 5 % of the records, years of school rounded."""
+    frame = pl.DataFrame({name: data.frame.table[name] for name in (*TOGETHER, "school")})
+    steps: list[Any] = []
+    for name, by in TOGETHER.items():
+        codes = sorted(frame[name].unique().to_list())
+        new = {code: f"{name} {at // by}" for at, code in enumerate(codes)}
+        steps.append(Recode(variable=name, map=new))
+        frame = frame.with_columns(pl.col(name).replace_strict(new))
+    blank = np.where(rng.random(len(frame)) < 0.05, rng.integers(len(TOGETHER), size=len(frame)), -1)
+    for at, name in enumerate(TOGETHER):
+        kept = pl.Series(blank != at)
+        frame = frame.with_columns(pl.when(kept).then(pl.col(name)).otherwise(None).alias(name))
+    frame = frame.with_columns(((pl.col("school") / BASE).round() * BASE).alias("school")).sample(
+        fraction=1.0, shuffle=True, seed=1
+    )
+    steps += [RoundValues(variables=("school",), base=BASE), LocalSuppression(k=FEW, keys=tuple(TOGETHER))]
+    keys = [Variable(name, role=Role.KEY) for name in TOGETHER]
+    schema = Schema((*keys, Variable("school", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
+    return FileRecipe(release_file(Microdata.of(frame, schema)), tuple(steps))
+
+
+def release(folder: Path, name: str, *, only_judge: bool = False) -> None:
+    """Judge and record a release, unless it was, and say what that cost; what is refused is not recorded."""
+    source = read_database_file(folder / "adult.db.toml")
+    data = read_version(source, source.data)
+    begin = time.process_time()
     rng = np.random.default_rng(1)
-    joint = JointSystem([Version(adult.ground, None, {AGE: adult.age})])
-    release(joint, table(adult, "table T1", T1, COUNT, rng))
-    release(joint, table(adult, "table T3", T3, AGE, rng))
-    release(joint, file(adult, rng))
-    release(joint, table(adult, "table T2", T2, COUNT, rng))
-    seconds, ends = [], dict.fromkeys(Outcome, 0)
-    for number in range(1, options.answers + 1):
-        facts = answer(adult, number, rng)
-        verdict, spent = judged(joint, facts)
-        seconds.append(spent)
-        ends[verdict.outcome] += 1
-        if verdict.safe:
-            joint.accept(verdict)
-        if number % 25 == 0:
-            own = np.array(seconds[-25:])
-            print(
-                f"{number}: median {np.median(own):.2f}, 95 % {np.quantile(own, 0.95):.2f}, largest {own.max():.2f}; {ends}",
-                flush=True,
-            )
-            describe(joint, f"answer {number}", spent, verdict)
-    every = np.array(seconds)
-    print(f"all: median {np.median(every):.2f} s, 95 % {np.quantile(every, 0.95):.2f} s; {ends}; {memory():.0f} MB")
+    recipe = file_recipe(data, rng) if name == "F" else table_recipe(data, name, rng)
+    section = LedgerSection(path="adult.ledger", name=name, database="adult.db.toml")
+    with open_book(section, DataSection("adult.csv", "adult.schema.toml", secret="secret.key"), data, folder) as book:
+        if any(one.name == name for one in book.recorded()):
+            return
+        with book.turn() as turn:
+            judged = book.judge(recipe, name)
+            if judged.verdict.safe and not only_judge:
+                book.record(turn, recipe, name)
+    spent = time.process_time() - begin
+    words = f"{len(judged.facts.facts)} facts, {len(judged.facts.own)} auxiliary unknowns, {len(judged.facts.watches)} watches"
+    print(f"{name} ({words}): {judged.verdict.outcome.value}, {spent:.1f} s cpu, {memory()}", flush=True)
+    for one in judged.verdict.exposures:
+        print(f"  {one.sentence()} ({len(one.combination)} facts in a proof)", flush=True)
+
+
+def ask(folder: Path, queries: list[str]) -> None:
+    """Ask, and say what each answer cost in a process that keeps the database open."""
+    database = open_database(folder / "adult.db.toml")
+    whole: list[float] = []
+    ends: list[str] = []
+    with timed(Beside, "reason_against") as judging:
+        for number, query in enumerate(queries, start=1):
+            begin = time.process_time()
+            judged = len(judging)
+            found = database.ask(query, user="analyst").as_json()
+            whole.append(time.process_time() - begin)
+            ends.append("answered" if found["answered"] else "joint" if len(judging) > judged else "alone")
+            if number % 25 == 0 or number == len(queries):
+                print(
+                    f"{number} questions: {words(whole)}; joint part {words(judging)}; {counted(ends)}, {memory()}",
+                    flush=True,
+                )
+    database.close()
+
+
+def counted(ends: list[str]) -> str:
+    """How questions ended: answered, refused by the database alone, refused together with the other releases."""
+    return ", ".join(f"{ends.count(name)} {name}" for name in ("answered", "alone", "joint"))
+
+
+def words(seconds: list[float]) -> str:
+    """Median, 95 % and largest."""
+    own = np.array(seconds or [0.0])
+    return f"median {np.median(own):.2f} s, 95 % {np.quantile(own, 0.95):.2f} s, largest {own.max():.2f} s"
+
+
+@contextmanager
+def timed(owner: type[Any], name: str) -> Iterator[list[float]]:
+    """The processor time of each call of a method."""
+    spent: list[float] = []
+    original = getattr(owner, name)
+
+    def measured(*given: Any, **named: Any) -> Any:
+        begin = time.process_time()
+        try:
+            return original(*given, **named)
+        finally:
+            spent.append(time.process_time() - begin)
+
+    setattr(owner, name, measured)
+    try:
+        yield spent
+    finally:
+        setattr(owner, name, original)
+
+
+def memory() -> str:
+    """The largest memory of the process so far."""
+    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB"
 
 
 if __name__ == "__main__":

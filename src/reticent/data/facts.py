@@ -153,7 +153,8 @@ class Facts:
     """What one release tells, and what it watches.
 
     `own` are the bounds of its auxiliary unknowns. A release that may tell more than its facts is not certified;
-    `beyond` says what.
+    `beyond` says what. Where facts state more than the release tells, `assumes` says what: what is safe with them is safe,
+    what they expose is undecided.
     """
 
     release: str
@@ -162,6 +163,7 @@ class Facts:
     watches: tuple[Watch, ...] = ()
     certified: bool = True
     beyond: str = ""
+    assumes: str = ""
 
     def __post_init__(self) -> None:
         if not self.release:

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from reticent.base.arrays import Ints
 from reticent.data.facts import Facts
 from reticent.history.book import recipes_of, recorded_in
 from reticent.history.scene import Scene
@@ -44,7 +47,8 @@ class Beside:
     """Judges the answers of a database with the tables and files that its ledger holds.
 
     The joint system is kept between answers; it is made anew when somebody released a table or file, or answered, and for
-    each answer where relations or files are stated by classes, which the answer may divide.
+    each answer where sums of a file are stated by classes, which the answer may divide. Relations are stated by classes too:
+    for the parts of a divided class they come with the answer that divides it.
     """
 
     def __init__(self, blobs: Blobs) -> None:
@@ -52,6 +56,7 @@ class Beside:
         self._known = 0
         self._scene: Scene | None = None
         self._system: JointSystem | None = None
+        self._classes: Ints = np.zeros(0, dtype=np.int64)
 
     def reason_against(self, engine: Engine, request: Request, answer: Answer) -> str | None:
         """Why an answer would say too much beside everything that is out; None if it may be given."""
@@ -66,12 +71,19 @@ class Beside:
         scene = self._scene
         new = answers.of(scene.grounded, request, answer)
         if self._system is None or scene.by_class:
-            told, related = scene.told(new)
-            self._system = scene.system([related, *(facts for own in told.values() for facts in own), *scene.asked])
-        verdict = self._system.judge(new)
+            self._system = self._made(scene, *((new,) if scene.by_class else ()))
+        told, classes = scene.with_relations(new, self._classes)
+        verdict = self._system.judge(told)
         if not verdict.safe:
             return verdict.sentence()
         self._system.accept(verdict)
+        self._classes = classes
         self._scene = replace(scene, asked=(*scene.asked, new))
         self._known = len(entries) + 1  # the answer becomes the next entry
         return None
+
+    def _made(self, scene: Scene, *new: Facts) -> JointSystem:
+        """The joint system of everything that is out, with classes that something new selects as a whole."""
+        told, related = scene.told(*new)
+        self._classes = scene.classes(*new)
+        return scene.system([related, *(facts for own in told.values() for facts in own), *scene.asked])

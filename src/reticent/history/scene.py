@@ -5,9 +5,10 @@ that every table, every answer and whatever is judged selects as a whole: with c
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from reticent.base.arrays import Ints
 from reticent.base.errors import ParameterError
 from reticent.data.facts import COUNT, OWN, Facts
 from reticent.data.microdata import Microdata
@@ -21,7 +22,7 @@ from reticent.ledger.chain import LedgerError
 from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
 from reticent.releases.unknowns import Version
-from reticent.tabulation.ground import GroundedData, classes_of, facts_of_ties, ground_of
+from reticent.tabulation.ground import GroundedData, classes_of, facts_of_ties, finer_classes, ground_of
 from reticent.tabulation.responses import ties_in_records
 from reticent.tabulation.tied_responses import Tie
 
@@ -56,6 +57,7 @@ class Scene:
     ties: tuple[Tie, ...]
     tables: Mapping[str, tuple[Facts, ...]] = field(repr=False)
     asked: tuple[Facts, ...] = field(repr=False)
+    files: dict[str, tuple[Facts, ...]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, data: Microdata, recipes: Mapping[str, Recipe], answers: AnswersTold | None) -> "Scene":
@@ -64,12 +66,14 @@ class Scene:
         ties = tuple(_ties(data, own, answers))
         grounded = _ground(data, own, answers, ties)
         tables = {name: one.facts(grounded, name) for name, one in recipes.items() if isinstance(one, TableRecipe)}
+        for facts in (facts for told in tables.values() for facts in told):
+            _check_true(grounded, facts)
         return cls(recipes, grounded, ties, tables, () if answers is None else answers.facts(grounded))
 
     @property
     def by_class(self) -> bool:
-        """Whether something is stated by classes, so that it must be stated anew for whatever selects otherwise."""
-        return bool(self.ties) or any(isinstance(one, FileRecipe) for one in self.recipes.values())
+        """Whether a file's sums are stated by classes, so that they must be stated anew for whatever selects otherwise."""
+        return len(self.files) < sum(isinstance(one, FileRecipe) for one in self.recipes.values())
 
     @property
     def insiders(self) -> Insiders:
@@ -79,17 +83,34 @@ class Scene:
 
     def told(self, *new: Facts) -> tuple[dict[str, tuple[Facts, ...]], Facts]:
         """What each release tells, and what relations tell, for classes that something new selects as a whole too."""
-        known = [facts for own in self.tables.values() for facts in own]
-        classes = classes_of(self.grounded.ground, [*known, *self.asked, *new])
-        files = {
-            name: one.facts(self.grounded, name, classes)
-            for name, one in self.recipes.items()
-            if isinstance(one, FileRecipe)
-        }
-        told = {**self.tables, **files}
-        for facts in (facts for own in told.values() for facts in own):
-            _check_true(self.grounded, facts)
+        classes = self.classes(*new)
+        told = {**self.tables, **self._of_files(classes)}
         return told, facts_of_ties(self.grounded, self.ties, classes, release=RELATED)
+
+    def classes(self, *new: Facts) -> Ints:
+        """The class of each atom: the coarsest that tables, answers and something new select as a whole."""
+        known = [facts for own in self.tables.values() for facts in own]
+        return classes_of(self.grounded.ground, [*known, *self.asked, *new])
+
+    def with_relations(self, new: Facts, classes: Ints) -> tuple[Facts, Ints]:
+        """Something new with what relations tell of the parts of the classes that it divides; and these finer classes."""
+        if not self.ties:
+            return new, classes
+        finer, parts = finer_classes(self.grounded.ground, classes, new)
+        related = facts_of_ties(self.grounded, self.ties, finer, release=RELATED, only=parts)
+        return replace(new, facts=(*new.facts, *related.facts)), finer
+
+    def _of_files(self, classes: Ints) -> dict[str, tuple[Facts, ...]]:
+        """What files tell; sums of numbers by classes, anything else is the same for all of them and kept."""
+        found = dict(self.files)
+        for name, one in self.recipes.items():
+            if isinstance(one, FileRecipe) and name not in found:
+                found[name] = one.facts(self.grounded, name, classes)
+                for facts in found[name]:
+                    _check_true(self.grounded, facts)
+                if all(facts.assumes or facts.responses() <= {COUNT} for facts in found[name]):
+                    self.files[name] = found[name]
+        return found
 
     def system(self, known: Sequence[Facts], limits: Limits | None = None) -> JointSystem:
         """The joint system that has taken in what is known."""

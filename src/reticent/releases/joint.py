@@ -142,6 +142,8 @@ class JointSystem:
         before = Part(replace(system, names=names), before.pool)
         told = system.layout.told(share, version, len(self.accepted), system.n_unknowns)
         complete = COUNT not in joined or all(own.ground.complete for own in self.versions)
+        complete &= not any(own.assumes and own.responses() & (joined - {COUNT}) for own, _ in self.accepted)
+        complete &= not (share.facts.assumes and joined - {COUNT})
         inside = "" if joined == {COUNT} else self.insiders
         return Judge(before, told, self.limits, insiders=inside, complete=complete)
 

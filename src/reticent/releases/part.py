@@ -13,10 +13,11 @@ from reticent.base.errors import DataError
 from reticent.releases.certificate import Proof, leaves
 from reticent.releases.insiders import Insiders
 from reticent.releases.pool import Carried, Movement, Pool, Side, alive, carried, still_true
-from reticent.releases.programs import Limits, OutOfSteps, Search, exact_product
+from reticent.releases.programs import Budget, Limits, OutOfSteps, Search, exact_product
 from reticent.releases.system import System, Told, contradiction
 from reticent.releases.verdict import Exposure
 
+MOST_HINTED = 500
 WORTH_MENDING = 3
 """So many movements that miss the new row are worth a program that mends them together."""
 
@@ -92,6 +93,7 @@ class Judge:
 
     def __init__(self, before: Part, told: Told, limits: Limits, *, insiders: Inside, complete: bool) -> None:
         self.before, self.told, self.limits, self.complete = before, told, limits, complete
+        self.budget = Budget(limits.release + limits.fact * len(told.lines) + limits.watch * len(told.sights))
         self.system = before.system.with_release(told)
         self.low, self.high = self.system.class_bounds()
         self._search: Search | None = None
@@ -100,12 +102,15 @@ class Judge:
         self._excluded: dict[int, frozenset[int]] = {}
         self._by_class: sparse.csc_array | None = None
         self._sums: Ints = np.zeros(0, dtype=np.int64)
+        self._hints: dict[Side, Ints] = {}
 
     def rule(self, *, most_exposures: int = 1, relax: bool = False) -> Ruling:
         """Show each watched sum unknown; stops when so many are exposed.
 
         With `relax` the release is out whatever it exposes: from then on what is still possible must stay possible.
         """
+        if relax:
+            self.budget = Budget()
         try:
             self._settle()
         except OutOfSteps:
@@ -147,7 +152,8 @@ class Judge:
         sums = exact_product(system.rows, center)
         if bool((sums >= system.row_low).all() and (sums <= system.row_high).all()):
             return
-        found = self._new_search(center).settle()
+        auxiliary = np.unique(system.classes.of[system.layout.size :])
+        found = self._new_search(center).settle(auxiliary)
         if not isinstance(found, np.ndarray):
             raise contradiction(self.told.name)
         spread = system.classes.spread(center + found, system.low, system.high, system.center)
@@ -156,7 +162,8 @@ class Judge:
 
     def _new_search(self, center: Ints) -> Search:
         s = self.system
-        return Search(s.rows, s.row_low, s.row_high, s.watched, self.low, self.high, center, self.limits)
+        ends = (s.row_low, s.row_high)
+        return Search(s.rows, *ends, s.watched, self.low, self.high, center, self.limits, self.budget)
 
     def _mended(self, moved: Carried) -> Pool:
         """The pool with movements that miss the new row set right by a common movement, as far as that keeps the rest.
@@ -178,7 +185,11 @@ class Judge:
             for k in wanted:
                 moved.pool.movements[k] = moved.pool.plus(k, common, abs(int(moved.excess[k])))
         down, up = self.low - self.center, self.high - self.center
-        return moved.pool.kept(alive(moved.pool, self.system, down, up)) if left else moved.pool.kept(moved.alive)
+        living = alive(moved.pool, self.system, down, up) if left else moved.alive
+        self._hints = {
+            side: self.before.pool.movements[numbers[0]].classes for side, numbers in moved.pool.shows.items()
+        }
+        return moved.pool.kept(living)
 
     def _reach_of(self, pool: Pool) -> list[Ints]:
         """For each movement, by how much it changes each watched sum."""
@@ -259,15 +270,23 @@ class Judge:
         if self._search is None:
             self._search = self._new_search(self.center)
         try:
-            found = self._search.reach(sight, end, upwards=upper, low=low, high=high)
+            hint = self._hint((sight, upper))
+            found = self._search.reach(sight, end, upwards=upper, low=low, high=high, hint=hint)
         except OutOfSteps:
-            self._search = None
             return replace(self._unsettled(sight, upper=upper), insider=owner is not None)
         if isinstance(found, np.ndarray):
             number = self._add(Movement.of(found))
             self._add_opposite(number)
             return number
         return self._exposure(sight, upper, found, insider=owner is not None)
+
+    def _hint(self, side: Side) -> Ints | None:
+        """The parts of the classes that showed a side before: what showed it then nearly does so now."""
+        before = self._hints.get(side)
+        if before is None:
+            return None
+        parts = np.flatnonzero(np.isin(self.system.classes.parent, before))
+        return parts if len(parts) <= MOST_HINTED else np.intersect1d(parts, before)
 
     def _for_insiders(self, shown: list[int], sight: int, upper: bool) -> Exposure | None:
         """Further movements until for each respondent one is left that the own values do not exclude."""

@@ -1,10 +1,12 @@
 """Whole-number points that reach an end of a watched sum, or proofs that none does.
 
-The program looks for the smallest movement away from a point that satisfies everything (the center), so points differ from
-it in few classes. Floats propose: a point counts if it fits in
-whole numbers, a proof if it holds in whole numbers. What is not settled within the limits, in steps, stays undecided.
+The program looks for a small movement away from a point that satisfies everything (the center), so points differ from it in
+few classes. It begins with few classes that may move; where these do not suffice, the solver's proof of that says which others
+would help, and when none would, it is a proof for all of them. Floats propose: a point counts if it fits in whole numbers, a
+proof if it holds in whole numbers. What is not settled within the limits, in steps, stays undecided.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,14 +21,51 @@ from reticent.solve.model import INFINITE, LinearModel, Status
 
 WHOLE = 1e-6
 ROOM = 2.0**61
+AT_ONCE = 100
+"""So many classes begin to move at once where those that may move do not suffice."""
+SETTLING = 10
+"""So many times the steps of a question may be taken to find a first point."""
+MOST_MOVING = 1_000
+"""With more classes that may move a program is slow, and the next question begins anew."""
+MULTIPLES = (1, 2, 3, 4, 6)
+"""A movement in fractions may be whole so many times over, and reach further then."""
+ENLARGED = (0, 300, 1_000)
+"""So many more classes may move where no whole numbers are found."""
+WHOLE_OPTIONS = {"mip_max_nodes": 30, "mip_rel_gap": 0.5, "mip_max_stall_nodes": 30}
+"""How long the solver itself looks for whole numbers before the search branches: in nodes, not in seconds."""
+SLIGHT = 1e-9
+"""A smaller multiplier is rounding of the solver."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much work one question may cost: simplex steps, and nodes of the search over whole numbers."""
+    """How much work may be done: simplex steps and nodes of the search over whole numbers per question, steps per release.
 
-    steps: int = 200_000
+    A release may cost `release` steps, `fact` more per fact and `watch` more per watch.
+    """
+
+    steps: int = 12_000
     nodes: int = 400
+    release: int = 12_000
+    fact: int = 100
+    watch: int = 1_000
+
+
+@dataclass
+class Budget:
+    """The steps that are left for a release; None is no limit."""
+
+    left: int | None = None
+
+    def spend(self, steps: int) -> None:
+        """Take steps off."""
+        if self.left is not None:
+            self.left -= steps
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing is left."""
+        return self.left is not None and self.left <= 0
 
 
 class OutOfSteps(Exception):
@@ -37,7 +76,8 @@ class OutOfSteps(Exception):
 class Search:
     """The programs over one system: rows A with their ends, bounds of the classes, watched sums W, and a center.
 
-    The columns of the model are movements up and down of each class; its rows are A, then W (free until asked for).
+    The columns of the model are movements up and down of the classes that may move so far; its rows are A, then W (free until
+    asked for).
     """
 
     rows: sparse.csr_array
@@ -48,13 +88,33 @@ class Search:
     high: Ints
     center: Ints
     limits: Limits = field(default_factory=Limits)
+    budget: Budget = field(default_factory=Budget)
     steps: int = 0
     nodes: int = 0
     _session: HighsSession | None = None
     _branched: set[int] = field(default_factory=set)
+    _moving: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
-    def reach(self, sight: int, end: int, *, upwards: bool, low: Ints, high: Ints) -> "Ints | Proof":
-        """A movement to a point with W[sight]·x ≥ end (or ≤ end), within these bounds of classes; or a proof of none."""
+    def __post_init__(self) -> None:
+        both = sparse.vstack((self.rows, self.watched), format="csr").astype(np.float64)
+        self._by_class = sparse.csr_array(both.T)
+        sums = exact_product(self.rows, self.center)
+        free = np.full(self.watched.shape[0], INFINITE)
+        self._row_low = np.concatenate((_shifted(self.row_low, sums), -free))
+        self._row_high = np.concatenate((_shifted(self.row_high, sums), free))
+        self._now_low, self._now_high = self.low.copy(), self.high.copy()
+        self._place = np.full(len(self.center), -1, dtype=np.int64)
+        self._ray: Floats | None = None
+        self._most = self.limits.steps
+        self._prices: Floats = np.zeros(len(self._row_low))
+
+    def reach(
+        self, sight: int, end: int, *, upwards: bool, low: Ints, high: Ints, hint: Ints | None = None
+    ) -> "Ints | Proof":
+        """A movement to a point with W[sight]·x ≥ end (or ≤ end), within these bounds of classes; or a proof of none.
+
+        The classes of `hint` are among those that may move from the beginning.
+        """
         row, n = len(self.row_low) + sight, self.rows.shape[0]
         need = float(end - self._value(sight))
         target = (need, INFINITE) if upwards else (-INFINITE, need)
@@ -65,7 +125,10 @@ class Search:
             low,
             high,
         )
+        self._tidy()
         self._rows(row, *target)
+        if hint is not None:
+            self._enter(hint[self._place[hint] < 0])
         try:
             return self._explore(box, np.append(np.arange(n), row))
         finally:
@@ -78,6 +141,7 @@ class Search:
         low, high = self.row_low.copy(), self.row_high.copy()
         low[row] = high[row] = value + change
         ends = float(self.row_low[row] - value), float(self.row_high[row] - value)
+        self._tidy()
         self._rows(row, float(change), float(change))
         try:
             found = self._explore(Box(self.rows, low, high, self.low, self.high), np.arange(n))
@@ -87,10 +151,24 @@ class Search:
             self._rows(row, *(end if abs(end) < OPEN // 2 else np.sign(end) * INFINITE for end in ends))
         return found if isinstance(found, np.ndarray) else None
 
-    def settle(self) -> "Ints | Proof":
-        """A movement from the center, which need not satisfy the rows, to a point that does; or a proof of none."""
-        box = Box(self.rows, self.row_low, self.row_high, self.low, self.high)
-        return self._explore(box, np.arange(self.rows.shape[0]))
+    def settle(self, first: Ints) -> "Ints | Proof":
+        """A movement from the center, which need not satisfy the rows, to a point that does; or a proof of none.
+
+        It is tried with some classes alone first: what is known of the others may be true already.
+        """
+        rows, ends = np.arange(self.rows.shape[0]), (self.row_low, self.row_high)
+        self._most = SETTLING * self.limits.steps
+        try:
+            if len(first):
+                low, high = self.center.copy(), self.center.copy()
+                low[first], high[first] = self.low[first], self.high[first]
+                with suppress(OutOfSteps):
+                    found = self._explore(Box(self.rows, *ends, low, high), rows)
+                    if isinstance(found, np.ndarray):
+                        return found
+            return self._explore(Box(self.rows, *ends, self.low, self.high), rows)
+        finally:
+            self._most = self.limits.steps
 
     def fits(self, point: Ints, box: Box) -> bool:
         """Whether a point satisfies all rows and bounds, in whole numbers."""
@@ -104,6 +182,8 @@ class Search:
 
     def _explore(self, box: Box, places: Ints) -> "Ints | Proof":
         """Depth first over whole numbers; `places` are the rows of the box in the model."""
+        if self.budget.spent:
+            raise OutOfSteps
         self.steps, self.nodes = 0, 0
         # few classes move: from no movement at all it is a short way, much shorter than from the last question's basis
         self._loaded().forget_basis()
@@ -112,6 +192,7 @@ class Search:
             self._bounds(changed, box.low[changed], box.high[changed])
             return self._node(box, places)
         finally:
+            self.budget.spend(self.steps)
             touched = np.union1d(changed, np.array(sorted(self._branched), dtype=np.int64))
             self._branched.clear()
             self._bounds(touched, self.low[touched], self.high[touched])
@@ -123,15 +204,56 @@ class Search:
         movement = self._solve()
         if movement is None:
             return self._refuted(box, places)
-        whole = np.rint(movement).astype(np.int64)
-        if self.fits(self.center + whole, box):
+        whole = self._whole(movement, box)
+        for more in ENLARGED if self.nodes == 1 else ():
+            if whole is None:
+                self._enter(self._cheap(more))
+                whole = self._in_whole_numbers(box)
+        if whole is not None:
             return whole
-        off = np.abs(movement - whole)
+        off = np.abs(movement - np.rint(movement))
         column = int(np.argmax(off))
         if off[column] < WHOLE:
             raise OutOfSteps  # rounding of the solver, not fractions, keeps it from fitting
         value = int(self.center[column]) + int(np.floor(movement[column]))
         return self._branch(box, places, column, value)
+
+    def _whole(self, movement: Floats, box: Box) -> Ints | None:
+        """A movement, or a multiple of it, in whole numbers, if it fits."""
+        for times in MULTIPLES:
+            whole = np.rint(movement * times)
+            if (times == 1 or float(np.abs(movement * times - whole).max()) < WHOLE) and self.fits(
+                self.center + whole.astype(np.int64), box
+            ):
+                return whole.astype(np.int64)
+        return None
+
+    def _cheap(self, most: int) -> Ints:
+        """Classes that do not move yet and that would make the last movement shorter, or little longer."""
+        down, up = self._room(np.arange(len(self.center)))
+        able = np.flatnonzero((self._place < 0) & ((down < 0) | (up > 0)))
+        gain = np.abs(self._by_class[able] @ self._prices)
+        return np.sort(able[np.argsort(-gain, kind="stable")[:most]])
+
+    def _in_whole_numbers(self, box: Box) -> Ints | None:
+        """A whole movement of the classes that may move so far, by the solver's own search; None if it finds none."""
+        columns = sparse.csr_array(self._by_class[self._moving].T)
+        both = sparse.csr_array(sparse.hstack((columns, -columns)))
+        low, high = self._ends(self._moving, self._now_low[self._moving], self._now_high[self._moving])
+        ends = (np.concatenate((e[0::2], e[1::2])) for e in (low, high))
+        n = len(self._moving)
+        every = np.ones(2 * n, dtype=bool)
+        model = LinearModel(np.ones(2 * n), *ends, both, self._row_low, self._row_high, integer=every)
+        session = HighsSession(model)
+        for option, value in WHOLE_OPTIONS.items():
+            session.set_option(option, value)
+        solution = session.solve()
+        self.steps += max(session.steps, 1)
+        if len(solution.values) == 0:
+            return None
+        movement = np.zeros(len(self.center))
+        movement[self._moving] = solution.values[:n] - solution.values[n:]
+        return self._whole(movement, box)
 
     def _branch(self, box: Box, places: Ints, column: int, value: int) -> "Ints | Proof":
         at = np.array([column])
@@ -152,56 +274,124 @@ class Search:
         return Branch(column, value, proofs[0], proofs[1])
 
     def _solve(self) -> Floats | None:
-        """The movement that the program proposes; None if there is none."""
-        session = self._loaded()
-        session.set_option("simplex_iteration_limit", max(self.limits.steps - self.steps, 1))
-        solution = session.solve()
-        self.steps += session.steps
-        if solution.status is Status.INFEASIBLE:
-            return None
-        if solution.status is not Status.OPTIMAL or self.steps >= self.limits.steps:
-            raise OutOfSteps
-        n = len(self.center)
-        return np.asarray(solution.values[:n] - solution.values[n:], dtype=np.float64)
+        """The movement that the program proposes; None if there is none, whatever classes may move."""
+        wanted, unclear = self._begin(), False
+        while True:
+            if len(self._moving) == 0:  # nothing that could move helps, so what is missed is a proof by itself
+                self._ray = wanted
+                return None
+            session = self._loaded()
+            session.set_option("simplex_iteration_limit", max(self._most - self.steps, 1))
+            solution = session.solve()
+            self.steps += session.steps + 1
+            if self.steps >= self._most:
+                raise OutOfSteps
+            if solution.status is Status.OPTIMAL:
+                movement = np.zeros(len(self.center))
+                movement[self._moving] = solution.values[0::2] - solution.values[1::2]
+                self._prices = solution.row_duals
+                return movement
+            self._ray = session.dual_ray() if solution.status is Status.INFEASIBLE else None
+            if self._ray is None:
+                if unclear:
+                    raise OutOfSteps
+                unclear = True  # rounding of the solver: once more, from no movement
+                session.forget_basis()
+                continue
+            unclear = False
+            more = self._helpful(self._ray)
+            if len(more) == 0:
+                return None
+            self._enter(more)
+
+    def _begin(self) -> Floats:
+        """Let classes move that matter for the rows that the center misses; returns the signs of these rows."""
+        missed = np.flatnonzero((self._row_low > 0) | (self._row_high < 0))
+        wanted = np.zeros(len(self._row_low))
+        wanted[missed] = np.where(self._row_low[missed] > 0, 1.0, -1.0)
+        self._enter(self._best(self._by_class @ wanted))
+        return wanted
+
+    def _helpful(self, ray: Floats) -> Ints:
+        """Classes that do not move yet and that break the solver's proof that those that do cannot suffice; none if none does."""
+        return self._best(self._by_class @ (self._sign(ray) * ray))
+
+    def _sign(self, ray: Floats) -> float:
+        """The sign with which the multipliers are a proof: Σ y · row must be more than the moving classes can reach."""
+        margins = []
+        reach = (self._by_class @ ray)[self._moving]
+        down, up = self._room(self._moving)
+        for sign in (1.0, -1.0):
+            y, own = sign * ray, sign * reach
+            used = np.abs(y) > SLIGHT * np.abs(y).max(initial=0.0)
+            ends = np.where(y > 0, self._row_low, self._row_high)[used]
+            moved = np.abs(own) > SLIGHT * np.abs(own).max(initial=0.0)
+            margins.append(float(y[used] @ ends) - float(np.where(own > 0, up, down)[moved] @ own[moved]))
+        return 1.0 if margins[0] >= margins[1] else -1.0
+
+    def _best(self, reach: Floats) -> Ints:
+        """Among the classes that do not move yet those that change a combination of rows most, and few rows."""
+        down, up = self._room(np.arange(len(reach)))
+        room = np.where(reach > 0, up, -down)
+        largest = float(np.abs(reach).max(initial=0.0))
+        able = np.flatnonzero((self._place < 0) & (room > 0) & (np.abs(reach) > SLIGHT * largest))
+        if len(able) <= AT_ONCE:
+            return able
+        score = np.abs(reach[able]) / np.sqrt(np.diff(self._by_class.indptr)[able])
+        return np.sort(able[np.argsort(-score, kind="stable")[:AT_ONCE]])
+
+    def _room(self, at: Ints) -> tuple[Floats, Floats]:
+        """How far classes may move down and up."""
+        return _shifted(self._now_low[at], self.center[at]), _shifted(self._now_high[at], self.center[at])
 
     def _refuted(self, box: Box, places: Ints) -> Proof:
         """The proof that the box has no point."""
-        ray = self._loaded().dual_ray()
-        found = None if ray is None else leaf(box, ray[places])
+        found = None if self._ray is None else leaf(box, self._ray[places])
         if found is None:
             raise OutOfSteps
         return found
 
     def _loaded(self) -> HighsSession:
         if self._session is None:
-            self._session = HighsSession(self._model(), algorithm="dual")
+            none = np.zeros(0)
+            empty = sparse.csr_array((len(self._row_low), 0), dtype=np.float64)
+            model = LinearModel(none, none, none, empty, self._row_low, self._row_high)
+            self._session = HighsSession(model, algorithm="dual")
         return self._session
 
-    def _model(self) -> LinearModel:
-        both = sparse.vstack((self.rows, self.watched), format="csr").astype(np.float64)
-        sums = exact_product(self.rows, self.center)
-        free = np.full(self.watched.shape[0], INFINITE)
-        up, down = self._ends(np.arange(len(self.center)), self.low, self.high)
-        return LinearModel(
-            np.ones(2 * len(self.center)),
-            np.concatenate((up[0], down[0])),
-            np.concatenate((up[1], down[1])),
-            sparse.hstack((both, -both), format="csr"),
-            np.concatenate((_shifted(self.row_low, sums), -free)),
-            np.concatenate((_shifted(self.row_high, sums), free)),
-        )
+    def _tidy(self) -> None:
+        """Begin anew with no class that may move, where too many do."""
+        if len(self._moving) > MOST_MOVING:
+            self._session, self._moving = None, np.zeros(0, dtype=np.int64)
+            self._place[:] = -1
 
-    def _ends(self, at: Ints, low: Ints, high: Ints) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """The bounds of movements up and down that keep classes within these bounds."""
+    def _enter(self, classes: Ints) -> None:
+        """Let further classes move."""
+        if len(classes) == 0:
+            return
+        session = self._loaded()
+        own = self._by_class[classes]
+        both = sparse.csr_array(sparse.vstack((own, -own)))[np.arange(2 * len(classes)).reshape(2, -1).T.ravel()]
+        low, high = self._ends(classes, self._now_low[classes], self._now_high[classes])
+        session.add_columns(np.ones(2 * len(classes)), low, high, sparse.csc_array(both.T))
+        self._place[classes] = len(self._moving) + np.arange(len(classes))
+        self._moving = np.concatenate((self._moving, classes))
+
+    def _ends(self, at: Ints, low: Ints, high: Ints) -> tuple[Floats, Floats]:
+        """The bounds of movements up and down, in turn, that keep classes within these bounds."""
         least, most = _shifted(low, self.center[at]), _shifted(high, self.center[at])
-        return (np.maximum(least, 0.0), np.maximum(most, 0.0)), (np.maximum(-most, 0.0), np.maximum(-least, 0.0))
+        lows = np.column_stack((np.maximum(least, 0.0), np.maximum(-most, 0.0))).ravel()
+        return lows, np.column_stack((np.maximum(most, 0.0), np.maximum(-least, 0.0))).ravel()
 
     def _bounds(self, at: Ints, low: Ints, high: Ints) -> None:
-        up, down = self._ends(at, low, high)
-        columns = np.concatenate((at, at + len(self.center))).astype(np.int32)
-        self._loaded().set_column_bounds(columns, np.concatenate((up[0], down[0])), np.concatenate((up[1], down[1])))
+        self._now_low[at], self._now_high[at] = low, high
+        inside = self._place[at] >= 0
+        places = self._place[at[inside]]
+        columns = np.column_stack((2 * places, 2 * places + 1)).ravel().astype(np.int32)
+        self._loaded().set_column_bounds(columns, *self._ends(at[inside], low[inside], high[inside]))
 
     def _rows(self, row: int, low: float, high: float) -> None:
+        self._row_low[row], self._row_high[row] = low, high
         self._loaded().set_row_bounds(np.array([row], dtype=np.int32), np.array([low]), np.array([high]))
 
 

@@ -21,7 +21,9 @@ from reticent.tabulation.tabulate import decimals_of
 from reticent.tabulation.tied_responses import Tie
 
 MOST_ATOMS = 200_000
-"""Up to so many combinations are listed, empty ones included; of more, only those that occur."""
+"""Up to so many combinations are listed, empty ones included; of more, only those that occur and some near them."""
+MOST_NEAR = 40_000
+"""So many empty combinations near those that occur are listed at most, where not all are."""
 ABSENT_OR_NOT = ("there", "missing")
 Bounds = Mapping[str, tuple[float | None, float | None]]
 
@@ -129,12 +131,34 @@ def _atoms(
     least = np.array([MISSING if bool((column < 0).any()) else 0 for column in columns])
     sizes = [len(texts) - int(low) for texts, low in zip(categories, least, strict=True)]
     if math.prod(sizes) > most:
-        return codes, atom.astype(np.int64), False
+        return np.concatenate((codes, _near(codes - least, sizes) + least)), atom.astype(np.int64), False
     every = np.column_stack(np.unravel_index(np.arange(math.prod(sizes)), sizes)).astype(np.int64)
     there = np.ravel_multi_index(tuple((codes - least).T), sizes)
     empty = np.ones(len(every), dtype=bool)
     empty[there] = False
     return np.concatenate((codes, every[empty] + least)), atom.astype(np.int64), True
+
+
+def _near(codes: Ints, sizes: Sequence[int]) -> Ints:
+    """Empty combinations that differ in one variable from those that occur, most of them first: where somebody could be.
+
+    Which are listed decides only how much can be shown to be possible: any of them may be left out.
+    """
+    if math.prod(sizes) >= LARGEST:
+        return np.zeros((0, codes.shape[1]), dtype=np.int64)
+    steps = np.array([math.prod(sizes[at + 1 :]) for at in range(len(sizes))], dtype=np.int64)
+    here = codes @ steps
+    found = []
+    for at, size in enumerate(sizes):
+        rest = here - codes[:, at] * steps[at]
+        lines, times = np.unique(rest, return_counts=True)
+        shared = lines[times > 1]  # between two that occur
+        found.append((shared[:, None] + np.arange(size) * steps[at]).ravel())
+    every, times = np.unique(np.concatenate(found), return_counts=True)
+    fresh = ~np.isin(every, here)
+    every, times = every[fresh], times[fresh]
+    kept = np.sort(every[np.argsort(-times, kind="stable")[:MOST_NEAR]])
+    return np.column_stack(np.unravel_index(kept, tuple(sizes))).astype(np.int64).reshape(-1, codes.shape[1])
 
 
 def _entities(data: Microdata) -> Ints:
@@ -179,33 +203,44 @@ def _bounds(data: Microdata, name: str, decimals: int, given: tuple[float | None
     return ends
 
 
-def facts_of_ties(grounded: GroundedData, ties: Sequence[Tie], classes: Ints, *, release: str) -> Facts:
+def facts_of_ties(
+    grounded: GroundedData, ties: Sequence[Tie], classes: Ints, *, release: str, only: Ints | None = None
+) -> Facts:
     """What relations between responses tell of the sums over each class of atoms: `tot = dom + exp` holds there too.
 
     They are no release's own; whoever knows them knows them of every release of the data. Responses that the ground does
-    not have are unknown altogether, so that relations with them tell nothing.
+    not have are unknown altogether, so that relations with them tell nothing. `only` names the classes that are meant.
     """
     ground, facts = grounded.ground, []
+    at_atoms, at_units = _members(classes), _members(classes[ground.atom_of_unit], int(classes.max(initial=-1)) + 1)
+    there = np.unique(classes[ground.atom_of_unit])
+    chosen = there if only is None else np.intersect1d(there, only)
     for tie in ties:
         coefs = dict(zip(tie.relation.names, tie.relation.coefs, strict=True))
         counted = 0 if RELATION_COUNT in grounded.decimals else coefs.pop(RELATION_COUNT, 0)
         if any(name not in grounded.decimals for name in coefs):
             continue
         most = max((grounded.decimals[name] for name in coefs), default=0)
-        for number in np.unique(classes[ground.atom_of_unit]).tolist():
-            atoms = classes == number
-            units = grounded.units_of(atoms)
+        for number in chosen.tolist():
+            units = at_units[number]
             terms = [
                 _weighted(name, grounded.units(name, units), coef * 10 ** (most - grounded.decimals[name]))
                 for name, coef in coefs.items()
             ]
             if counted:
-                terms.append(_weighted(COUNT, np.flatnonzero(atoms), counted * 10**most))
+                terms.append(_weighted(COUNT, at_atoms[number], counted * 10**most))
             slack = math.ceil(tie.rounding * 10**most * len(units))
             if any(len(term.places) for term in terms):
                 own = tuple(term for term in terms if len(term.places))
                 facts.append(Fact(own, -slack, None if tie.relation.inequality else slack))
     return Facts(release, tuple(facts))
+
+
+def _members(number: Ints, n: int | None = None) -> list[Ints]:
+    """The places of each number, rising."""
+    order = np.argsort(number, kind="stable")
+    size = int(number.max(initial=-1)) + 1 if n is None else n
+    return np.split(order, np.searchsorted(number[order], np.arange(1, size)))
 
 
 def _weighted(response: str, places: Ints, weight: int) -> Term:
@@ -227,3 +262,10 @@ def classes_of(ground: Ground, known: Sequence[Facts]) -> Ints:
             word = words.integers(1, 2**63, dtype=np.uint64)
             mark[atoms] += word * weights[first].astype(np.uint64)
     return np.unique(mark, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def finer_classes(ground: Ground, classes: Ints, new: Facts) -> tuple[Ints, Ints]:
+    """The classes that a further release selects whole ones of, and which of them are parts of one that it divides."""
+    pairs, number = np.unique(np.column_stack((classes, classes_of(ground, [new]))), axis=0, return_inverse=True)
+    sizes = np.bincount(pairs[:, 0])
+    return number.reshape(-1).astype(np.int64), np.flatnonzero(sizes[pairs[:, 0]] > 1)

@@ -15,6 +15,7 @@ class Builder:
     facts: list[Fact] = field(default_factory=list)
     own: list[tuple[int, int | None]] = field(default_factory=list)
     beyond: dict[str, None] = field(default_factory=dict)
+    assumes: str = ""
 
     def unknown(self, low: int, high: int | None) -> int:
         """One more auxiliary unknown."""
@@ -36,7 +37,8 @@ class Builder:
     def done(self, release: str) -> Facts:
         """All of it as frozen data."""
         beyond = "; ".join(self.beyond)
-        return Facts(release, tuple(self.facts), tuple(self.own), (), certified=not beyond, beyond=beyond)
+        known = (tuple(self.facts), tuple(self.own))
+        return Facts(release, *known, certified=not beyond, beyond=beyond, assumes=self.assumes)
 
 
 def own_term(weights: dict[int, int]) -> Term:

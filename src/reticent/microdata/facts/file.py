@@ -18,6 +18,7 @@ from reticent.data.schema import Kind
 from reticent.microdata.facts import moved as moved  # registers its declarations
 from reticent.microdata.facts.builder import Builder, total
 from reticent.microdata.facts.counting import tell_counts
+from reticent.microdata.facts.matched import tell_matched
 from reticent.microdata.facts.matching import Matching, matching_of
 from reticent.microdata.facts.seen import Drawn, Link, Number, Seen, View
 from reticent.microdata.facts.spans import EVERYTHING, Span, through
@@ -50,13 +51,15 @@ def facts_left(
     """The facts that a released file leaves to the attacker.
 
     Sums of numbers are stated for each of the `classes` of atoms (default: for each atom): the coarser they are, the fewer
-    auxiliary unknowns there are; any release that selects whole classes can be judged with them.
+    auxiliary unknowns there are; any release that selects whole classes can be judged with them. For large files they are
+    stated for each unit, as if it were known which record is whose; `assumes` says so.
     """
     shown = _File(file, Microdata(file.frame, file.schema, np.arange(file.n_records, dtype=np.uint64)))
     builder = Builder(beyond=dict.fromkeys(seen.beyond))
     if file.schema.household_id is not None:
         builder.note(TOGETHER)
     own = np.arange(grounded.ground.n_atoms) if classes is None else classes
+    alone = seen.drawn is None and sum(bool(view.numbers) for view in seen.views) == 1
     for view in seen.views:
         view = view.without([name for name in (*view.links, *view.numbers) if not shown.has(name)])
         labels = {name: shown.labels(name, link) for name, link in view.links.items()}
@@ -65,7 +68,8 @@ def facts_left(
         matching = matching_of(grounded.ground, view.links, labels, file.n_records)
         tell_counts(builder, matching, sampled=seen.drawn is not None)
         numbers = [shown.number(grounded, name, number) for name, number in view.numbers.items()]
-        tell_values(builder, grounded, matching, numbers, classes=own, sampled=seen.drawn is not None)
+        if not alone or not tell_matched(builder, grounded, matching, numbers):
+            tell_values(builder, grounded, matching, numbers, classes=own, sampled=seen.drawn is not None)
     if seen.drawn is not None:
         _tell_sizes(builder, grounded, shown, seen.drawn, seen.views[0])
     return builder.done(release)
