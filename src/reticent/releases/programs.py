@@ -240,10 +240,10 @@ class Search:
         columns = sparse.csr_array(self._by_class[self._moving].T)
         both = sparse.csr_array(sparse.hstack((columns, -columns)))
         low, high = self._ends(self._moving, self._now_low[self._moving], self._now_high[self._moving])
-        ends = (np.concatenate((e[0::2], e[1::2])) for e in (low, high))
+        least, most = np.concatenate((low[0::2], low[1::2])), np.concatenate((high[0::2], high[1::2]))
         n = len(self._moving)
         every = np.ones(2 * n, dtype=bool)
-        model = LinearModel(np.ones(2 * n), *ends, both, self._row_low, self._row_high, integer=every)
+        model = LinearModel(np.ones(2 * n), least, most, both, self._row_low, self._row_high, integer=every)
         session = HighsSession(model)
         for option, value in WHOLE_OPTIONS.items():
             session.set_option(option, value)

@@ -94,6 +94,17 @@ class HighsSession:
         self._check(status, "adding rows")
         self._n_rows += count
 
+    def add_columns(self, costs: Floats, lower: Floats, upper: Floats, matrix: sparse.csc_array) -> None:
+        """Append columns; `matrix` has their entries in the rows that are there."""
+        count = int(matrix.shape[1])
+        if count == 0:
+            return
+        indptr, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+        data = matrix.data.astype(np.float64)
+        status = self._highs.addCols(count, costs, lower, upper, len(data), indptr[:-1], indices, data)
+        self._check(status, "adding columns")
+        self._n_columns += count
+
     def set_column_bounds(self, columns: NDArray[np.int32], lower: Floats, upper: Floats) -> None:
         """Change the bounds of some columns."""
         self._check(self._highs.changeColsBounds(len(columns), columns, lower, upper), "changing bounds of columns")

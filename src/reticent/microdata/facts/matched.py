@@ -110,7 +110,7 @@ def _flow(left: Ints, right: Ints, units: Ints, records: Ints) -> Ints | None:
     heads = np.concatenate((n + right, np.arange(n), np.full(m, sink)))
     room = np.concatenate((np.minimum(units[left], records[right]), units, records)).astype(np.int32)
     graph = sparse.csr_array((room, (tails, heads)), shape=(n + m + 2, n + m + 2))
-    solved = maximum_flow(sparse.csr_matrix(graph), source, sink)
+    solved = maximum_flow(graph, source, sink)
     if int(solved.flow_value) != int(units.sum()):
         return None
     return np.asarray(solved.flow[left, n + right], dtype=np.int64).reshape(-1)
