@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from reticent.base.randomness import Secret
+from reticent.base.version import VERSION
 from reticent.ledger.anchor import Anchor, Mark
 from reticent.ledger.chain import START, Chain, Entry, LedgerError, StoredEntry, decode, encode
 from reticent.ledger.shares import refuse_share
 from reticent.ledger.snapshot import Snapshots
 from reticent.ledger.store import SqliteStore, Store
 
-FORMAT = 1
+FORMAT = 2
+"""Version 0.1.0 wrote format 1, with answers only; it refuses ledgers of this one, whose releases it would not reckon with."""
+UPGRADE = "upgrade"
 RELEASE, REVOCATION = "release", "revocation"
 """Kinds of entries: a table or file that left, and the word that one is no longer to be used."""
 
@@ -158,12 +161,22 @@ class Ledger:
             self._append([("ledger", {"format": FORMAT, "dataset": dataset})])
             stored = self._store.read(0)
         self._check_dataset(decode(stored[0]), dataset)
+        self._upgrade(stored)
 
     def _check_dataset(self, first: Entry, dataset: str) -> None:
-        if first.kind != "ledger" or first.payload.get("format") != FORMAT:
-            raise LedgerError("ledger: it was written by another version of the program that this one cannot read.")
+        if first.kind != "ledger" or first.payload.get("format") not in range(1, FORMAT + 1):
+            raise _of_another_version()
         if first.payload.get("dataset") != dataset:
             raise LedgerError("ledger: it belongs to another data set; give each data set its own ledger.")
+
+    def _upgrade(self, stored: list[StoredEntry]) -> None:
+        """Say in a ledger of an earlier version that this one writes in it from now on; nothing else is changed."""
+        told = [decode(stored[0]), *(entry for entry in map(decode, stored) if entry.kind == UPGRADE)]
+        format = max(int(entry.payload["format"]) for entry in told)
+        if format > FORMAT:
+            raise _of_another_version()
+        if format < FORMAT:
+            self._append([(UPGRADE, {"format": FORMAT, "from": format, "program": VERSION})])
 
     def _advance(self, stored: list[StoredEntry]) -> None:
         if stored:
@@ -181,6 +194,10 @@ class Ledger:
         self._mark = mark
         self._anchor.write(mark)
         return [decode(entry) for entry in stored]
+
+
+def _of_another_version() -> LedgerError:
+    return LedgerError("ledger: it was written by another version of the program that this one cannot read.")
 
 
 def open_ledger(
