@@ -137,6 +137,25 @@ function conditional(form) {
   }
 }
 
+// Boxes that can be dragged: <label draggable> with a checkbox, dropped on <fieldset data-drop="value of select[name=to]">,
+// is as if it were ticked and moved there; without a mouse one ticks and moves.
+function drag(form) {
+  form.addEventListener("dragstart", (event) => {
+    event.dataTransfer.setData("text/plain", event.target.querySelector("input").value);
+  });
+  for (const place of form.querySelectorAll("[data-drop]")) {
+    place.addEventListener("dragover", (event) => event.preventDefault());
+    place.addEventListener("drop", (event) => {
+      event.preventDefault();
+      const box = form.querySelector(`[draggable] input[value="${CSS.escape(event.dataTransfer.getData("text/plain"))}"]`);
+      if (!box || place.contains(box)) return;
+      box.checked = true;
+      form.elements.to.value = place.dataset.drop;
+      form.requestSubmit(form.querySelector(".button-main"));
+    });
+  }
+}
+
 // Changed forms: <form data-keep> warns before its input is left unsaved.
 let unsaved = false;
 function keep(form) {
@@ -159,6 +178,7 @@ function enliven(root) {
   all("form").forEach(conditional);
   all("form[data-keep]").forEach(keep);
   all("form[data-trial]").forEach(trial);
+  all("form:has([data-drop])").forEach(drag);
 }
 
 document.addEventListener("DOMContentLoaded", () => {

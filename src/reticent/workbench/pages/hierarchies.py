@@ -1,18 +1,21 @@
-"""Hierarchies: the tree of each variable, by digits, from a file or from groups; how many codes stand at each level."""
+"""Hierarchies: the tree of each variable, by digits, bands, groups or from a file; codes move between groups."""
 
 import json
 from typing import Any
 
 from reticent.base.errors import ReticentError
-from reticent.jobs.hierarchy_view import write_groups
+from reticent.jobs.hierarchy_view import bands_of, moved, tree_text
+from reticent.jobs.texts import write_text
 from reticent.web.environment import shown_name
 from reticent.web.parts import Cell, Column, Node, Row, Table
 from reticent.web.site import Go, Note, Page, View, Visit, address
 from reticent.web.toml_text import TomlText
 from reticent.workbench import hierarchy_engine as engine
-from reticent.workbench.project import Project, stamp_of
+from reticent.workbench.project import Project, stamp_of, version_of
 
-FIELDS = ("digits", "file", "groups")
+FIELDS = ("digits", "bands", "file", "groups", "move")
+MOST_DRAWN = 600
+"""Codes that can be ticked and dragged one by one."""
 
 
 def show(visit: Visit[Project]) -> View | Go:
@@ -29,6 +32,7 @@ def _shown(visit: Visit[Project], field: str, wrong: str) -> View | Go:
     facts: dict[str, Any] = {
         "state": schema.read() if schema else None, "rows": None, "chosen": None, "number": number, "nodes": (), "wrong": wrong,
         "field": field, "sent": {name: visit.sent.get(name) for name in FIELDS}, "file": schema.name if schema else "",
+        "boxes": (), "targets": (), "ticked": visit.sent.all("code"), "to": visit.sent.get("to"), "new": visit.sent.get("new"),
     }  # fmt: skip
     if work.done:
         names = project.names()
@@ -40,14 +44,12 @@ def _shown(visit: Visit[Project], field: str, wrong: str) -> View | Go:
             facts |= {
                 "chosen": {"name": names[number], **one},
                 "nodes": _nodes(one["tree"]) if visit.show_values else (),
+                **(_boxes(*_tree(one)) if visit.show_values else {}),
             }
             if not wrong:
                 digits = own.get("digits", []) if isinstance(own, dict) else []
-                facts["sent"] = {
-                    "digits": ", ".join(map(str, digits)),
-                    "file": own if isinstance(own, str) else "",
-                    "groups": "",
-                }
+                named = {"digits": ", ".join(map(str, digits)), "file": own if isinstance(own, str) else ""}
+                facts["sent"] = {**dict.fromkeys(FIELDS, ""), **named}
     return View(
         "hierarchies.html",
         facts,
@@ -106,11 +108,38 @@ def _nodes(tree: dict[str, Any] | None) -> tuple[Node, ...]:
     return tuple(made(node) for node in below.get(-1, []))
 
 
+def _tree(one: dict[str, Any]) -> tuple[list[str], list[int]]:
+    """The tree of a variable without its total; without a tree, all codes below the total."""
+    if one["tree"] is None:
+        return list(one["codes"]), [-1] * len(one["codes"])
+    codes, parents = one["tree"]["codes"][1:], one["tree"]["parents"][1:]
+    return list(codes), [parent - 1 for parent in parents]
+
+
+def _boxes(codes: list[str], parents: list[int]) -> dict[str, Any]:
+    """Each group that codes stand in, with its codes; and every group that they can be moved to."""
+    inner = {parent for parent in parents if parent >= 0}
+    leaves: dict[int, list[tuple[int, str]]] = {}
+    for node, parent in enumerate(parents):
+        if node not in inner:
+            leaves.setdefault(parent, []).append((node, codes[node]))
+    if sum(map(len, leaves.values())) > MOST_DRAWN:
+        return {}
+    names = {-1: "directly below the total", **{node: codes[node] for node in sorted(inner)}}
+    return {
+        "boxes": [(node, names[node], leaves[node]) for node in names if node in leaves],
+        "targets": list(names.items()),
+    }
+
+
 def act(visit: Visit[Project]) -> View | Go:
     """Give a variable a tree, or take it away; the schema file is changed."""
     project, sent = visit.state, visit.sent
     schema, number = project.schema(), sent.number("variable")
     names = project.names()
+    if schema is not None and "history" in sent:
+        schema.step(-1 if sent.get("history") == "undo" else 1, version=sent.get("version"))
+        return Go(address("hierarchies", **visit.query))
     if schema is None or not 0 <= number < len(names):
         return Go(address("hierarchies"))
     field = next((name for name in FIELDS if f"by-{name}" in sent), "")
@@ -130,10 +159,10 @@ def _value(visit: Visit[Project], name: str, number: int, field: str) -> Any:
     project, sent = visit.state, visit.sent
     if not field:
         return None
+    if field in ("groups", "bands", "move"):
+        return _made(visit, name, number, tree_text(*_asked_tree(visit, name, field)))
     digits = tuple(int(one) for one in sent.get("digits").replace(",", " ").split() if one.isascii() and one.isdigit())
     file = sent.get("file").strip()
-    if field == "groups":
-        return _grouped(visit, name, number)
     asked = (digits, "") if field == "digits" else ((), file)
     visit.works.ask(
         engine.check, *_question(project), name, *asked, title="Checking the tree", patience=30, again=True
@@ -141,20 +170,44 @@ def _value(visit: Visit[Project], name: str, number: int, field: str) -> Any:
     return {"digits": list(digits)} if field == "digits" else file
 
 
-def _grouped(visit: Visit[Project], name: str, number: int) -> str:
-    """Groups as a file, which takes the place of an earlier one only when it covers every code."""
+def _asked_tree(visit: Visit[Project], name: str, field: str) -> tuple[list[str], list[int]]:
+    """The tree that a form describes: groups as text, bands of numbers, or the present one with some codes moved."""
+    sent = visit.sent
+    if field == "groups":
+        codes: list[str] = []
+        parents: list[int] = []
+        for line in (line for line in sent.get("groups").splitlines() if line.strip()):
+            group, _, below = line.partition(":")
+            inside = [code.strip() for code in below.split(",")]
+            parents += [-1, *[len(codes)] * len(inside)]
+            codes += [group.strip(), *inside]
+        return codes, parents
+    found = visit.works.ask(engine.trees, *_question(visit.state), title="Reading the codes", patience=60).value()[name]
+    if field == "bands":
+        return bands_of(found["codes"], _widths(sent.get("bands")))
+    ticked = {int(one) for one in sent.all("code") if one.isascii() and one.isdigit()}
+    return moved(*_tree(found), ticked, sent.number("to", -1), sent.get("new") if sent.get("to") == "new" else "")
+
+
+def _widths(text: str) -> list[float]:
+    try:
+        return [float(one) for one in text.replace(";", ",").split(",") if one.strip()]
+    except ValueError:
+        return []
+
+
+def _made(visit: Visit[Project], name: str, number: int, text: str) -> str:
+    """A tree as a file, once it covers every code. Each tree has a file of its own, so that undo brings the earlier one back."""
     project = visit.state
-    lines = [line.partition(":") for line in visit.sent.get("groups").splitlines() if line.strip()]
-    groups = [(group.strip(), [code.strip() for code in codes.split(",")]) for group, _, codes in lines]
-    file = f"{project.stem}.{number + 1}.hrc"
+    file = f"{project.stem}.{number + 1}.{version_of(text)[:6]}.hrc"
     trial = project.folder / f".{file}"
     try:
-        write_groups(trial, groups)
+        write_text(trial, text)
         asked = (*_question(project), name, (), trial.name)
         visit.works.ask(engine.check, *asked, title="Checking the tree", patience=30, again=True).value()
     finally:
         trial.unlink(missing_ok=True)
-    write_groups(project.folder / file, groups)
+    write_text(project.folder / file, text)
     return file
 
 
