@@ -8,7 +8,7 @@ import pytest
 
 from command_line import CommandLine
 from reticent.data.table_plan import read_table_plan
-from reticent.jobs.release import open_book, where_of
+from reticent.jobs.release_book import open_book, where_of
 from reticent.jobs.table_request import request_from_plan
 from reticent.releases.verifier import verify
 

@@ -12,7 +12,7 @@ from reticent.data import published
 from reticent.data.verdict import FileVerdict
 from reticent.io.atomic import write_text
 from reticent.io.write import write_masked
-from reticent.jobs.release import Made, made_file
+from reticent.jobs.release_made import Made, made_file
 from reticent.microdata.attacks import FileAttacks
 from reticent.microdata.loss.measure import LossReport
 from reticent.microdata.result import ProtectedFile

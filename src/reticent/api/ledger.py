@@ -13,7 +13,9 @@ from reticent.data.parameters import build
 from reticent.data.plan import LedgerSection
 from reticent.jobs import ledger as jobs
 from reticent.jobs.ledger_explain import explain_made, explain_recorded
-from reticent.jobs.release import Made, Where, release_made
+from reticent.jobs.release import release_made
+from reticent.jobs.release_book import Where
+from reticent.jobs.release_made import Made
 from reticent.ledger.ledger import Ledger
 
 UNNAMED = "unnamed"

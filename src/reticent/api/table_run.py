@@ -23,7 +23,7 @@ from reticent.io.atomic import write_text
 from reticent.io.published import published_frame
 from reticent.io.table_formats import write_published_table
 from reticent.jobs.protect_table import protect_table
-from reticent.jobs.release import Made, made_tables
+from reticent.jobs.release_made import Made, made_tables
 from reticent.report.notebook import facts_html
 from reticent.report.table_report import confidential_table_report, public_table_report
 from reticent.tables.apriori import Entry

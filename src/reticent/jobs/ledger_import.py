@@ -21,7 +21,8 @@ from reticent.history.table_recipe import ShownTable, TableRecipe
 from reticent.io.published_before import read_published_before
 from reticent.io.read import load_microdata, load_source
 from reticent.jobs.protect_file import read_file_plan
-from reticent.jobs.release import Made, Where, made_tables, open_book, where_of
+from reticent.jobs.release_book import Where, open_book, where_of
+from reticent.jobs.release_made import Made, made_tables
 from reticent.jobs.table_files import written_tables
 from reticent.jobs.table_request import request_from_plan
 from reticent.microdata.mask.top_code import LimitCode

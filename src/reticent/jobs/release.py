@@ -1,42 +1,35 @@
 """The job that releases: judge a file or tables with everything released before, record them, then write them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, silent
-from reticent.base.randomness import Secret, release_secret
-from reticent.data.large import LargeFile
-from reticent.data.microdata import Microdata
-from reticent.data.plan import DataSection, LedgerSection, Plan, read_toml
-from reticent.data.table_plan import BoundsOptions, TablePlan, read_table_plan
-from reticent.history.answers import Answers, Beside
-from reticent.history.book import Book, Judged, blobs_of, refusal, require
-from reticent.history.file_recipe import FileRecipe
+from reticent.data.plan import LedgerSection, Plan, read_toml
+from reticent.data.table_plan import TablePlan, read_table_plan
+from reticent.history.book import Book, Judged, refusal, require
 from reticent.history.instead import Instead, instead_of
 from reticent.history.memory import remember
 from reticent.history.remembered import AlsoHidden
-from reticent.history.scene import Recipe
 from reticent.history.table_recipe import TableRecipe
-from reticent.io.database import is_url
 from reticent.io.read import load_source
 from reticent.io.write import write_contents
-from reticent.jobs.answer_query import engine_of, read_database_file
 from reticent.jobs.protect_file import protect_plan, read_file_plan, write_outputs
+from reticent.jobs.release_book import Where, open_book, where_of
+from reticent.jobs.release_made import NEEDS_MEMORY, Made, made_file, made_tables
 from reticent.jobs.table_files import check_outputs, result_contents
 from reticent.jobs.table_request import request_from_plan
-from reticent.ledger.ledger import Ledger, Turn, open_ledger
+from reticent.ledger.ledger import Turn
 from reticent.microdata.result import ProtectedFile
-from reticent.queries.recorded import DECISION
 from reticent.releases.verdict import JointVerdict
-from reticent.tables.request import TableRequest
 from reticent.tables.result import ProtectedTable
 from reticent.tables.run import run_request
 
-NEEDS_MEMORY = "[data]: a ledger judges releases by their records in memory; drop the engine, or the ledger."
+NO_MEMORY = (
+    "[ledger]: memory protects tables; a file is judged with everything before as its steps make it. Leave memory out."
+)
 
 
 @dataclass(frozen=True)
@@ -68,47 +61,6 @@ class Released:
             "notes": list(self.notes),
             "instead": None if self.instead is None else self.instead.summary(),
         }
-
-
-@dataclass(frozen=True, eq=False)
-class Where:
-    """The ledger that a release belongs to: what `[ledger]` says, the secret that signs it, where relative names start."""
-
-    section: LedgerSection
-    secret: Secret = field(repr=False)
-    folder: Path
-
-    @property
-    def place(self) -> str | Path:
-        """The ledger: an address, or a file."""
-        return self.section.path if is_url(self.section.path) else self.folder / self.section.path
-
-    @property
-    def anchor(self) -> Path | None:
-        """Its anchor, where it is named."""
-        return None if self.section.anchor is None else self.folder / self.section.anchor
-
-
-@dataclass(frozen=True, eq=False)
-class Made:
-    """What would be published: of which records, as a recipe, and why it leaves although an attack of its own was not held.
-
-    Of tables also the request and its results, so that they can be protected once more.
-    """
-
-    records: Microdata = field(repr=False)
-    recipe: Recipe = field(repr=False)
-    risk: str = ""
-    request: TableRequest | None = field(default=None, repr=False)
-    results: tuple[ProtectedTable, ...] = field(default=(), repr=False)
-    accept_exposed: bool = False
-
-    def run(self, request: TableRequest, *, exposed: bool = False) -> tuple[tuple[ProtectedTable, ...], TableRecipe]:
-        """Protect the tables of another request in the same way."""
-        results = run_request(request)
-        for result in results:
-            result.require(accept_exposed=self.accept_exposed or exposed)
-        return results, recipe_of_tables(request, results)
 
 
 Writer = Callable[[Made], Callable[[], object]]
@@ -212,50 +164,6 @@ def offer_instead(book: Book, made: Made, name: str) -> Instead:
     return instead_of(book, made.request, name, made.run, (made.results, made.recipe))
 
 
-def made_tables(
-    request: TableRequest, results: Sequence[ProtectedTable], *, risk: str = "", accept_exposed: bool = False
-) -> Made:
-    """Protected tables as a ledger takes them; what it would not know of is refused."""
-    records = request.tables[0].records
-    if records is None:
-        raise PlanError(
-            "[table]: a finished table has no records to be judged with; import it with `reticent ledger import`."
-        )
-    if isinstance(records, LargeFile):
-        raise PlanError(NEEDS_MEMORY)
-    if request.releases or any(table.earlier is not None for table in request.tables):
-        raise PlanError(
-            "[table]: released and [attack] releases name tables that the ledger does not know of, so that later releases "
-            "would not be judged with them. Import them with `reticent ledger import`, and leave them out here."
-        )
-    if request.attacker.coalition > 1:
-        raise PlanError(
-            "[protect]: with a ledger single respondents are reckoned with, no coalition; leave coalition out."
-        )
-    recipe = recipe_of_tables(request, results)
-    return Made(records, recipe, risk, request, tuple(results), accept_exposed or bool(risk))
-
-
-def recipe_of_tables(request: TableRequest, results: Sequence[ProtectedTable]) -> TableRecipe:
-    """The recipe of protected tables, with what the request says of the attacker."""
-    given = [request.attacker.bounds, *(table.bounds for table in request.tables if table.bounds is not None)]
-    bounded = any(bounds != BoundsOptions() for bounds in given)
-    bounded |= bool(request.a_priori) or any(table.a_priori for table in request.tables)
-    return TableRecipe.of(
-        results, request.method, relations=request.relations, insiders=request.attacker.insiders, bounded=bounded
-    )
-
-
-NO_MEMORY = (
-    "[ledger]: memory protects tables; a file is judged with everything before as its steps make it. Leave memory out."
-)
-
-
-def made_file(run: ProtectedFile, *, risk: str = "") -> Made:
-    """A masked file as a ledger takes it; whether its own verdict lets it go is asked before."""
-    return Made(run.before, FileRecipe.of(run), risk or run.verdict.accepted or "")
-
-
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A plan that was run: what it would publish, and how that is written."""
@@ -276,16 +184,6 @@ def prepare_release(path: Path, ledger: str | None, name: str | None, progress: 
         return _tables(plan, where_of(plan, path, ledger, name), progress)
     file = read_file_plan(path)
     return _file(file.plan, where_of(file.plan, path, ledger, name), file.notes, progress)
-
-
-def where_of(plan: Plan | TablePlan, path: Path, ledger: str | None, name: str | None) -> Where:
-    """What `[ledger]` says, with what the command says in its place; a release is called like its plan unless named."""
-    place = ledger if ledger is None or is_url(ledger) else str(Path(ledger).absolute())
-    if plan.ledger is None:
-        section = LedgerSection(path=place or "", name=name or path.stem)
-    else:
-        section = replace(plan.ledger, path=place or plan.ledger.path, name=name or plan.ledger.name)
-    return Where(section, _secret(plan.data, plan.folder), plan.folder)
 
 
 def _tables(plan: TablePlan, where: Where, progress: Progress) -> Prepared:
@@ -311,42 +209,3 @@ def _file(plan: Plan, where: Where, notes: tuple[str, ...], progress: Progress) 
     run = protect_plan(plan, load_source(plan.data, plan.folder), notes=notes, progress=progress)
     run.verdict.require()
     return Prepared(where, made_file(run), lambda _: lambda: write_outputs(plan, run), run)
-
-
-@contextmanager
-def open_book(where: Where, records: Microdata) -> Iterator[Book]:
-    """Open the ledger of some records; it is verified, and made where there is none."""
-    section = where.section
-    ledger = open_ledger(
-        where.place, secret=where.secret.child("ledger"), dataset=section.dataset, anchor=where.anchor,
-        create=section.create,
-    )  # fmt: skip
-    try:
-        blobs = blobs_of(where.place, where.anchor)
-        answers = _answers(section, ledger, Beside(blobs), where.secret, where.folder)
-        yield Book(ledger, blobs, records, version=section.version, answers=answers)
-    finally:
-        ledger.close()
-
-
-def _answers(section: LedgerSection, ledger: Ledger, beside: Beside, secret: Secret, folder: Path) -> Answers | None:
-    """What was answered from the ledger; the database file says what its queries mean."""
-    answered = any(entry.kind == DECISION and entry.payload["answered"] for entry in ledger.entries())
-    if not answered:
-        return None
-    if section.database is None:
-        raise PlanError(
-            "[ledger]: queries were answered from this ledger; name their database file in database, so that they are judged "
-            "together with this release."
-        )
-    file = read_database_file(folder / section.database)
-    return Answers(engine_of(file, ledger, secret, beside))
-
-
-def _secret(data: DataSection, folder: Path) -> Secret:
-    if data.secret is None:
-        raise PlanError(
-            "[data]: a ledger needs a secret, which signs its entries; make one with `reticent new-secret`."
-        )
-    given = folder / data.secret if isinstance(data.secret, str) else data.secret
-    return release_secret(given, test=data.test_secret, owner="[data]")
