@@ -11,12 +11,17 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 import reticent as rt
+from reticent.data.plan import RiskSection
+from reticent.data.table import TableSpec
+from reticent.tabulation.large import tabulate_large
 
 KEYS = ("municipality", "age", "sex", "marital", "education", "occupation", "birthplace")
 MEMORY = "2GB"
@@ -29,7 +34,9 @@ COLUMNS = """id,
   (floor(8 * power(((h2 // 1000) % 10000) / 1e4, 1.5)))::TINYINT AS education,
   lpad((floor(400 * power(((h2 // 10000000) % 100000) / 1e5, 2)))::VARCHAR, 3, '0') AS occupation,
   (floor(200 * power((h3 % 100000) / 1e5, 3)))::SMALLINT AS birthplace,
-  (10 + (h3 // 100000) % 90)::SMALLINT AS weight"""
+  (10 + (h3 // 100000) % 90)::SMALLINT AS weight,
+  floor(100 * power(1 + ((h3 // 10000000) % 1000000) / 1e5, 3))::INTEGER AS turnover,
+  CASE WHEN h2 % 50 = 7 THEN 1000000000000 + id // 150 ELSE id END AS firm"""
 BY_HAND = (
     "municipality // 50 AS m, age // 5 AS a, sex, marital, education // 2 AS e, substr(occupation, 1, 2) AS o, "
     "CASE WHEN birthplace < 6 THEN birthplace ELSE 6 END AS b"
@@ -62,11 +69,11 @@ def write_records(folder: Path, n: int, parts: int) -> None:
             )
 
 
-def opened(folder: Path) -> rt.LargeData:
+def opened(folder: Path, *, more: tuple[str, ...] = ("firm",), **options: Any) -> rt.LargeData:
     """The records in DuckDB with two threads."""
     found = rt.load(
-        str(folder / "part-*.parquet"), engine="duckdb", threads=2, memory=MEMORY, keys=KEYS, identifiers=["id"],
-        weight="weight", kinds={"education": "numeric", "birthplace": "numeric"},
+        str(folder / "part-*.parquet"), engine="duckdb", threads=2, memory=MEMORY, keys=KEYS, identifiers=["id", *more],
+        weight="weight", kinds={"education": "numeric", "birthplace": "numeric", "turnover": "numeric"}, **options,
     )  # fmt: skip
     assert isinstance(found, rt.LargeData)
     return found
@@ -96,13 +103,46 @@ def in_detail(folder: Path) -> int:
     return opened(folder).file.patterns(KEYS).n_rows
 
 
-WORK = {"by hand": by_hand, "counted": counted, "judged": judged, "in detail": in_detail}
+def tabulated(folder: Path) -> int:
+    """A table of three dimensions with sums, the two largest contributions and the respondents of each cell."""
+    data = opened(folder, more=(), respondent="firm")
+    dimensions = tuple(rt.DimensionSpec(name) for name in ("municipality", "education", "marital"))
+    return tabulate_large(data.file, TableSpec(dimensions, response="turnover", top=2)).n_cells
+
+
+def protected(folder: Path) -> int:
+    """Recoded, suppressed by combination, with noise on a number; attacked, judged and written in parts."""
+    coarse = (
+        *recodings()[:3],
+        rt.mask.Recode("occupation", truncate=2),
+        rt.mask.Recode("birthplace", bands=(0, 1, 6)),
+    )
+    steps = (
+        *coarse,
+        rt.mask.LocalSuppression(k=3, keys=KEYS, semantics="own-category", by_combination=True),
+        rt.mask.Noise(("turnover",), k=0.3),
+    )
+    with tempfile.TemporaryDirectory(dir=folder) as target:
+        risk = RiskSection(most=0.4, attacks=("recount",), accept_risk="a measurement")
+        result = opened(folder).protect(steps, Path(target) / "part-*.parquet", risk=risk)
+        print(result.verdict.summary(), result.risk_after, file=sys.stderr)
+        return len(list(Path(target).iterdir()))
+
+
+WORK = {
+    "by hand": by_hand,
+    "counted": counted,
+    "judged": judged,
+    "in detail": in_detail,
+    "tabulated": tabulated,
+    "protected": protected,
+}
 
 
 def measure(what: str, folder: Path) -> dict[str, float]:
     """Run one measurement in a process of its own."""
     code = f"from benchmarks.engine_scale import run_one; run_one({what!r}, {str(folder)!r})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 

@@ -1,16 +1,22 @@
 """`LargeData`: confidential records that stay in an engine, and what can be done with them there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from reticent.api.arguments import list_of, names_of
 from reticent.api.risk import Risk
 from reticent.api.table_run import Tabulation
+from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
+from reticent.base.randomness import Source
 from reticent.data.large import LargeFile
+from reticent.data.method import MaskingMethod
 from reticent.data.plan import RiskSection
 from reticent.data.schema import Schema
+from reticent.jobs.protect_large import protect_parts
+from reticent.microdata.large_protect import LargeResult
 from reticent.microdata.large_risk import household_note, measure_large, recoded
 from reticent.microdata.mask.recode import Recode
 from reticent.report.notebook import facts_html
@@ -57,6 +63,33 @@ class LargeData:
     def tabulate(self, *variables: Any, response: str | None = None, **options: Any) -> Tabulation:
         """A table of the records as `Data.tabulate` makes it; cells are added up in the engine, in whole numbers."""
         return Tabulation.of(self.file, variables, response=response, options=options)
+
+    def protect(
+        self,
+        steps: Sequence[MaskingMethod],
+        path: Path | str,
+        *,
+        most: float | None = None,
+        risk: RiskSection | None = None,
+        secret: Source = None,
+        test_secret: bool = False,
+        progress: Progress = silent,
+    ) -> LargeResult:
+        """Mask the records block by block as `Data.protect` masks them, attack the result, and write it in parts.
+
+        `path` is a pattern such as `safe/part-*.parquet`. Nothing is written unless every attack that was asked for is held,
+        or `risk` gives a reason in `accept_risk`; options are those of `Data.protect`. Linkage is tried with a sample drawn
+        by the secret against all records, and judged by its upper limit of confidence.
+        """
+        chosen = list_of(steps, MaskingMethod, "steps", "protect", "masking methods")
+        if most is not None and risk is not None and risk.most is not None:
+            raise ParameterError("protect: most is given twice, directly and in risk; give it once.")
+        settings = risk or RiskSection()
+        settings = settings if most is None else replace(settings, most=most)
+        return protect_parts(
+            self.file, chosen, Path(path), risk=settings, secret=secret, notes=self.notes, test_secret=test_secret,
+            progress=progress,
+        )  # fmt: skip
 
     def risk(
         self, *, keys: Sequence[str] = (), dimension: int = 3, threshold: int = 1, progress: Progress = silent

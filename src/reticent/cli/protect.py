@@ -12,6 +12,7 @@ from reticent.cli.screen import JSON, check_answer, give_answer, open_console, t
 
 if TYPE_CHECKING:
     from reticent.jobs.protect_file import FileResult, FileVerdict
+    from reticent.jobs.protect_large import LargeResult
 
 
 def register(app: typer.Typer) -> None:
@@ -22,17 +23,22 @@ def register(app: typer.Typer) -> None:
 def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file."), json_out: Path | None = JSON) -> None:
     """Protect a microdata file as a plan says, attack the result, write what the plan asks for."""
     from reticent.jobs.protect_file import read_file_plan, run_plan, written_names
+    from reticent.jobs.protect_large import run_large_plan
 
     check_answer(json_out, (plan,))
     planned = read_file_plan(plan)
     if planned.plan.ledger is not None:
         _only_judge(plan, json_out)
         return
+    result: FileResult | LargeResult
     with progress_bar("protect") as progress:
-        run = run_plan(planned, progress=progress)
-    give_answer(run.result.summary(), json_out)
+        if planned.plan.data.engine is not None:
+            result = run_large_plan(planned.plan, notes=planned.notes, progress=progress)
+        else:
+            result = run_plan(planned, progress=progress).result
+    give_answer(result.summary(), json_out)
     console = open_console()
-    show_file_result(console, run.result)
+    show_file_result(console, result)
     for what, name in written_names(planned):
         console.print(tagged(f"{what:>12}", "dim", f" {name}"))
 
@@ -50,7 +56,7 @@ def _only_judge(plan: Path, json_out: Path | None) -> None:
     show_released(console, found)
 
 
-def show_file_result(console: Console, result: "FileResult") -> None:
+def show_file_result(console: Console, result: "FileResult | LargeResult") -> None:
     """Risk before and after, and what each step changed, as two small tables."""
     from reticent.base.words import number
 

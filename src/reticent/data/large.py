@@ -17,7 +17,7 @@ from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Role, Schema, with_digit_trees
-from reticent.frames.columns import decoded, frame_of, series, unique_ids
+from reticent.frames.columns import decoded, frame_of, null_row, series, unique_ids
 from reticent.frames.engines.seam import CodeMap, Grouped, View, whole
 from reticent.frames.frame import Encoded, Frame
 
@@ -79,6 +79,12 @@ class LargeFile:
         data = self.column(name)
         encoded = data.encoded(name)
         return CodeMap(self._values[name], encoded.codes, len(encoded.categories))
+
+    def row_map(self, name: str) -> CodeMap:
+        """Which row of its `column` each value of a variable is."""
+        self.column(name)
+        values = self._values[name]
+        return CodeMap(values, np.arange(values.n_records), values.n_records, absent=null_row(values, name))
 
     def with_column(self, data: Microdata) -> "LargeFile":
         """The file with one variable shown otherwise: `data` has a row for each row of its `column`, in that order."""
@@ -156,11 +162,14 @@ class LargeFile:
             yield Microdata(frame, self.schema, own)
 
     def coded_blocks(
-        self, maps: Sequence[CodeMap], names: Sequence[str], ids: str, *, rows: int = BLOCK
+        self, maps: Sequence[CodeMap], names: Sequence[str], ids: str, *, rows: int = BLOCK, where: str = ""
     ) -> Iterator[tuple[NDArray[np.int32], Microdata]]:
-        """Codes of the records in blocks, and some variables, keyed by the identifier `ids` (which must be unique)."""
+        """Codes of the records in blocks, and some variables, keyed by the identifier `ids` (which must be unique).
+
+        With `where` only records for which this SQL holds.
+        """
         schema = Schema(tuple(self.schema[name] for name in names))
-        for codes, frame in self.view.coded_blocks(maps, names, rows=rows):
+        for codes, frame in self.view.coded_blocks(maps, names, rows=rows, where=where):
             own = unique_ids(frame.table[ids])
             assert own is not None
             yield codes, Microdata(frame, schema, own)
@@ -171,6 +180,12 @@ class LargeFile:
         connection, values = self.view.connection, self._values[name].table[name][rows.tolist()].drop_nulls()
         listed = ", ".join(str(one) if values.dtype.is_numeric() else connection.text(str(one)) for one in values)
         return f"{connection.quote(name)} IN ({listed})" if listed else "1 = 0"
+
+    def names_rows(self, name: str, block: Microdata, rows: NDArray[np.int64]) -> str:
+        """Whether a record is one of some rows of a block, in SQL, by its identifier `name`."""
+        connection, values = self.view.connection, block.frame.table[name][rows.tolist()]
+        listed = ", ".join(str(one) if values.dtype.is_numeric() else connection.text(str(one)) for one in values)
+        return f"{connection.quote(name)} IN ({listed})"
 
     def with_schema(self, schema: Schema) -> "LargeFile":
         """The same records under another schema of the same variables."""

@@ -6,6 +6,7 @@ no published record has: where a code list or tree follows from the data, such a
 share no memory with the confidential ones: a frame that is pickled or saved takes its whole buffers along.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -48,19 +49,24 @@ def release_file(data: Microdata, *, held_back: str = "") -> MaskedFile:
     """Make masked data publishable: identifiers and respondent ids go, and so does what only the protector may know."""
     secret_names = data.schema.with_role(Role.IDENTIFIER, Role.ENTITY)
     kept = data.without(secret_names)
-    variables = kept.schema.variables
-    if kept.schema.household_id is None:  # nothing says any more who lives together
-        variables = tuple(_without_household(variable) for variable in variables)
-    shown = (_with_shown_codes(kept, variable) for variable in variables)
-    public = Schema(tuple(replace(v, level=0, priority=DEFAULT_PRIORITY, guessed=()) for v in shown))
+    public = published_schema(kept.schema, lambda name: kept)
     return MaskedFile(kept.frame.detached(), public, held_back)
 
 
-def _with_shown_codes(data: Microdata, variable: Variable) -> Variable:
+def published_schema(schema: Schema, holds: Callable[[str], Microdata]) -> Schema:
+    """What users of a file may know of its variables; `holds` gives, for a variable, data with all its published values."""
+    variables = schema.variables
+    if schema.household_id is None:  # nothing says any more who lives together
+        variables = tuple(_without_household(variable) for variable in variables)
+    shown = (_with_shown_codes(holds, variable) for variable in variables)
+    return Schema(tuple(replace(v, level=0, priority=DEFAULT_PRIORITY, guessed=()) for v in shown))
+
+
+def _with_shown_codes(holds: Callable[[str], Microdata], variable: Variable) -> Variable:
     """The variable with the part of its code list and of its tree that the published records use."""
     if not variable.codes and variable.hierarchy is None:
         return variable
-    encoded = data.encoded(variable.name)
+    encoded = holds(variable.name).encoded(variable.name)
     used = np.unique(encoded.codes)
     present = {encoded.categories[int(code)] for code in used if code >= 0}
     listed = present | set(variable.missing)

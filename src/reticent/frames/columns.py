@@ -42,3 +42,30 @@ def decoded(name: str, codes: NDArray[Any], categories: Sequence[str], like: pl.
 def frame_of(columns: Sequence[pl.Series]) -> Frame:
     """A frame of columns."""
     return Frame(pl.DataFrame(list(columns)))
+
+
+def with_rows_of(frame: Frame, name: str, other: Frame, rows: NDArray[Any]) -> Frame:
+    """The frame with a column from rows of another one."""
+    return Frame(frame.table.with_columns(other.table[name].gather(pl.Series(rows)).alias(name)), frame.kind)
+
+
+def blanked(frame: Frame, name: str, where: NDArray[np.bool_], blank: str | None) -> Frame:
+    """The frame with some values of a column made missing: null, or the missing code where there is one."""
+    column = frame.table[name]
+    text = pl.Series([blank], dtype=pl.String)
+    filler = text.cast(column.dtype, strict=False) if column.dtype != pl.String else text
+    if filler.null_count() != text.null_count():  # a missing code that this column cannot hold
+        column, filler = as_text(column), text
+    made = column.zip_with(pl.Series(~where), filler.new_from_index(0, len(column)))
+    return Frame(frame.table.with_columns(made.alias(name)), frame.kind)
+
+
+def null_row(frame: Frame, name: str) -> int:
+    """The place of the missing value in a column of different values; −1 if there is none."""
+    places = frame.table[name].is_null().arg_true()
+    return int(places[0]) if len(places) else -1
+
+
+def as_decimal_numbers(frame: Frame, names: Sequence[str]) -> Frame:
+    """The frame with some numeric columns as decimal numbers, so that all blocks of a file have one type."""
+    return Frame(frame.table.with_columns(pl.col(list(names)).cast(pl.Float64)), frame.kind)

@@ -97,8 +97,8 @@ def load_source(source: DataSection, folder: Path) -> Loaded:
     """Read the records that the `[data]` section of a plan names; relative names are looked up in the plan's folder."""
     if source.engine is not None:
         raise ParameterError(
-            "[data]: an engine measures risk, describes and makes tables (`reticent risk`, `describe`, `table`); this work reads "
-            "all records into memory, so drop it."
+            "[data]: an engine measures risk, describes, makes tables and protects files (`reticent risk`, `describe`, `table`, "
+            "`protect`); this work reads all records into memory, so drop it."
         )
     return load_microdata(
         source.path, source.schema, folder=folder, format=source.format, query=source.query,

@@ -192,18 +192,19 @@ class View:
             yield Frame(table)
 
     def coded_blocks(
-        self, maps: Sequence[CodeMap], names: Sequence[str], *, rows: int
+        self, maps: Sequence[CodeMap], names: Sequence[str], *, rows: int, where: str = ""
     ) -> Iterator[tuple[NDArray[np.int32], Frame]]:
         """The records in blocks, in any order: codes by `maps` (−1: missing), and some columns as they are."""
         words = packing([one.size + 1 for one in maps])
         small, joins = lookup_joins(self.connection, maps)
-        packed = ", ".join(f"{packed_word(word, maps)} AS reticent_w{at}" for at, word in enumerate(words))
+        packed = "".join(f"{packed_word(word, maps)} AS reticent_w{at}, " for at, word in enumerate(words))
         own = ", ".join(f"s.{self.connection.quote(name)}" for name in names)
         inner = self.select(tuple(dict.fromkeys((*(one.column for one in maps), *names))))
-        sql = f"SELECT {packed}, {own} FROM ({inner}) s {joins}"
+        sql = f"SELECT {packed}{own} FROM (SELECT * FROM ({inner}) q{f' WHERE {where}' if where else ''}) s {joins}"
         for table in self.connection.stream(sql, rows=rows, small=small):
             columns = [table[f"reticent_w{at}"].to_numpy() for at in range(len(words))]
-            yield unpacked(columns, words, len(maps)), Frame(table.select(names))
+            codes = unpacked(columns, words, len(maps)) if maps else np.zeros((len(table), 0), dtype=np.int32)
+            yield codes, Frame(table.select(names))
 
 
 WHOLE = "CAST(ROUND("

@@ -76,6 +76,14 @@ class Noise(OnNumbers):
         facts = {"parts": len(pieces), "units": sum(len(piece.rows) for piece in pieces)}
         return Applied(result, changed, facts)
 
+    def mask_block(self, data: Microdata, spread: Moments, *, draws: StepDraws) -> Applied:
+        """Mask a block of records by the moments of the whole file: what `mask` does to them without strata."""
+        who = units(data, self.variables, owner=self.name)
+        values = data.numbers(self.variables)[who.first]
+        seen = step_input(data, self.variables, first=who.first, ids=who.ids)
+        masked = self._noisy(values, spread, self.variables, draws, seen)
+        return Applied(*with_all_numbers(data, self.variables, masked[who.of]))
+
     def _mask(self, values: Floats, draws: StepDraws, seen: StepInput, piece: Part) -> Floats:
         own = values[np.ix_(piece.rows, piece.columns)]
         names = tuple(self.variables[j] for j in piece.columns)
@@ -92,7 +100,9 @@ class Noise(OnNumbers):
                     variables=names,
                 )
             return additive.nonlinear(own, together, k=self.k, names=names, nearest=self.nearest_psd)
-        spread = self._spread(values, own, piece)
+        return self._noisy(own, self._spread(values, own, piece), names, draws, seen)
+
+    def _noisy(self, own: Floats, spread: Moments, names: tuple[str, ...], draws: StepDraws, seen: StepInput) -> Floats:
         own_draws = draws.of_records(seen, scale=(names, *spread)).normals(len(names))
         if self.kind == "uncorrelated":
             return additive.uncorrelated(own, own_draws, k=self.k, spread=spread)

@@ -1,5 +1,6 @@
 """Post-randomisation (plan name `pram`): categories change by chance, by a Markov matrix that travels with the result."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -76,6 +77,19 @@ class Pram(Method):
             progress((number + 1) / len(self.variables), name)
         masked, changed = recoded(data, new)
         return Applied(masked, changed, {"matrices": matrices})
+
+    def mask_block(self, data: Microdata, matrices: Mapping[str, Floats], *, draws: StepDraws) -> Applied:
+        """Change a block of records by the matrices of the whole file, each record by its own draw."""
+        new: dict[str, Codes] = {}
+        for name, matrix in matrices.items():
+            who = units(data, (name,), owner=self.name)
+            seen = step_input(data, (name,), first=who.first, ids=who.ids)
+            new[name] = _independent(data.codes((name,))[who.first, 0], matrix, draws, seen)[who.of]
+        return Applied(*recoded(data, new))
+
+    def matrix_of(self, categories: tuple[str, ...], counts: Floats) -> Floats:
+        """The matrix for a variable with so many records in each category."""
+        return self._matrix(counts, *self._shape(categories))
 
     def _variable(
         self, data: Microdata, name: str, who: Units, draws: StepDraws, matrices: list[dict[str, Any]]

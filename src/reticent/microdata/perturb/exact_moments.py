@@ -18,8 +18,12 @@ _ROWS = 8192
 
 def exact_moments(values: Floats) -> tuple[Floats, Floats]:
     """Mean vector and covariance matrix (divisor n) of complete records (n, d), each entry rounded once, at the end."""
-    n, d = values.shape
-    sums, products = exact_sums(values)
+    return moments_of_sums(len(values), *exact_sums(values))
+
+
+def moments_of_sums(n: int, sums: list[Fraction], products: list[list[Fraction]]) -> tuple[Floats, Floats]:
+    """The same from the sums over n complete records, which may come from several blocks."""
+    d = len(sums)
     try:
         mean = np.array([float(total / n) for total in sums])
         covariance = np.empty((d, d))

@@ -1,0 +1,257 @@
+"""Record linkage against a file that stays in an engine: a sample drawn by the secret, compared with all records in blocks.
+
+Attackers know the true keys and numbers of everybody at the published detail (see `risk/linkage_attackers`): in standard
+deviations, by ranks or logarithms, with or without codes, knowing what was left alone and how disturbances go together. A
+sampled record is rightly and uniquely linked when no other record lies as near as its own; it is tried from published to
+true records and back. Judged is the upper limit of confidence of what the best attacker links.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.stats import beta
+
+from reticent.base.arrays import Codes, Floats, Mask, Words
+from reticent.data.schema import Kind
+from reticent.kernels.rivals import find_rivals, own_distances
+from reticent.microdata.large_steps import Block
+from reticent.microdata.pipeline import Masked
+from reticent.microdata.risk.linkage_attackers import FAR
+
+SAMPLE = 2_000
+"""Records that the attacker tries to link; all of them where the file has fewer."""
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class SampledLinkage:
+    """How many of the records tried are rightly and uniquely linked; `whole` says that all records were tried."""
+
+    variables: tuple[str, ...]
+    tried: int
+    linked: int
+    whole: bool
+    attacker: str = ""
+
+    @property
+    def share(self) -> float:
+        """The share of the records tried."""
+        return self.linked / self.tried if self.tried else 0.0
+
+    @property
+    def upper(self) -> float:
+        """The share of the file by its upper limit of confidence (Clopper and Pearson 1934); exact if all were tried."""
+        if self.whole or not self.tried or self.linked == self.tried:
+            return self.share
+        return float(beta.ppf(CONFIDENCE, self.linked + 1, self.tried - self.linked))
+
+
+@dataclass(frozen=True)
+class KeyCodes:
+    """For each combination of keys: true codes at the published detail, and published codes, in one numbering."""
+
+    names: tuple[str, ...]
+    true: Codes = field(repr=False)
+    shown: Codes = field(repr=False)
+
+    @classmethod
+    def of(cls, masked: Masked, names: Sequence[str]) -> "KeyCodes":
+        """The codes of combinations as they are published."""
+        truth = masked.trace.truth(masked.data)
+        columns = []
+        for file in (truth, masked.data):
+            own = []
+            for name in names:
+                place = {
+                    code: at
+                    for at, code in enumerate(dict.fromkeys((*truth.categories(name), *masked.data.categories(name))))
+                }
+                number = np.array([*(place[code] for code in file.categories(name)), -1], dtype=np.int32)
+                own.append(number[file.encoded(name).codes])
+            columns.append(np.column_stack(own) if own else np.zeros((file.n_rows, 0), dtype=np.int32))
+        return cls(tuple(names), *columns)
+
+
+Side = tuple[Codes, Floats]
+Scale = Callable[[Floats, int], Floats]
+"""Numbers on another scale; 0 says that they are true, 1 that they are published."""
+
+
+@dataclass(eq=False)
+class Attacker:
+    """One way to measure distances, with its targets: who of them has a rival yet, from published to true and back.
+
+    Numbers that were left alone must agree where the attacker knows which these are (`exact`); the others are turned by
+    `turn` into directions of unit length.
+    """
+
+    name: str
+    use_codes: bool
+    exact: Mask
+    turn: Floats
+    scale: Scale
+    targets: list[Side] = field(default_factory=list, repr=False)
+    own: list[Floats] = field(default_factory=list, repr=False)
+    rivals: list[Mask] = field(default_factory=list, repr=False)
+
+    def side(self, data: Side, which: int) -> Side:
+        """Codes and coordinates of one side."""
+        codes, numbers = data
+        moved = self.scale(numbers[:, ~self.exact], which) @ self.turn
+        both = np.ascontiguousarray(np.hstack((numbers[:, self.exact], moved)))
+        return (codes if self.use_codes else codes[:, :0]), both
+
+    @property
+    def _agree(self) -> Mask:
+        return np.arange(len(self.exact)) < int(self.exact.sum())
+
+    def begin(self, true: Side, shown: Side) -> "Attacker":
+        """Take the targets: true and published records of the sample, in one order."""
+        self.targets = [self.side(shown, 1), self.side(true, 0)]
+        n = len(true[0])
+        self.own, self.rivals = [np.zeros(n), np.zeros(n)], [np.zeros(n, np.bool_), np.zeros(n, np.bool_)]
+        own_distances(*self.targets[1], *self.targets[0], self._agree, False, self.own[0])
+        own_distances(*self.targets[0], *self.targets[1], self._agree, True, self.own[1])
+        return self
+
+    def look(self, ids: Words, true: Side, shown: Side, block_ids: Words) -> None:
+        """Look for rivals in a block, for targets that have none."""
+        for way, data in enumerate((true, shown)):
+            if not self.rivals[way].all():
+                there = self.side(data, way)
+                find_rivals(
+                    *self.targets[way], self.own[way], ids, *there, block_ids, self._agree, bool(way), self.rivals[way]
+                )  # fmt: skip
+
+    @property
+    def linked(self) -> int:
+        """Targets without a rival, in the better of both directions."""
+        return max(int((~rival).sum()) for rival in self.rivals)
+
+
+def attackers_of(true: Side, shown: Side) -> list[Attacker]:
+    """The attackers of a sample, as `linkage_attackers` has them for a file in memory; scales are those of the sample."""
+    numbers, d = true[1], true[1].shape[1]
+    none, eye = np.zeros(d, dtype=np.bool_), np.eye(d)
+    found = [] if d else [Attacker("all variables", True, none, eye, _plain)]
+    for name, scale in _scales(true[1], shown[1]) if d else ():
+        scaled, published = scale(numbers, 0), scale(shown[1], 1)
+        spread = _above_zero(_spread(scaled))
+        usual = np.diag(1.0 / spread)
+        found.append(Attacker(f"all variables{name}", True, none, usual, scale))
+        found.append(Attacker(f"numbers only{name}", False, none, usual, scale))
+        gap = scaled - published
+        error = np.sqrt(np.nanmean(np.where(np.isfinite(gap), gap, np.nan) ** 2, axis=0, where=np.isfinite(gap)))
+        exact = ~(np.nan_to_num(error) > 0)
+        units = np.diag(FAR / _above_zero(np.nan_to_num(error[~exact])))
+        own = _picked(scale, ~exact)
+        found.append(Attacker(f"knows what was left alone{name}", True, exact, units, own))
+        if int((~exact).sum()) > 1:
+            found.append(
+                Attacker(f"knows how disturbances go together{name}", True, exact, _whitening(gap[:, ~exact]), own)
+            )
+    return found
+
+
+def _plain(values: Floats, side: int) -> Floats:
+    return values
+
+
+def _picked(scale: Scale, columns: Mask) -> Scale:
+    """A scale for some of the columns only; it gets these alone."""
+
+    def own(values: Floats, side: int) -> Floats:
+        wide = np.full((len(values), len(columns)), np.nan)
+        wide[:, columns] = values
+        return scale(wide, side)[:, columns]
+
+    return own
+
+
+def _scales(true: Floats, shown: Floats) -> list[tuple[str, Scale]]:
+    """As they stand, by their ranks in the sample of each side, and by logarithms where all are positive."""
+    sorted_sides = [[np.sort(column[np.isfinite(column)]) for column in side.T] for side in (true, shown)]
+
+    def ranks(values: Floats, side: int) -> Floats:
+        out = np.full(values.shape, np.nan)
+        for at, known in enumerate(sorted_sides[side]):
+            if known.size and not np.isnan(values[:, at]).all():
+                out[:, at] = np.interp(values[:, at], known, (np.arange(known.size) + 0.5) / known.size)
+        return out
+
+    def logarithms(values: Floats, side: int) -> Floats:
+        return np.log(np.where(values > 0, values, np.finfo(np.float64).tiny))
+
+    scales: list[tuple[str, Scale]] = [("", _plain), (", by ranks", ranks)]
+    both = np.vstack((true, shown))
+    if both.size and bool((both[np.isfinite(both)] > 0).all()):
+        scales.append((", by logarithms", logarithms))
+    return scales
+
+
+def _spread(values: Floats) -> Floats:
+    return np.array([np.std(column[np.isfinite(column)]) if np.isfinite(column).any() else 0.0 for column in values.T])
+
+
+def _above_zero(values: Floats) -> Floats:
+    return np.where(values > 0, values, 1.0)
+
+
+def _whitening(gap: Floats) -> Floats:
+    """Directions in which the disturbances do not go together, each in units of its disturbance."""
+    whole = gap[np.isfinite(gap).all(axis=1)]
+    d = gap.shape[1]
+    spread = whole.T @ whole / max(len(whole), 1) if len(whole) > d else np.eye(d)
+    floor = 1e-6 * max(float(np.linalg.eigvalsh(spread).max()), 1e-300) * np.eye(d)
+    factor = np.linalg.cholesky(spread + floor)
+    return np.asarray(np.linalg.inv(factor).T * FAR)
+
+
+@dataclass(eq=False)
+class Linker:
+    """The sample, and the attackers who try to link it against all records, block by block."""
+
+    keys: KeyCodes
+    codes: tuple[str, ...]
+    numbers: tuple[str, ...]
+    ids: Words
+    attackers: list[Attacker]
+
+    @classmethod
+    def of(cls, masked: Masked, known: Sequence[str], sample: Sequence[Block]) -> "Linker":
+        """Attackers who know some variables, and the records that are tried."""
+        schema = sample[0].shown.schema
+        names = [name for name in known if name in schema]
+        numeric = tuple(n for n in names if schema[n].kind is Kind.NUMERIC)
+        keys = KeyCodes.of(masked, [n for n in names if n in masked.data.schema and n not in numeric])
+        codes = tuple(n for n in names if n not in numeric and n not in keys.names)
+        ids = np.concatenate([block.truth.record_ids() for block in sample])
+        made = cls(keys, codes, numeric, ids, [])
+        sides = [made._sides(block) for block in sample]
+        true, shown = (
+            (np.vstack([side[at][0] for side in sides]), np.vstack([side[at][1] for side in sides])) for at in (0, 1)
+        )
+        made.attackers = [one.begin(true, shown) for one in attackers_of(true, shown)]
+        return made
+
+    def _sides(self, block: Block) -> tuple[Side, Side]:
+        sides = []
+        for data, codes in ((block.truth, self.keys.true), (block.shown, self.keys.shown)):
+            both = np.hstack((codes[block.place], data.codes(self.codes))).astype(np.int32)
+            sides.append((np.ascontiguousarray(both), np.ascontiguousarray(data.numbers(self.numbers))))
+        return sides[0], sides[1]
+
+    def look(self, block: Block) -> None:
+        """Look for rivals in a block; who has one is not looked for any more."""
+        if any(one.linked for one in self.attackers):
+            sides, ids = self._sides(block), block.truth.record_ids()
+            for one in self.attackers:
+                if one.linked:
+                    one.look(self.ids, *sides, ids)
+
+    def found(self, *, whole: bool) -> SampledLinkage:
+        """What the best attacker links."""
+        best = max(self.attackers, key=lambda one: one.linked)
+        names = (*self.keys.names, *self.codes, *self.numbers)
+        return SampledLinkage(names, len(self.ids), best.linked, whole, best.name)

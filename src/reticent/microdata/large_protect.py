@@ -1,0 +1,237 @@
+"""Protect records that stay in an engine: prepare the steps, mask block by block, attack, judge. Nothing is written here.
+
+Each masked block goes to a sink; whether what the sink holds may leave is said by the verdict at the end.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from reticent.base.arrays import Floats
+from reticent.base.errors import DataError, PlanError
+from reticent.base.plain import as_plain
+from reticent.base.progress import Progress, part, silent
+from reticent.base.randomness import STREAM_VERSION, Secret
+from reticent.data.large import LargeFile
+from reticent.data.method import MaskingMethod
+from reticent.data.microdata import Microdata
+from reticent.data.plan import RiskSection
+from reticent.data.published import published_schema
+from reticent.data.schema import Kind, Role, Schema
+from reticent.data.verdict import ATTACKS, AttackVerdict, FileVerdict, State
+from reticent.kernels.draws import uniforms
+from reticent.microdata.large_linkage import SAMPLE, Linker, SampledLinkage
+from reticent.microdata.large_risk import refuse_respondents
+from reticent.microdata.large_steps import LargeSteps, prepare
+from reticent.microdata.pipeline import StepRecord
+from reticent.microdata.risk.recount import Recount, recount
+from reticent.microdata.trace import Trace
+
+Sink = Callable[[Microdata, Floats], None]
+"""Takes a masked block without identifiers, and a drawn number for each record that says where it stands in the release."""
+IN_AN_ENGINE = "is not judged where records stay in an engine"
+
+
+@dataclass(frozen=True)
+class LargeResult:
+    """What became of a large file: the verdict, risk before and after, what each step did. Confidential."""
+
+    n_records: int
+    schema: Schema
+    verdict: FileVerdict
+    risk_before: Mapping[str, Any]
+    risk_after: Mapping[str, Any]
+    linkage: SampledLinkage
+    steps: tuple[StepRecord, ...]
+    notes: tuple[str, ...] = ()
+    secret_hex: str = field(default="", repr=False)
+
+    def __repr__(self) -> str:
+        return f"<LargeResult {self.n_records} records, {len(self.steps)} steps: {self.verdict.headline}>"
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as plain data for `json.dumps` (with the secret if it was drawn)."""
+        facts = {
+            **({"secret": self.secret_hex} if self.secret_hex else {}),
+            "streams": STREAM_VERSION,
+            "records": self.n_records,
+            "verdict": self.verdict.summary(),
+            "risk": {"before": dict(self.risk_before), "after": dict(self.risk_after)},
+            "linkage": {"tried": self.linkage.tried, "linked": self.linkage.linked, "upper limit": self.linkage.upper},
+            "steps": [step.summary() for step in self.steps],
+            "notes": list(self.notes),
+        }
+        return {name: as_plain(value) for name, value in facts.items()}
+
+
+def protect_large(
+    file: LargeFile,
+    steps: Sequence[MaskingMethod],
+    settings: RiskSection,
+    *,
+    secret: Secret,
+    sink: Sink,
+    progress: Progress = silent,
+) -> LargeResult:
+    """Mask every record as the same steps do in memory, and give the blocks to the sink; then judge the whole."""
+    keys = _checked(file, steps, settings)
+    limit = settings.limit(weighted=file.schema.weight is not None)
+    weight = () if file.schema.weight is None else (file.schema.weight,)  # published as it is, it says who somebody is
+    known = settings.known or (*keys, *_numbers(file.schema), *weight)
+    ready = prepare(file, steps, keys, known=known, secret=secret, progress=part(progress, 0.0, 0.2))
+    progress(0.2, "recount")
+    before = recount(Trace.start(ready.combined.trace.original, keys), ready.combined.trace.original, keys)
+    after = recount(ready.combined.trace, ready.combined.data, keys)
+    linker, whole = _sampled(ready, known, secret, part(progress, 0.25, 0.35))
+    done = 0
+    order = secret.child("release").words("order of parts")
+    for block in ready.blocks():
+        linker.look(block)
+        sink(block.shown.without(_secret_names(block.shown.schema)), uniforms(*order, block.shown.record_ids()))
+        done += block.truth.n_rows
+        progress(0.35 + 0.6 * done / file.n_records, "masking")
+    linkage = linker.found(whole=whole)
+    return LargeResult(
+        file.n_records,
+        _public_schema(ready),
+        judge_large(after, linkage, settings, limit, weights=file.schema.weight is not None),
+        _risk_facts(before),
+        _risk_facts(after),
+        linkage,
+        (*ready.records, *(one.record() for one in ready.late)),
+        ("Risk before is that of the recoded keys: recodings run in the engine.",),
+    )
+
+
+def _checked(file: LargeFile, steps: Sequence[MaskingMethod], settings: RiskSection) -> tuple[str, ...]:
+    """The keys; what an engine cannot protect or judge is refused before any work."""
+    schema = file.schema
+    keys = settings.keys or schema.keys
+    schema.require((*keys, *settings.known), owner="[risk]")
+    if not keys:
+        raise DataError("protect: the schema has no keys, so nothing can be judged; give variables the role key.")
+    refuse_respondents(file, owner="protect")
+    if schema.household_id is not None:
+        raise DataError(
+            f"protect: households ({schema.household_id!r}) are judged together, and an engine gives single records; read the "
+            "file without an engine.",
+            variables=(schema.household_id,),
+        )
+    if set(settings.attacks) & {"households"}:
+        raise PlanError("[risk]: attacks names households, and the data have no household id.")
+    for step in steps:
+        step.check(schema)
+        schema = step.schema_after(schema)
+    _check_finite(file)
+    return keys
+
+
+def _numbers(schema: Schema) -> tuple[str, ...]:
+    structure = (Role.IDENTIFIER, Role.WEIGHT, Role.ENTITY, Role.HOUSEHOLD_ID)
+    return tuple(
+        v.name for v in schema.variables if v.kind is Kind.NUMERIC and v.role not in structure and not v.is_key
+    )
+
+
+def _secret_names(schema: Schema) -> tuple[str, ...]:
+    return schema.with_role(Role.IDENTIFIER, Role.ENTITY)
+
+
+def _check_finite(file: LargeFile) -> None:
+    """Refuse numbers that arithmetic cannot hold."""
+    names = [v.name for v in file.schema.variables if v.kind is Kind.NUMERIC and file.view.dtype(v.name).is_float()]
+    asked = {f"n{at}": f"SUM(CASE WHEN {_is_infinite(file, name)} THEN 1 ELSE 0 END)" for at, name in enumerate(names)}
+    for name, count in zip(names, file.view.facts(**asked).values(), strict=True):
+        if count:
+            raise DataError(
+                f"Variable {name!r} has infinite values; correct them, or give them a missing code.", variables=(name,)
+            )
+
+
+def _is_infinite(file: LargeFile, name: str) -> str:
+    return f"ABS({file.number_text(name)}) = CAST('infinity' AS DOUBLE)"
+
+
+def _sampled(ready: LargeSteps, known: Sequence[str], secret: Secret, progress: Progress) -> tuple[Linker, bool]:
+    """The records that the attacker tries to link, drawn by the secret and the identifier; whether these are all."""
+    file, words = ready.file, secret.child("linkage").words("sample")
+    share = SAMPLE / file.n_records
+    chosen, done = [], 0
+    for _, block in file.coded_blocks((), (ready.identifier,), ready.identifier):
+        drawn = np.flatnonzero(uniforms(*words, block.record_ids()) < share)
+        if drawn.size:
+            chosen.append(file.names_rows(ready.identifier, block, drawn))
+        done += block.n_rows
+        progress(done / file.n_records, "drawing the sample")
+    where = "" if share >= 1 else f"({' OR '.join(chosen) or '1 = 0'})"
+    found = Linker.of(ready.combined, known, list(ready.blocks(where=where)))
+    for late in ready.late:
+        late.changed.clear()  # the sample comes again with its block
+    return found, share >= 1
+
+
+def _risk_facts(found: Recount) -> dict[str, Any]:
+    individual = found.individual()
+    copies = np.ones(len(individual.risk), dtype=np.int64) if found.copies is None else found.copies
+    return {
+        "combinations of keys": len(copies),
+        "records alone with their keys": int(copies[found.sample_counts == 1].sum()),
+        "expected re-identifications": round(individual.expected_reidentifications, 3),
+        "highest record risk": float(individual.risk.max(initial=0.0)),
+    }
+
+
+def judge_large(
+    found: Recount, linkage: SampledLinkage, settings: RiskSection, limit: float, *, weights: bool
+) -> FileVerdict:
+    """One verdict for each attack; what needs all records at once is not judged, whatever was asked."""
+    asked = settings.asked(households=False, weights=weights)
+    individual = found.individual()
+    worst, above = float(individual.risk.max(initial=0.0)), individual.records_above(limit)
+    how = "all records" if linkage.whole else f"a sample of {linkage.tried} records"
+    sure = "" if linkage.whole else f", at most {linkage.upper:.2%} of the file with 95 % confidence"
+    texts: dict[str, tuple[float | None, float, str]] = {
+        "recount": (
+            worst,
+            limit,
+            f"the largest risk of a record is {worst:.4g}, {limit:.4g} is allowed ({above} records above)",
+        ),
+        "linkage": (
+            linkage.upper,
+            limit,
+            f"{linkage.share:.2%} of {how} are rightly and uniquely linked by {len(linkage.variables)} variables "
+            f"({linkage.attacker}){sure}; "
+            f"{limit:.2%} is allowed",
+        ),
+        "intervals": (None, limit, f"what lies within intervals of ranks {IN_AN_ENGINE}"),
+        "weights": (
+            None,
+            0.0,
+            f"what published weights tell of keys {IN_AN_ENGINE}; drop the weight, or leave weights out of attacks",
+        ),
+        "order": (0.0, 0.0, "the records are in an order drawn by the secret"),
+    }
+    made = []
+    for name in ATTACKS:
+        if name not in texts or (name in ("intervals", "weights") and name not in asked):
+            continue
+        value, most, text = texts[name]
+        state = State.NOT_JUDGED if value is None else State.HELD if value <= most else State.NOT_HELD
+        made.append(AttackVerdict(name, state, name in asked, text, value, None if value is None else most))
+    return FileVerdict(tuple(made), settings.accept_risk or "")
+
+
+def _public_schema(ready: LargeSteps) -> Schema:
+    """The schema that may leave, with the codes that published records have."""
+    file, combined = ready.file, ready.combined
+    schema = file.schema
+    for name in ready.keys:
+        schema = schema.replace(combined.data.schema[name])
+    kept = schema.without(_secret_names(schema))
+
+    def holds(name: str) -> Microdata:
+        return combined.data if name in ready.keys else file.column(name)
+
+    return published_schema(kept, holds)
