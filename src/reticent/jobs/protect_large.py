@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, silent
@@ -18,6 +19,10 @@ from reticent.microdata.protect import DRAWN
 
 __all__ = ["LargeResult", "check_large_plan", "protect_parts", "run_large_plan"]
 
+KEPT_NOWHERE = (
+    "[output] names no summary, and [data] no secret: the one drawn for this run would be kept nowhere, and every further "
+    "release of these data needs it. Name a summary (it is confidential), or a secret."
+)
 NOT_IN_AN_ENGINE = {
     "public_report": "reports show records in memory; with an engine name a summary",
     "report": "reports show records in memory; with an engine name a summary",
@@ -48,6 +53,8 @@ def check_large_plan(plan: Plan) -> None:
     """Refuse what a plan with an engine cannot ask for, before any work."""
     if plan.output.path is None:
         raise PlanError("[output]: with an engine give path, a pattern such as part-*.parquet.")
+    if plan.data.secret is None and plan.output.summary is None:
+        raise PlanError(KEPT_NOWHERE)
     for name, reason in NOT_IN_AN_ENGINE.items():
         if getattr(plan.output, name):
             raise PlanError(f"[output]: {name}: {reason}.")
@@ -61,6 +68,15 @@ def check_large_plan(plan: Plan) -> None:
         raise PlanError("[data]: protect writes its parts with engine = 'duckdb'.")
 
 
+class PartsWishes(TypedDict, total=False):
+    """A place for the confidential summary, what was noted before, and where the secret comes from."""
+
+    summary: Path | None
+    notes: Sequence[str]
+    drawn: bool
+    test_secret: bool
+
+
 def protect_parts(
     file: LargeFile,
     steps: Sequence[MaskingMethod],
@@ -68,19 +84,17 @@ def protect_parts(
     *,
     risk: RiskSection,
     secret: Source,
-    summary: Path | None = None,
-    notes: Sequence[str] = (),
-    drawn: bool = False,
-    test_secret: bool = False,
     progress: Progress = silent,
+    **wishes: Unpack[PartsWishes],
 ) -> LargeResult:
     """Mask, attack, judge, and write the parts if the verdict lets them go."""
-    own: Secret = release_secret(secret, test=test_secret, owner="protect")
-    drawn = drawn or secret is None
+    own: Secret = release_secret(secret, test=wishes.get("test_secret", False), owner="protect")
+    drawn = wishes.get("drawn", False) or secret is None
+    summary = wishes.get("summary")
     with PartsWriter(path, file.n_records) as writer:
         result = protect_large(file, steps, risk, secret=own, sink=writer.add, progress=progress)
         note = DRAWN if drawn else secret_note(own)
-        said = (*(() if note is None else (note,)), *notes, *result.notes)
+        said = (*(() if note is None else (note,)), *wishes.get("notes", ()), *result.notes)
         result = replace(result, notes=said, secret_hex=own.to_hex() if drawn else "")
         result.verdict.require()
         also = {} if summary is None else {summary: json.dumps(result.summary(), indent=2) + "\n"}
