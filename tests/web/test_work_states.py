@@ -56,3 +56,19 @@ def test_ids_are_long_and_different_and_unknown_ones_are_nobody() -> None:
     assert works.find("nothing") is None
     works.cancel("nothing")
     assert works.seen(print, 1) is None
+
+
+def test_work_that_ends_while_a_page_is_made_stays_what_the_page_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    works = Works()
+    live = Work("Making the table")
+    monkeypatch.setattr(works, "_start", lambda key, *_: works._kept.setdefault(key, live))
+    asked = works.ask(print, 1, patience=0)
+    seen = works.seen(print, 1)
+    live.end("done", result="cells")
+    assert seen is not None
+    assert asked.running
+    assert seen.running
+    later = works.seen(print, 1)
+    assert later is not None
+    assert later.value() == "cells"
+    assert works.find(asked.id) is live

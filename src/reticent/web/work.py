@@ -5,6 +5,7 @@ however that ends; cancelling ends the process, so that it takes effect at once.
 """
 
 import contextlib
+import copy
 import importlib
 import logging
 import multiprocessing
@@ -77,9 +78,13 @@ class Work:
     def end(self, state: str, *, result: Any = None, error: ReticentError | None = None) -> None:
         """Say what came of it; the first word counts."""
         if self.running:
-            self.result, self.error, self.state = result, error, state
             self._ended = time.monotonic()
+            self.result, self.error, self.state = result, error, state
         self._over.set()
+
+    def now(self) -> "Work":
+        """The work as it is at this moment: a page that asks it twice gets the same answer, even if it ends between."""
+        return copy.copy(self)
 
     def value(self) -> Any:
         """The result; its error is raised."""
@@ -118,12 +123,13 @@ class Works:
                 work = self._start(key, function, args, title)
             self._kept.move_to_end(key)
         work.wait(patience)
-        return work
+        return work.now()
 
     def seen(self, function: Function, *args: Any) -> Work | None:
         """The work of a question that was asked before, if there is one."""
         with self._lock:
-            return self._kept.get((function.__module__, function.__qualname__, args))
+            work = self._kept.get((function.__module__, function.__qualname__, args))
+        return None if work is None else work.now()
 
     def find(self, work_id: str) -> Work | None:
         """The work of that id."""
