@@ -61,8 +61,9 @@ sets over all relations; for every count it then finds another true table that w
 there is none. He also uses what stands beside the counts (`tests/attacks/test_noise_together.py`, by enumeration):
 
 - **cells with the same records** have the same noise, so a total that is published unlike one of its parts has somebody else
-  in it (`cell-key`, and `invariant` by keys; 25 counts of 100 small sparse tables are determined without this, 39 with it);
-- a **measure** keeps how often each size of a change occurs, so only changes occur whose sizes are published; a cell gets one
+  in it (`cell-key`, `random-rounding`, and `invariant` by keys; 25 counts of 100 small sparse tables are determined without
+  this, 39 with it);
+- a **measure** is within 2 of the size of the change, and cells with the same records have the same one; a cell gets one
   measure, and none where it is out already;
 - **earlier releases**: their cells were moved no further than that release explains, however far the later table moves its own;
 - **strata** of `invariant` have matrices of their own, and `resample` keeps the number of respondents.

@@ -46,7 +46,13 @@ class Outcome:
     drawn: Drawn | None = None
 
 
-class _Told(TypedDict, total=False):
+class Behind(TypedDict, total=False):
+    """Which true counts are possible behind changed ones; see `Outcome`."""
+
+    origins: Origins
+
+
+class _Told(Behind, total=False):
     """What else an outcome of changed values says; see `Outcome`."""
 
     low: Floats

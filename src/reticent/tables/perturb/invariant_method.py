@@ -34,6 +34,10 @@ OWN_TABLE = (
     "The transition matrix and the quotas follow the frequencies of this table, so a cell may get other noise in another table: "
     'publish tables that share cells together as linked tables, or give frequencies and selection = "keys".'
 )
+QUOTAS = (
+    "The audit does not use that quotas keep the frequencies of counts: in tables of few cells that may determine counts that it "
+    'calls protected; selection = "keys" with given frequencies keeps none exactly.'
+)
 
 
 @dataclass(frozen=True)
@@ -44,14 +48,16 @@ class InvariantNoise(CellDraws):
     counts 1, 2, 3, …). With `selection = "quotas"` expected frequencies are met exactly where they are whole, else within 1;
     with "keys" the cell key alone decides, and with given frequencies a cell then has the same noise in every table.
     `strata` names dimensions whose codes have matrices of their own.
-    The arithmetic attacker, who knows the matrix, determines no count exactly; levels are not promised, and what the
-    transparent attacker determines is in `guarantee`.
+    The arithmetic attacker, who knows the matrix, determines no count exactly; levels are not promised, and what quotas tell
+    beyond that and what the transparent attacker determines is in `guarantee`.
     """
 
     name: ClassVar[str] = OWNER
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows how far counts move, all published values and relations together: no count "
-        "with somebody in it is determined exactly. Levels of counts are not promised.",
+        "with somebody in it is determined exactly. Not for somebody who also counts how many cells moved from each count to "
+        'each other one, which selection = "quotas" fixes to a neighbour of the expected number: of 2 by 2 tables without '
+        "exposed cells he determines a count in 7 of 50. Levels of counts are not promised.",
         Rate(56, 1091, 24),
         "how often each true count occurs is published, and a small table has few outputs",
     )
@@ -84,7 +90,8 @@ class InvariantNoise(CellDraws):
     def count_caveat(self) -> str:
         """What the notes of a run must say."""
         alike = bool(self.frequencies) and self.selection == "keys" and not self.strata
-        return " ".join(text for text, said in ((OWN_TABLE, not alike), (ADJUSTED, self.add_up != "no")) if said)
+        notes = ((OWN_TABLE, not alike), (QUOTAS, self.selection == "quotas"), (ADJUSTED, self.add_up != "no"))
+        return " ".join(text for text, said in notes if said)
 
     def for_table(self, table: Table) -> "InvariantOnTable":
         """The method bound to a table, whose cells have an identity."""

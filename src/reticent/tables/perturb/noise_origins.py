@@ -1,11 +1,11 @@
 """Which true counts an attacker finds possible when all that is out is put together: strata, additivity, releases."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reticent.base.arrays import Floats, Ints, Mask
-from reticent.tables.perturb.accuracy import Moved, possible_sizes
+from reticent.tables.perturb.accuracy import BAND, Moved, possible_sizes
 from reticent.tables.perturb.origins import Origins, Strata, Told, origins_of, stacked
 from reticent.tables.problem import Before
 
@@ -37,7 +37,16 @@ def what_is_possible(
         for cells, table in strata
         if len(cells)
     ]  # fmt: skip
-    return stacked(parts, len(values))
+    found = stacked(parts, len(values))
+    if found.alike is None or told is None or bool(before.known.any()):
+        return found
+    return replace(found, alike=_with_sizes(found.alike, told.sizes))
+
+
+def _with_sizes(alike: Ints, sizes: Floats) -> Ints:
+    """What cells are published as, with their measures: the same records have both in common."""
+    said = np.nan_to_num(sizes, nan=-1.0).astype(np.int64) + 1
+    return np.asarray(np.where(alike < 0, alike, alike * (int(said.max(initial=0)) + 1) + said))
 
 
 def _slack(strata: Strata, counts: Counts, before: Before) -> Ints:
@@ -77,8 +86,8 @@ def told_of(moved: Moved | None, before: Before) -> Told | None:
     chances = [np.zeros((1, 1)) if moved is None else moved.chances]
     for release in range(int(before.release.max(initial=-1)) + 1):
         seen = before.measure[before.release == release]
-        occurring = np.unique(seen[~np.isnan(seen)]).astype(np.int64)
-        chances.append(possible_sizes(occurring, int(occurring.max(initial=0)) + 1).astype(np.float64))
+        largest = int(seen[~np.isnan(seen)].max(initial=0.0))
+        chances.append(possible_sizes(largest + BAND + 1).astype(np.float64))
     if moved is not None:
         own = ~np.isnan(moved.changes)
         sizes[own], by[own] = moved.sizes[own], 0

@@ -9,7 +9,7 @@ from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import Secret
 from reticent.tables.outcome import Outcome, change_facts
-from reticent.tables.perturb.accuracy import Moved, moved_changes
+from reticent.tables.perturb.accuracy import moved_changes
 from reticent.tables.perturb.additivity import Restored, Way, restore_additivity
 from reticent.tables.perturb.noise_origins import Counts, told_of, what_is_possible
 from reticent.tables.perturb.noise_report import noise_utility
@@ -53,7 +53,9 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
     before = _before(problem)
     restored = _restored(problem, noise, noisy, before.values, time_limit)
     values = _agreeing(noise, noisy, before.values) if restored is None else restored.values
-    moved = _measured(problem, noise, values, before, secret)
+    alike = noise.alike and restored is None
+    shown = (values > 0) & ~problem.frozen & ~before.known
+    moved = moved_changes(values - true, noise.keys, shown=shown, alike=alike, secret=secret) if noise.measure else None
     strata = noise.strata or ((np.arange(len(true)), noise.table),)
     found = what_is_possible(
         strata,
@@ -61,7 +63,7 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
         before,
         told=told_of(moved, before),
         mean_slack=0.0 if restored is None else restored.mean,
-        alike=noise.alike and restored is None,
+        alike=alike,
     ).fixed(problem.frozen, true)
     change = np.abs(values - true)
     return Outcome(
@@ -93,16 +95,6 @@ def _before(problem: SuppressionProblem) -> Before:
         return problem.published
     nothing = np.full(problem.n_cells, np.nan)
     return Before(nothing, np.full(problem.n_cells, -1, dtype=np.int64), nothing)
-
-
-def _measured(
-    problem: SuppressionProblem, noise: CountNoise, values: Floats, before: Before, secret: Secret
-) -> Moved | None:
-    """The measure of each change, for cells that are new and published above 0; None if it is not asked for."""
-    if not noise.measure:
-        return None
-    shown = (values > 0) & ~problem.frozen & ~before.known
-    return moved_changes(values - problem.values, noise.keys, shown=shown, secret=secret)
 
 
 def _restored(

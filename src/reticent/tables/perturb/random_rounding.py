@@ -5,18 +5,22 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.table import Table
 from reticent.tables.cell_draws import CellDraws
 from reticent.tables.guarantee import Guarantee, Rate
-from reticent.tables.outcome import Outcome, changed_values
+from reticent.tables.outcome import Behind, Outcome, changed_values
 from reticent.tables.perturb.cell_numbers import cell_numbers
+from reticent.tables.perturb.origins import Origins
 from reticent.tables.perturb.rounding import round_randomly, rounding_bounds
 from reticent.tables.problem import SuppressionProblem
 
 OWNER = "random-rounding"
+LARGEST_SETS = 50
+"""Up to this base the sets of counts behind each value are kept; beyond it intervals do."""
 
 
 @dataclass(frozen=True)
@@ -80,4 +84,20 @@ class RandomlyRoundedTable:
             high=np.where(fixed, true, np.minimum(high, problem.upper_bound)),
             facts={"base": base},
             levels=not self.table.is_count,  # a count above 0 shows that somebody is there, as with other noise
+            **self._possible(problem, values),
         )
+
+    def _possible(self, problem: SuppressionProblem, values: Floats) -> Behind:
+        """Which true counts are behind the published ones; where cells are known by records, those of the same ones agree."""
+        base = round(self.method.base)
+        if not self.table.is_count or self.table.weighted or base > LARGEST_SETS or abs(self.method.base - base) > 1e-9:
+            return {}
+        shown = np.rint(values).astype(np.int64)
+        kinds, pattern = np.unique(np.minimum(shown, base), return_inverse=True)
+        away = np.abs(np.arange(1 - base, base))
+        weights = np.where(kinds[:, None] + np.arange(1 - base, base) >= 0, 1.0 - away / base, 0.0)
+        found = Origins(
+            shown - base + 1, pattern.ravel().astype(np.int32), weights > 0, weights,
+            shown if self.table.cell_keys is not None else None,
+        )  # fmt: skip
+        return {"origins": found.fixed(problem.frozen, problem.values)}
