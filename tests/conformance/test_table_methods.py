@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,20 @@ from reticent.base.errors import NotProtectedError, ReticentError
 from reticent.data.parameters import build
 from reticent.tables.guarantee import Guarantee
 from reticent.tables.methods import TABLE_METHODS
+from reticent.tables.perturb.ptable import ptable_text
+from reticent.tables.perturb.ptable_design import Design, design_ptable
 from reticent.tables.suppression import SuppressionMethod
 
 CASES = [(name, number) for name, method in TABLE_METHODS.items() for number in range(len(method.examples))]
 EACH = pytest.mark.parametrize(("name", "number"), CASES, ids=[f"{name}-{number}" for name, number in CASES])
 SECRET = 7
+
+
+@pytest.fixture(autouse=True)
+def _files_of_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files that examples name, where they look for them."""
+    (tmp_path / "ptable.txt").write_text(ptable_text(design_ptable(Design(largest=5, variance=3, skip=2))))
+    monkeypatch.chdir(tmp_path)
 
 
 @cache

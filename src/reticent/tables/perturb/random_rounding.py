@@ -38,7 +38,7 @@ class RandomRounding(CellDraws):
         "Against the arithmetic attacker, who knows the base, all published values and relations together: no count with "
         "somebody in it is determined exactly, and no unsafe sum is placed within its protection levels. Levels of counts are "
         "not promised.",
-        Rate(23, 1071, 24),
+        Rate(17, 1053, 24),
         "cells of the same records are changed alike, so values that differ tell of somebody elsewhere",
     )
     lists_empty: ClassVar[bool] = True
