@@ -152,7 +152,7 @@ class Keyed(Watched):
         wanted = self.page.wait_for_selector(what, state="attached")
         for _ in range(MOST_TABS):
             if self.page.evaluate("element => document.activeElement === element", wanted):
-                assert self.page.evaluate(SEEN, wanted), f"the focus on {what} cannot be seen"
+                self.page.wait_for_function(SEEN, arg=wanted)  # the browser scrolls to it in a later frame
                 return wanted
             self.page.keyboard.press("Tab")
         raise AssertionError(f"Tab never reaches {what}")
