@@ -128,8 +128,8 @@ class Fact:
 class Watch:
     """A sum that must stay unknown: what the attacker can infer about it must cover [low, high].
 
-    `name` says in codes what it is, `release` what hides it; both stand in sentences. With `known_inside` respondents know it
-    already, and it is kept from everybody else.
+    `name` says in codes what it is, `release` what hides it; both stand in sentences. With `known_inside` some
+    respondents know it already; it is kept from everybody else, other respondents too.
     """
 
     response: str

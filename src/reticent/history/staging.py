@@ -36,11 +36,11 @@ class Staged:
         return self.scene.system([self.related, *earlier, *self.scene.asked])
 
 
-def scene_with(book: Book, recipe: Recipe, name: str) -> Scene:
-    """What the ledger of a book holds, and a release called `name` besides."""
+def scene_with(book: Book, recipe: Recipe, name: str, *, checked: bool = True) -> Scene:
+    """What the ledger of a book holds, and a release called `name` besides; it must hold of the data if that is `checked`."""
     book.check_data()
     before = {known: own for known, own in recipes_of(book.blobs, book.recorded()).items() if known != name}
-    return Scene.of(book.data, {**before, name: recipe}, book.answers)
+    return Scene.of(book.data, {**before, name: recipe}, book.answers, unchecked="" if checked else name)
 
 
 def staged(scene: Scene, name: str) -> Staged:

@@ -11,6 +11,7 @@ from scipy import sparse
 from reticent.base.arrays import Array, Ints
 from reticent.base.errors import DataError
 from reticent.releases.certificate import Proof, leaves
+from reticent.releases.earlier import Earlier
 from reticent.releases.insiders import Insiders
 from reticent.releases.pool import Carried, Movement, Pool, Side, alive, carried, still_true
 from reticent.releases.programs import Budget, Limits, OutOfSteps, Search, exact_product
@@ -99,6 +100,7 @@ class Judge:
         self._search: Search | None = None
         self._with_insiders = insiders
         self._insiders: Insiders | None = None
+        self._earlier: Earlier | None = None
         self._excluded: dict[int, frozenset[int]] = {}
         self._by_class: sparse.csc_array | None = None
         self._sums: Ints = np.zeros(0, dtype=np.int64)
@@ -129,12 +131,11 @@ class Judge:
                 found = self._side(sight, upper=upper)
                 if found is not None:
                     exposures.append(found)
-                    if relax:
+                    if relax and not found.insider:  # what respondents know is still kept from everybody else
                         self._relax(sight, upper=upper)
                 if len(exposures) >= most_exposures:
                     return self._ruling(exposures)
-            kept = self._with_insiders == "exact" and not self.system.sights[sight].watch.known_inside
-            known = self._known_exactly(sight) if kept else None
+            known = self._known_exactly(sight) if self._with_insiders == "exact" else None
             if known is not None:
                 exposures.append(known)
                 if len(exposures) >= most_exposures:
@@ -210,12 +211,9 @@ class Judge:
             if isinstance(found, Exposure):
                 return found
             shown.append(found)
-        if self._with_insiders == "protect" and not watched.watch.known_inside:
-            failed = self._for_insiders(shown, sight, upper)
-            if failed is not None:
-                return failed
+        failed = self._for_insiders(shown, sight, upper) if self._with_insiders == "protect" else None
         self.pool.shows[side] = tuple(shown)
-        return None
+        return failed
 
     def _relax(self, sight: int, *, upper: bool) -> None:
         """Require from now on only what can still be reached, as far as halving finds it."""
@@ -302,10 +300,32 @@ class Judge:
             if any(self._serves(k, sight, end, upper) and owner not in self._excluding(k) for k in shown):
                 continue
             found = self._reach(sight, end, upper, owner)
+            if isinstance(found, Exposure) and watched.watch.known_inside:
+                found = self._as_before(sight, end, upper, owner)
             if isinstance(found, Exposure):
                 return found
             shown.append(found)
         return None
+
+    def _as_before(self, sight: int, end: int, upper: bool, owner: int) -> int | Exposure:
+        """Leave possible what was still possible for a respondent before the release; more than that nobody can."""
+        try:
+            left = self._before().furthest(sight, end, owner, upper=upper)
+        except OutOfSteps:
+            return replace(self._unsettled(sight, upper=upper), insider=True)
+        return self._reach(sight, left, upper, owner)
+
+    def _before(self) -> Earlier:
+        if self._earlier is None:
+            self._earlier = Earlier(self.before.system, self.system.center, self.limits, self.budget)
+        return self._earlier
+
+    def _knew(self, sight: int, owner: int) -> bool:
+        """Whether a respondent knew a watched sum before the release; what is not settled does not count."""
+        try:
+            return self.system.sights[sight].watch.known_inside and self._before().knew(sight, owner)
+        except OutOfSteps:
+            return False
 
     def _known_exactly(self, sight: int) -> Exposure | None:
         """Movements until each respondent is left in doubt about a watched sum; what they own alone is theirs to know."""
@@ -320,7 +340,7 @@ class Judge:
             found = self._reach(sight, value + 1, True, owner)
             if isinstance(found, Exposure):
                 found = self._reach(sight, value - 1, False, owner)
-            if isinstance(found, Exposure):
+            if isinstance(found, Exposure) and not self._knew(sight, owner):
                 return found
         return None
 

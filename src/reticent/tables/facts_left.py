@@ -34,6 +34,7 @@ from reticent.tabulation.ground import GroundedData
 WEIGHTED = "what weighted sums tell of the values themselves"
 NOTHING: Interval = (None, None)
 Required = dict[tuple[str, ...], tuple[float, float]]
+ByCodes = Mapping[tuple[str, ...], tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,6 @@ class Told:
 
 
 Tell = Callable[[Any, Rows], Told]
-
 
 DECLARED: Declarations[type[Any], Tell] = Declarations()
 """The declaration of each table method."""
@@ -126,8 +126,8 @@ def facts_of_table(
     method: TableMethod,
     *,
     release: str,
-    required: Mapping[tuple[str, ...], tuple[float, float]] | None = None,
-    known: Mapping[tuple[str, ...], tuple[float, float]] | None = None,
+    required: ByCodes | None = None,
+    known: ByCodes | None = None,
 ) -> Facts:
     """The facts of one published table; `table` has its dimensions.
 
@@ -141,7 +141,7 @@ def facts_of_table(
     if places.response != COUNT and stated.exact and not published.signed:
         facts += _emptiness(rows, places.cells)
     facts += _beforehand(rows, places, known or {})
-    watches = _watches(rows, told, places, required or {}, release)
+    watches = _watches(rows, told, places, _whole(rows.scale, required or {}, known or {}), release)
     return Facts(release, tuple(facts), (), watches, certified=not told.beyond, beyond=told.beyond)
 
 
@@ -295,7 +295,7 @@ def _emptiness(rows: Rows, cells: CellAtoms) -> list[Fact]:
     return found
 
 
-def _beforehand(rows: Rows, places: _Places, known: Mapping[tuple[str, ...], tuple[float, float]]) -> list[Fact]:
+def _beforehand(rows: Rows, places: _Places, known: ByCodes) -> list[Fact]:
     """What the attacker knows of cells before anything is published."""
     found = []
     for row, codes in enumerate(rows.published.codes):
@@ -309,14 +309,26 @@ def _beforehand(rows: Rows, places: _Places, known: Mapping[tuple[str, ...], tup
     return found
 
 
+def _whole(scale: int, required: ByCodes, known: ByCodes) -> dict[tuple[str, ...], tuple[int, int]]:
+    """What must stay possible in whole units: the next ones outside, as for the table alone, unless they are known to be none."""
+    found = {}
+    for codes, (low, high) in required.items():
+        least, most = (end * scale for end in known.get(codes, (-np.inf, np.inf)))
+        first, last = math.floor(low * scale + 1e-6), math.ceil(high * scale - 1e-6)
+        if low == high:
+            first = last = round(low * scale)
+        found[codes] = (first + (first < least - 1e-6), last - (last > most + 1e-6))
+    return found
+
+
 def _watches(
-    rows: Rows, told: Told, places: _Places, required: Mapping[tuple[str, ...], tuple[float, float]], release: str
+    rows: Rows, told: Told, places: _Places, required: Mapping[tuple[str, ...], tuple[int, int]], release: str
 ) -> tuple[Watch, ...]:
     found = []
     for row, codes in enumerate(rows.published.codes):
         if codes not in required or not len(own := places.of(row)):
             continue
-        low, high = (round(end * rows.scale) for end in required[codes])
+        low, high = required[codes]
         if low == high:  # no level: it must only not be known exactly
             first, last = told.ends[row]
             low, high = (low, high + 1) if last is None or last > high else (low - 1, high)
