@@ -116,6 +116,14 @@ def test_another_release_of_the_same_name_is_refused(reticent: CommandLine, fold
     assert "recorded already" in ran.sentence
 
 
+def test_a_release_is_not_called_like_a_table_of_another(reticent: CommandLine, folder: Path) -> None:
+    """The first table of a release x is "x (1)" in the ledger; what is said of one would be said of the other."""
+    ran = reticent("release", plan(folder, "first (1)"))
+    assert ran.code == 2
+    assert "leave out the number in brackets" in ran.sentence
+    assert listed(reticent, folder) == []
+
+
 def test_with_a_ledger_only_release_writes(reticent: CommandLine, folder: Path) -> None:
     ran = reticent("table", plan(folder, "first"))
     assert ran.code == 0

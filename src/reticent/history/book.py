@@ -5,6 +5,7 @@ again finds its entry, records nothing and writes the same.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ from reticent.releases.verdict import JointVerdict, Outcome
 
 RELATED = "relations between responses"
 RECIPES: dict[str, type[Recipe]] = {"table": TableRecipe, "file": FileRecipe}
+NUMBERED = re.compile(r" \(\d+\)$")
+"""How the tables of a release are told apart in a ledger, so no release may be called like this."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,10 @@ class Book:
     def _check_name(self, recipe: Recipe, name: str) -> Recorded | None:
         """The entry of exactly this release, if there is one; another release of the same name is refused."""
         known = next((one for one in self.recorded() if one.name == name), None)
+        if known is None and NUMBERED.search(name):
+            raise ParameterError(
+                f"ledger: {name!r} ends like one of several tables of a release; leave out the number in brackets."
+            )
         if known is not None and known.blob != name_of(_content(recipe)):
             raise ParameterError(
                 f"ledger: a release called {name!r} is recorded already, and this one differs from it; give it another "
