@@ -34,8 +34,8 @@ DESIGN = """## Designed rows
 For V = 2, no result 1 or 2, a wanted probability 0.7 of no change and normal tails (`tails = "normal"`). Where the equations
 do not allow 0.7 each tail is level. Every row has mean 0 and variance 2 to 1e−12; the source's rows are rounded (sums 0.998
 to 1.003). Rows in which our numbers differ by more than 0.002 from the print are marked *: their tails are fitted, and the
-print is one of many that fit (the source leaves how to another paper). To use the print itself, write it as a p-table file: `printed = 2`
-makes each row the nearest exact one, which is within 0.003 of every printed number.
+print is one of many that fit (the source leaves how to another paper). To use the print itself, write it as a p-table
+file: `printed = 2` makes each row the nearest exact one, which is within 0.003 of every printed number.
 """
 
 INVARIANT = """## Rows that keep frequencies
