@@ -32,7 +32,7 @@ from reticent.releases.verdict import JointVerdict, Outcome
 RELATED = "relations between responses"
 RECIPES: dict[str, type[Recipe]] = {"table": TableRecipe, "file": FileRecipe}
 NUMBERED = re.compile(r" \(\d+\)$")
-"""How the tables of a release are told apart in a ledger, so no release may be called like this."""
+"""The ending by which a ledger numbers the tables of a release, so no release may have it in its name."""
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def _not_published(shown: ShownTable) -> set[Codes]:
 
 
 def _earlier(facts: Sequence[Facts]) -> tuple[dict[Unknowns, tuple[int, int]], set[Unknowns]]:
-    """What must stay possible of sums that are watched (the widest), and which sums are told exactly."""
+    """What must stay possible of sums that are watched (the widest), and which sums become exact."""
     watched: dict[Unknowns, tuple[int, int]] = {}
     shown: set[Unknowns] = set()
     for told in facts:

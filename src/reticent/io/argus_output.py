@@ -76,7 +76,7 @@ class ArgusCells:
 def cell_lines(
     cells: ArgusCells, *, status: bool, skip_empty: bool, names: bool, quotes: bool
 ) -> list[str]:  # fmt: skip
-    """Code-value and pivot format: one line a cell, its codes, its value, perhaps its status."""
+    """Code-value and pivot format: one line per cell, its codes, its value, perhaps its status."""
     mark = '"' if quotes else ""
     lines = []
     if names:

@@ -1,4 +1,4 @@
-"""Read a table that was published before: this program's CSV, the outputs of tau-ARGUS, or any CSV with one line a cell.
+"""Read a table that was published before: this program's CSV, the outputs of tau-ARGUS, or any CSV with one line per cell.
 
 Columns are found by their names; a file without names has a column per dimension, in their order, then value and perhaps
 status. What the status calls hidden is hidden, whatever stands beside it; without a status `x` is hidden and `-` empty.

@@ -164,7 +164,7 @@ def terms_by_cell(
 
 @dataclass(frozen=True, eq=False)
 class _Stated:
-    """A published table over the ground: its rows, what is told of each, and the unknowns of each."""
+    """A published table over the ground: its rows, what it says of each, and the unknowns of each."""
 
     rows: Rows
     told: Told
