@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks [AREA …] [--quick]`: run the areas (all by default), save JSON, rewrite the Markdown page."""
 
 import importlib

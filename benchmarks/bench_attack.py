@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attacker: exact intervals beside scipy's linprog on the same programs, and several workers beside one.
 
 The business table needs mag_100k.csv of `benchdata.py` in RETICENT_BENCHDATA; without it that entry is left out.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exact auditor: decisions against rank and classes, and the stated workload of 10,000 queries on a million records.
 
     python -m benchmarks.bench_auditor [queries] [records]     the whole workload, with percentiles by rank

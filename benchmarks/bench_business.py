@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Suppression of generated business tables of growing size, always with the full audit.
 
 They need the files of `benchdata.py` (mag_1k.csv, mag_10k.csv, mag_100k.csv) in RETICENT_BENCHDATA; without them nothing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Camouflage: linear questions at growing files, and how wide the intervals are.
 
 Answers come from sums over atoms, so that records do not count. `python -m benchmarks.bench_camouflage` prints the widths of

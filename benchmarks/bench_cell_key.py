@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cell keys: designing a p-table, keys of all cells of a table, and the noise of many cells."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counting: a frequency for each record from raw columns, all subsets of keys, counts with missing values."""
 
 from itertools import combinations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The price of keeping respondents alone in a cell out of the levels of others: `insiders = "protect"` beside `"exact"`.
 
 Business tables of the shared data (`../shared`, or RETICENT_SHARED), 15 % rule and a minimum of 3; without the data nothing is

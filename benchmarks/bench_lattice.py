@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generalization search: a lattice like Adult's (12,960 nodes), proven optima, local recoding, growth with records."""
 
 from typing import Any
@@ -7,7 +8,7 @@ import numpy as np
 from benchmarks.harness import Entry
 from reticent.microdata.search.evaluate import Evaluator
 from reticent.microdata.search.ladders import Ladder, ladder_from_rows, level_losses
-from reticent.microdata.search.lattice import NodeLoss, SearchResult, search
+from reticent.microdata.search.lattice import NodeLoss, Patience, SearchResult, search
 from reticent.microdata.search.local import LocalCoding, local_coding
 from reticent.microdata.search.models import KAnonymity
 
@@ -46,7 +47,7 @@ def _file(n: int) -> tuple[np.ndarray, NodeLoss]:
 
 def _search(data: Any, limit: float) -> SearchResult:
     codes, loss = data
-    return search(Evaluator.of(LADDERS, codes, KAnonymity(5)), loss, limit=limit, time_limit=600.0)
+    return search(Evaluator.of(LADDERS, codes, KAnonymity(5)), loss, limit=limit, patience=Patience(600.0))
 
 
 def _local(data: Any) -> LocalCoding:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record linkage of a file with its masked version: no pair is listed, so a million against a million is feasible."""
 
 from typing import Any

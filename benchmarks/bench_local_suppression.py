@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Local suppression, k = 3: (k,k), (k,1) and the covering under match-anything, proven by recount."""
 
 from functools import partial

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Microaggregation: MDAV (n²/k by its nature), the search `best` on small files, and by blocks on a million records."""
 
 from functools import partial

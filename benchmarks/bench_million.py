@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Suppression of a table of a million cells, generated here: three dimensions, two of them hierarchical.
 
 A run takes up to half an hour. `cell` is a combination of codes that occurs or not; the size counts the cells that occur,

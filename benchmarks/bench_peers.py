@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pyCANON beside ours, where it does the same job on the same data in the same process.
 
 It is not a dependency: install it beside the project (`pip install --no-deps pycanon`) before running this area; without it

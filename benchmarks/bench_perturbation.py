@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Perturbation: noise, PRAM, rank swapping and shuffling against one stable sort; synthesis and record swapping."""
 
 from typing import Any

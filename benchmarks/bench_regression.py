@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear regressions at growing files: fitted by blocks of records, in the modes that answer them."""
 
 import tempfile

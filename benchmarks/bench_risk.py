@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Risk models on a million records: individual risk, population uniques, log-linear models."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SUDA: every minimal sample unique of every size, and what limits the size saves."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Suppression: the reference problems (JJ files), always with the full audit. They are in the folder of real data,
 RETICENT_SHARED (../shared by default); without it nothing is measured.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tabulation with the two largest contributions of each cell, against the same group-by in polars.
 
 Ours also makes all totals and subtotals; the yardstick makes the inner cells only.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pytauargus beside ours on tau-ARGUS's demonstration data: Var2, p % rule with p = 15, cost = value.
 
 The peer is not a dependency: install it in an environment of its own and name its interpreter,

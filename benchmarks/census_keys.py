@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys of a census-like file for the benchmarks: the shared generator where it is, else one of the same make.
 
 Variables: region 20, sex 2, age 17, marital 5, educ 8, occ 30, nat 40, hhsize 8; skewed and partly dependent.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.delegation_costs`: Σx, Σxy, Σx² of many rows; what owner and handler need, and how it grows."""
 
 import time

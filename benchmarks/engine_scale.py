@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How counting and judging grow with records and combinations when the records stay in DuckDB.
 
     python -m benchmarks.engine_scale 10_000_000 FOLDER [--parts 10]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.joint_ledger [--answers N] [--folder F]`: what judging releases together costs, on Adult.
 
 Three tables of about 1,500 cells (two of counts, one of sums of age), one file (recoded keys, 5 % of the records with a blank,
@@ -24,8 +25,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reticent.base.randomness import release_secret
 from reticent.data.microdata import Microdata
-from reticent.data.plan import DataSection, LedgerSection
+from reticent.data.plan import LedgerSection
 from reticent.data.published import release_file
 from reticent.data.published_table import COUNT, HIDDEN, MAGNITUDE, PUBLISHED, PublishedTable
 from reticent.data.schema import Kind, Role, Schema, Variable
@@ -34,7 +36,7 @@ from reticent.history.answers import Beside
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.table_recipe import ShownTable, TableRecipe
 from reticent.jobs.answer_query import open_database, read_database_file, read_version
-from reticent.jobs.release import open_book
+from reticent.jobs.release_book import Where, open_book
 from reticent.jobs.starter import new_secret
 from reticent.microdata.mask.local_suppression import LocalSuppression
 from reticent.microdata.mask.recode import Recode
@@ -195,7 +197,8 @@ def release(folder: Path, name: str, *, only_judge: bool = False) -> None:
     rng = np.random.default_rng(1)
     recipe = file_recipe(data, rng) if name == "F" else table_recipe(data, name, rng)
     section = LedgerSection(path="adult.ledger", name=name, database="adult.db.toml")
-    with open_book(section, DataSection("adult.csv", "adult.schema.toml", secret="secret.key"), data, folder) as book:
+    secret = release_secret(folder / "secret.key", test=False, owner="[data]")
+    with open_book(Where(section, secret, folder), data) as book:
         if any(one.name == name for one in book.recorded()):
             return
         with book.turn() as turn:

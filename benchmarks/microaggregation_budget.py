@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Microaggregation `best` under a time limit: loss on the reference files, and how far it varies with the secret.
 
     python -m benchmarks.microaggregation_budget [--limits 2,10] [--k 5] [--secrets 3]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.querylog_scale [USERS …]`: a generated log of many users, protected; processor time, memory, growth."""
 
 import resource

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.safe_scale [RECORDS …] [--secrets N] [--adult]`: SAFE on generated files and on Adult.
 
 For each secret: the largest deviation over all controlled cells within the processor time of the small and of the large

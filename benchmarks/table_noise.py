@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Noise for tables: noise of many cells, additivity of a hypercube, and a census-like hypercube from records to the attack.
 
 `python -m benchmarks.table_noise` prints processor seconds of each, compile time excluded.

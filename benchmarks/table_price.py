@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.table_price [SECONDS]`: what it costs that hidden counts start at 1 and that sums are judged.
 
 Each table is protected by `heuristic` against the attacker of version 0.1.0 (hidden values start at 0, levels only, cells

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our side of `bench_tauargus`, in a process of its own (`python -m benchmarks.tauargus_ours`).
 
 Reads one line of JSON (method, time limit, names of the dimensions) and answers when it is ready; then protects the table

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The peer's side of `bench_tauargus`: a script for an interpreter that has pytauargus (and nothing of ours).
 
 Reads one line of JSON (the folder of the data, the names of the dimensions) and answers when the library is loaded; at the

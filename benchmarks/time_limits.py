@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time limits of suppression, the audit included: 60 generated tables × 6 methods × limits of 1, 5 and 20 seconds.
 
     python -m benchmarks.time_limits [--limits 1,5,20] [--tables 0-59] [--methods heuristic,optimal] [--out runs.jsonl]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a complete protected database on made-up data into a folder: records, schema, secret, database file.
 
 python scripts/example_query_database.py FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rates of attacks on generated files, as docs/explanation/what-we-got-wrong/files-risk.md has them.
 
 Run from the repository root: python scripts/file_attack_rates.py [files]. The script uses plan files and the CSV files that are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compute the worked examples and the attack tables of the analysis mode and write docs/explanation/analysis-server.md.
 
 python scripts/make_analysis_page.py [number of secrets]

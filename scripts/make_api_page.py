@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write docs/reference/api.md: every public name, grouped, with what its docstring says. Run after a change of names."""
 
 import inspect

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run all attacks against all modes on generated establishments and write docs/explanation/attacks.md.
 
 python scripts/make_attacks_page.py
@@ -12,8 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from reticent.queries.attacks.catalogue import ATTACKS, AttackReport, Finding, run_attack, run_catalogue  # noqa: E402
-from reticent.queries.attacks.coverage import MODES, NOT_COVERED  # noqa: E402
+from reticent.queries.attacks.coverage import NOT_COVERED  # noqa: E402
 from reticent.queries.attacks.scenario import establishments  # noqa: E402
+from reticent.queries.modes import MODES  # noqa: E402
 
 PAGE = ROOT / "docs" / "explanation" / "attacks.md"
 SECRETS = 24

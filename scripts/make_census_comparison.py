@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make docs/explanation/census-comparison.md and its picture: 24 maskings of the Census reference file side by side.
 
 Needs the reference file (RETICENT_SHARED, else ../shared). Run: python scripts/make_census_comparison.py

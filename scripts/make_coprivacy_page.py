@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compute the tables of games and of search through peers and write docs/explanation/coprivacy.md.
 
 python scripts/make_coprivacy_page.py

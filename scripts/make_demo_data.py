@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generate the bundled demonstration data: a labour force survey and a business survey, both invented.
 
 Run from the repository root: python scripts/make_demo_data.py. The seed is fixed: the files are the same every time.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write docs/explanation/what-releases-tell.md: what each masking method, table method and query mode tells.
 
 python scripts/make_facts_page.py [--check]

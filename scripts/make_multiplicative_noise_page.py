@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Repeat the experiments of Oganian (SORT 2011) and write docs/explanation/multiplicative-noise.md.
 
 python scripts/make_multiplicative_noise_page.py [REPLICATES]
@@ -176,7 +177,7 @@ Third and fourth moments grow. For log-normal data and the z-score scheme:
 |---|---|---|
 {moments}
 
-`masked_moment` of `reticent.microdata.perturb.moment_relation` computes the expectation, `original_moments` inverts it: an
+`mask.masked_moment` computes the expectation, `mask.original_moments` inverts it (`from reticent import mask`): an
 analyst who knows k can correct. Whether k is published is the agency's decision; it never leaves with the file.
 
 ## Re-identification

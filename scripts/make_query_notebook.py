@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the tutorial of protected queries and write it as a notebook with its outputs.
 
 python scripts/make_query_notebook.py examples/protected_queries.ipynb

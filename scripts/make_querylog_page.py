@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protect the shared log with and without the guard and write docs/explanation/query-logs.md.
 
 python scripts/make_querylog_page.py      (needs ../shared, or RETICENT_SHARED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write docs/reference/methods.md: every masking method, table method, rule, file format, query mode and report section.
 
 python scripts/make_registry_page.py [--check]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write docs/reference/rules.md from the rules' declarations and the worked examples that the tests run.
 
 python scripts/make_rules_page.py [--check]

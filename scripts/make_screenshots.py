@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of every page of the workbench for the manual: three widths, light and dark, by Debian's chromium.
 
     python scripts/make_screenshots.py [FOLDER [PAGE …]]        (default: docs/images/workbench, all pages)
@@ -82,6 +83,9 @@ dimensions = {dimensions}
 response = "turnover"
 rules = [{{ rule = "threshold", minimum = 3 }}, {{ rule = "p-percent", p = 15 }}]
 
+[protect]
+time_limit = 600
+
 [output]
 path = "{name}.csv"
 public_report = "{name}.public.html"
@@ -109,6 +113,12 @@ class Desk:
         self.page.click(what)
         self.page.wait_for_selector(then)
         self.page.wait_for_selector(IDLE)
+
+
+def hierarchies(desk: Desk) -> None:
+    """The tree of the occupations, with its codes: the data are invented."""
+    desk.go("/hierarchies?variable=7")
+    desk.press("text=Show values", "text=Hide values")
 
 
 def plan(desk: Desk) -> None:
@@ -167,8 +177,9 @@ def at(path: str) -> Callable[[Desk], None]:
 
 
 PEOPLE: dict[str, Callable[[Desk], None]] = {
-    "data": at("/data"), "describe": at("/describe?variable=4"), "hierarchies": at("/hierarchies"), "risk": at("/risk"),
-    "explore": at("/explore"), "plan": plan, "protect": protect,
+    "data": at("/data"), "describe": at("/describe?variable=4"), "risk": at("/risk"),
+    "explore": at("/explore?key0=on&key2=on&key4=on&k=3"), "plan": plan, "protect": protect,
+    "hierarchies": hierarchies,  # the last: it shows values
 }  # fmt: skip
 FIRMS: dict[str, Callable[[Desk], None]] = {
     "table": table,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measure the house: lines in jobs, sizes of files and functions, parameters, tests against source. Prints one table.
 
 python scripts/measure_house.py [SOURCE [TESTS]]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How quick the workbench is, against its limits, on a machine that does nothing else.
 
     python scripts/measure_workbench.py [ADULT.csv] [--only actions|table|million]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write the bill of materials of an installation (CycloneDX 1.5, JSON): every distribution that reticent needs, with its licence.
 
 python scripts/sbom.py [--extras all] > sbom.json

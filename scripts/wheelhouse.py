@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collect wheels for a machine without network, with their hashes, and try them in a new environment with no index.
 
 python scripts/wheelhouse.py FOLDER [EXTRAS]      EXTRAS as [excel,duckdb]

@@ -13,7 +13,7 @@ from reticent.base import clock
 
 settings.register_profile(
     "ci",
-    max_examples=25,
+    max_examples=15,
     derandomize=True,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistical disclosure control: microdata, tables and query answers that say what is safe, and no more.
 
 Everything public is here and in the modules `mask`, `methods`, `rules` and `games`; names are loaded when first used, so that

@@ -1,6 +1,8 @@
 """Wrong types and values from Python: one sentence each, never a traceback from inside, never a value of a record."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent import mask, methods, rules
+from reticent import games, mask, methods, rules
+from reticent.api.table_run import TableFacts
+from reticent.data.table import TableSpec
 
 World = dict[str, Any]
 STEP = mask.Recode("age", bands=(30, 60))
@@ -148,6 +152,47 @@ CASES: dict[str, Callable[[World], Any]] = {
     ),
     "attacking without a policy": lambda w: rt.attack_database(w["data"]),
     "describing a list": lambda w: rt.describe([1]),
+    # how newcomers call
+    "keys without their name": lambda w: rt.load(w["people"], ["age", "region"]),
+    "keys of a mapping": lambda w: rt.load(w["people"], keys={"age": "key"}),
+    "risk with keys in the first place": lambda w: w["data"].risk(["age"]),
+    "risk with a misspelt option": lambda w: w["data"].risk(dimensions=2),
+    "protect without steps": lambda w: w["data"].protect(most=0.1),
+    "protect with a limit in the second place": lambda w: w["data"].protect([STEP], 0.1),
+    "a table protected by a rule": lambda w: w["table"].protect(rules.Threshold(3)),
+    "a table protected by a list of rules": lambda w: w["table"].protect([rules.Threshold(3)]),
+    "a table protected by nothing": lambda w: w["table"].protect(),
+    "a release with a reason in the first place": lambda w: w["run"].release("we accept it"),
+    "why of a list of codes": lambda w: w["tables"].why(["north"]),
+    "why of a number": lambda w: w["tables"].why(3),
+    "what if with a text as time": lambda w: w["tables"].what_if("north", time_limit="long"),
+    "a frame with an option": lambda w: w["masked"].to_frame(kind="pandas"),
+    "writing to nothing": lambda w: w["masked"].write(),
+    "writing to a number": lambda w: w["masked"].write(3),
+    "a report into a list": lambda w: w["run"].confidential_report(["a.html"]),
+    "ks as a number": lambda w: w["data"].risk().k_anonymity(ks=3),
+    "ks as texts": lambda w: w["data"].risk().k_anonymity(ks=["three"]),
+    "models with a text as fraction": lambda w: w["data"].risk().models(fraction="all"),
+    "progress as a text": lambda w: w["data"].risk().models(progress="bar"),
+    "cutpoints without a least": lambda w: w["data"].cutpoints("age"),
+    "copies without a number": lambda w: w["data"].synthetic_copies(mask.Synthesize(("income",))),
+    "copies with a text as number": lambda w: w["data"].synthetic_copies(mask.Synthesize(("income",)), "two"),
+    "a ledger as a text": lambda w: w["run"].release(accept_risk="a test", ledger="l.ledger", name="x"),
+    "a ledger without a secret": lambda w: rt.open_ledger("l.ledger"),
+    "a ledger at a number": lambda w: rt.open_ledger(3, secret=b"x" * 32),
+    "an audit with its structure in the second place": lambda w: rt.audit(w["people"], {}),
+    "a policy as a mapping": lambda w: rt.open_database(w["data"], policy={"filters": ["region"]}),
+    "a hierarchy made of a number": lambda w: rt.Hierarchy.from_paths(3),
+    "a hierarchy of nothing": lambda w: rt.Hierarchy(),
+    "a schema of a text": lambda w: rt.Schema("age"),
+    "a variable without a name": lambda w: rt.Variable(),
+    "a schema written the wrong way round": lambda w: rt.write_schema("schema.toml", w["data"].schema),
+    "a schema read from a list": lambda w: rt.read_schema(["schema.toml"]),
+    "a term of a text": lambda w: rt.Term("age"),
+    "combining one number": lambda w: rt.combine(1.0, 2.0),
+    "a rule that is no rule": lambda w: rules.Rule(3),
+    "a game of a text": lambda w: games.pure("poker"),
+    "a game from a number": lambda w: games.run_game(3),
 }
 
 
@@ -176,3 +221,37 @@ def test_one_sentence_says_what_is_wrong(name: str, world: World, people: pl.Dat
 
 def test_there_are_enough_cases() -> None:
     assert len(CASES) >= 60
+
+
+def _public_calls() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Everything that a user can call: functions, classes, their class methods and methods."""
+    for module in (rt, games, mask, methods, rules):
+        for name in module.__all__:
+            one = getattr(module, name)
+            if callable(one) and not (isinstance(one, type) and issubclass(one, Exception)):
+                yield name, one
+            if isinstance(one, type) and one.__module__.startswith("reticent.api"):
+                for inner, member in vars(one).items():
+                    if not inner.startswith("_") and (inspect.isfunction(member) or isinstance(member, classmethod)):
+                        yield f"{name}.{inner}", getattr(one, inner)
+
+
+CALLS = dict(_public_calls())
+NO_CALLS = ("Kind", "Role")  # enumerations: Python's own sentence is the right one
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in NO_CALLS])
+def test_every_public_call_refuses_what_it_does_not_know(name: str, world: World) -> None:
+    own = [world["data"]] if "self" in inspect.signature(CALLS[name]).parameters and "." in name else []
+    with pytest.raises(rt.ReticentError, match=r"no_such_option|missing|no options"):
+        CALLS[name](*own, no_such_option=1)
+
+
+def test_the_walk_finds_what_there_is() -> None:
+    assert {"load", "Data.protect", "Tabulation.protect", "TableRun.why", "MaskedFile.write", "Recode"} <= set(CALLS)
+    assert len(CALLS) > 100
+
+
+def test_facts_of_a_table_are_those_of_plans() -> None:
+    declared = {one.name for one in fields(TableSpec)} - {"dimensions", "response"}
+    assert declared == set(TableFacts.__annotations__)

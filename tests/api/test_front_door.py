@@ -175,3 +175,33 @@ def test_doors_to_blanks_regions_and_cutpoints(data: rt.Data) -> None:
         assert all(found.count >= 20 for found in data.cutpoints("age", least=20, kind=kind))
     with pytest.raises(rt.ParameterError, match="kind must be one of"):
         data.cutpoints("age", least=20, kind="wide")
+
+
+def test_doors_to_measures_of_risk(data: rt.Data, people: pl.DataFrame) -> None:
+    """Measures with a population at hand: a file in its own population is certain to be in it, and every unique is one."""
+    risk, keys = data.risk(), ["age", "region", "sex"]
+    population = rt.load(people, keys=keys)
+    smallest = risk.k_anonymity(keys).k
+    assert risk.k_map(keys, population=population).k == smallest
+    assert risk.k_map(keys).k > smallest, "weights count people, not records"
+    found = risk.presence(population, keys)
+    assert found.smallest == found.largest == 1.0
+    alone = risk.uniqueness_in(population, keys)
+    assert alone.both == alone.sample_uniques == alone.population_uniques
+    assert risk.attackers(keys, population=population).journalist_highest == 1 / smallest
+    assert risk.key_sets(keys)[0].keys == tuple(keys), "all keys together separate most"
+    assert risk.diversity(["income"], ["region"]).distinct_l == risk.attribute("income", ["region"]).distinct_l
+    assert risk.intrusion(keys, fraction=0.5, trials=2000).summary()["trials"] == 2000
+    with pytest.raises(rt.ParameterError, match="population must be data from load"):
+        risk.presence(people)
+
+
+def test_doors_to_attacks_on_a_run(data: rt.Data) -> None:
+    run = data.protect([mask.Recode("age", bands=(30, 60))], most=1.0)
+    assert 0.0 <= run.one_to_one(["region", "sex"]).share <= 1.0
+    same = run.ranking_attack("income", percent=100)
+    assert same.covered == 1.0, "income is not masked, so each value lies between its neighbours"
+    with pytest.raises(rt.ParameterError, match="percent"):
+        run.ranking_attack("income", percent=200)
+    with pytest.raises(rt.ReticentError, match="nobody"):
+        run.ranking_attack("nobody")

@@ -1,8 +1,6 @@
 """Releases from Python are judged together and recorded in a ledger, as those of plans are."""
 
 import hashlib
-import re
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +9,7 @@ import pytest
 
 import reticent as rt
 from reticent import mask, rules
-from reticent.jobs.release import release_plan
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "releases.md"
 SECRET = hashlib.sha256(b"a ledger").digest()
 RULES = [rules.Threshold(3, protection=20)]
 
@@ -116,34 +112,6 @@ def test_bad_ledgers_get_one_sentence(tmp_path: Path, firms: rt.Data, ledger: rt
             rt.open_ledger(place, **wrong)  # type: ignore[arg-type]
     with pytest.raises(rt.ReticentError, match=r"there is no 'none\.ledger'"):
         rt.open_ledger(tmp_path / "none.ledger", secret=SECRET, create=False)
-
-
-def test_the_examples_of_the_manual_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    blocks = dict(re.findall(r"```(toml|python)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S))
-    office = tmp_path / "office"
-    (tmp_path / "elsewhere").mkdir()
-    office.mkdir()
-    rows = [f"f{n},{'ABC'[n % 3]},{'xyz'[n // 3 % 3]},{100 + 7 * n}" for n in range(60)]
-    (office / "firms.csv").write_text("\n".join(["firm,industry,size,turnover", *rows]) + "\n")
-    (office / "firms.schema.toml").write_text(
-        '[[variable]]\nname = "firm"\nrole = "entity"\n[[variable]]\nname = "industry"\n[[variable]]\nname = "size"\n'
-        '[[variable]]\nname = "turnover"\nrole = "sensitive"\nkind = "numeric"\n'
-    )
-    (office / "secret.key").write_text(SECRET.hex() + "\n")
-    (office / "secret.key").chmod(0o600)
-    (office / "plan.toml").write_text(blocks["toml"])
-    monkeypatch.chdir(office)
-    release_plan(office / "plan.toml")
-    (office / "example.py").write_text(blocks["python"])
-    runpy.run_path(str(office / "example.py"))
-    assert [line.split(" ", 1)[1] for line in capsys.readouterr().out.splitlines()] == [
-        "by size table", "by industry table", "rounded file file",
-    ]  # fmt: skip
-    assert {path.name for path in office.glob("*.csv")} == {
-        "firms.csv", "by-size.csv", "by-industry.csv", "firms-rounded.csv",
-    }  # fmt: skip
 
 
 def test_why_a_run_is_refused(firms: rt.Data, ledger: rt.ReleaseLedger) -> None:

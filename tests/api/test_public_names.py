@@ -9,7 +9,7 @@ import reticent
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
 FACADES = ("games", "mask", "methods", "rules")
-DEEP = re.compile(r"(?:from|import) reticent\.(?!games\b|mask\b|methods\b|rules\b)\w+")
+DEEP = re.compile(r"(?:from|import) reticent\.(?!games\b|mask\b|methods\b|rules\b)\w+|`reticent\.\w+\.\w+\.\w+")
 
 
 def _documented() -> set[str]:

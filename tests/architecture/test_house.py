@@ -55,8 +55,8 @@ def test_doors_reach_jobs_and_the_front_door_only() -> None:
 
 
 def test_jobs_are_thin() -> None:
-    """A job fetches, calls and writes."""
-    lines = {path: path.read_text(encoding="utf-8").count("\n") for path in (SOURCE / "jobs").rglob("*.py")}
+    """A job fetches, calls and writes; the line of the licence does not count."""
+    lines = {path: path.read_text(encoding="utf-8").count("\n") - 1 for path in (SOURCE / "jobs").rglob("*.py")}
     assert {str(path.relative_to(SOURCE)) for path, own in lines.items() if own > MAX_JOB} == set()
     assert sorted(lines.values())[int(0.9 * len(lines))] <= 200
 

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "reticent"
 FILES = sorted(SOURCE.rglob("*.py"))
 MAX_FILE, MAX_FUNCTION = 450, 70
+LICENSE = "# SPDX-License-Identifier: Apache-2.0\n"
 MAX_PARAMETERS, MAX_OF_KERNELS, USUAL_PARAMETERS = 7, 12, 6
 
 
@@ -38,9 +39,10 @@ def test_layers_and_fences() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_sizes_and_docstrings(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
+    assert text.startswith(LICENSE), f"the first line of a file is {LICENSE!r}"
     tree = _tree(path)
     assert ast.get_docstring(tree), "every file says what it is for"
-    assert text.count("\n") <= MAX_FILE
+    assert text.removeprefix(LICENSE).count("\n") <= MAX_FILE
     for node in _functions(tree):
         doc = node.body[0].end_lineno - node.body[0].lineno + 1 if ast.get_docstring(node) else 0
         assert node.end_lineno - node.lineno + 1 - doc <= MAX_FUNCTION, f"{node.name} is too long"
@@ -88,3 +90,19 @@ def test_import_is_light() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                          env={"PYTHONPATH": str(ROOT / "src")})  # fmt: skip
     assert run.stdout.strip() == "[]"
+
+
+def test_help_is_light() -> None:
+    """The help of the command line needs what draws it, and nothing that computes."""
+    heavy = tuple(name for name in HEAVY if name not in ("typer", "rich"))
+    code = (
+        "import sys; sys.argv = ['reticent', '--help']\n"
+        "from reticent.cli.main import run\n"
+        "try: run()\n"
+        "except SystemExit: pass\n"
+        f"print([m for m in {heavy!r} if m in sys.modules], file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                         env={"PYTHONPATH": str(ROOT / "src")})  # fmt: skip
+    assert "protect" in run.stdout
+    assert run.stderr.strip() == "[]"

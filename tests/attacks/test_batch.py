@@ -114,10 +114,13 @@ def test_p_tables_stand_beside_the_metadata(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.parametrize("mode", ["0", "1", "2"])
 @pytest.mark.parametrize(
-    "table",
-    [TABLE, '"Industry""Region""Size"|"Value"|""|""', '"Industry""Region"|<freq>|""|""', '"Region"|"Value"|""|""'],
+    ("table", "mode"),
+    [
+        *itertools.product((TABLE, '"Industry""Region"|<freq>|""|""', '"Region"|"Value"|""|""'), "012"),
+        ('"Industry""Region""Size"|"Value"|""|""', "0"),
+        *(pytest.param('"Industry""Region""Size"|"Value"|""|""', mode, marks=pytest.mark.deep) for mode in "12"),
+    ],
 )
 def test_our_own_intermediate_file_reads_back(table: str, mode: str, tmp_path: Path) -> None:
     write_data(tmp_path)

@@ -15,25 +15,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from firms import schema_of
 from reticent.base.arrays import Mask
 from reticent.base.errors import ReticentError
 from reticent.jobs.release import release_plan
 
 NUMBERS = ("tot", "dom", "exp")
-SCHEMA = """
-[[variable]]
-name = "firm"
-role = "entity"
-[[variable]]
-name = "ind"
-codes = { A = "A", B = "B", C = "C" }
-[[variable]]
-name = "size"
-codes = { x = "x", y = "y", z = "z", w = "w" }
-[[variable]]
-name = "reg"
-codes = { "11" = "11", "12" = "12", "21" = "21", "22" = "22" }
-""" + "".join(f'[[variable]]\nname = "{name}"\nrole = "sensitive"\nkind = "numeric"\n' for name in NUMBERS)
+REGIONS = '[[variable]]\nname = "reg"\ncodes = { "11" = "11", "12" = "12", "21" = "21", "22" = "22" }\n'
+SCHEMA = schema_of(NUMBERS, more=REGIONS)
 TREES = {"pairs": "xy\n@x\n@y\nzw\n@z\n@w\n", "other": "xz\n@x\n@z\nyw\n@y\n@w\n", "three": "xyz\n@x\n@y\n@z\nw\n"}
 BY_SIZE = '["ind", "size"]'
 SHARE = 0.2

@@ -30,7 +30,7 @@ from reticent.data.table_plan import read_table_plan
 from reticent.jobs.protect_table import run_table_plans
 from reticent.tables.methods import TABLE_METHODS
 
-SAMPLE, DEEP = 2, 200
+SAMPLE, DEEP = 1, 200
 SLACK = 1e-6
 NOISE = ("random-rounding", "cell-key", "invariant", "resample", "small-counts", "primary-only")
 """Methods that promise nothing by themselves: what they leave open must be reported."""

@@ -6,10 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from reference.microdata_counts import sdcmicro_counts
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Role, Schema, Variable
 from reticent.microdata.risk.combinations import Combination, KeyCombinations, unsafe_combinations
-from reticent.microdata.risk.semantics import Semantics, count_codes, sdcmicro_counts
+from reticent.microdata.risk.semantics import Semantics, count_codes
 
 A = np.array([[2, 3, 2, 2, 3, 3, 1, 2], [3, 3, 3, 3, 3, 3, 4, 3], [1, 3, 1, 2, 1, 1, 1, 1]], np.int32).T
 W = np.array([18, 45.5, 39, 17, 92, 8, 123.5, 51])

@@ -28,7 +28,9 @@ def test_mdav_loss(shared_data: Path, name: str, k: int) -> None:
     assert 100 * grouping.loss == pytest.approx(MDAV[name, k], abs=1e-3)
 
 
-@pytest.mark.parametrize(("name", "k"), BEST)
+@pytest.mark.parametrize(
+    ("name", "k"), [one if one[1] == 3 else pytest.param(*one, marks=pytest.mark.deep) for one in BEST]
+)
 def test_best_loss(shared_data: Path, name: str, k: int) -> None:
     """A sixth of the default proposals already reach the demand."""
     grouping = partition(read(shared_data, name), Partitioning(k=k, name="best", proposals=20_000_000), secret=1)

@@ -290,7 +290,7 @@ def test_a_writer_that_fails_half_way(
     """Nothing is left, not even a part beside it, and what was there before stays."""
     rows = [
         (str(i), f"p{i}", "mf"[i % 2], str(20 + i % 60), "N1", str(10 + i % 37), f"{i * i}.25", f"1.{i}")
-        for i in range(700)
+        for i in range(250)
     ]
     put("people.csv", csv(rows))(project)
     edit("plan.toml", "safe.csv", output)(project)

@@ -7,24 +7,8 @@ from pathlib import Path
 import pytest
 
 from command_line import CommandLine
+from firms import write_firms
 
-SCHEMA = """
-[[variable]]
-name = "firm"
-role = "entity"
-[[variable]]
-name = "ind"
-role = "key"
-codes = { A = "A", B = "B", C = "C" }
-[[variable]]
-name = "size"
-role = "key"
-codes = { x = "x", y = "y", z = "z", w = "w" }
-[[variable]]
-name = "turnover"
-role = "sensitive"
-kind = "numeric"
-"""
 DATA = """
 [data]
 path = "firms.csv"
@@ -44,7 +28,6 @@ path = "{name}.csv"
 LEDGER = '\n[ledger]\npath = "firms.ledger"\nname = "{name}"\n'
 RULES = 'rules = [{ rule = "threshold", minimum = 3, protection = 20 }]'
 ROUND = '[protect]\nmethod = "round"\nbase = {base}'
-FEW = {("A", "z"): 2, ("B", "w"): 2}
 
 
 @pytest.fixture
@@ -55,13 +38,7 @@ def reticent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def folder(tmp_path: Path, reticent: CommandLine) -> Path:
-    rows = [
-        f"f{ind}{size}{i},{ind},{size},{100 + 37 * i + 11 * place}"
-        for place, (ind, size) in enumerate((ind, size) for ind in "ABC" for size in "xyzw")
-        for i in range(FEW.get((ind, size), 5))
-    ]
-    (tmp_path / "firms.csv").write_text("\n".join(["firm,ind,size,turnover", *rows]) + "\n")
-    (tmp_path / "firms.schema.toml").write_text(SCHEMA)
+    write_firms(tmp_path, role="key")
     assert reticent("new-secret", tmp_path / "secret.key").code == 0
     return tmp_path
 

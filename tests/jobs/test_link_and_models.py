@@ -77,3 +77,45 @@ def test_models(files: Path) -> None:
     assert result.exit_code == 0, result.output
     for word in ("negative binomial", "pitman", "log-linear", "main effects only", "estimate / truth"):
         assert word in result.output
+
+
+PLAN = """
+[data]
+path = "a.csv"
+schema = "s.toml"
+secret = 7
+test_secret = true
+[risk]
+most = 1.0
+[[step]]
+method = "recode"
+variable = "income"
+bands = [10000, 30000]
+[output]
+path = "safe.csv"
+report = "r.html"
+"""
+
+
+def test_files_are_linked_by_the_schema_beside_them(files: Path) -> None:
+    """The masked file has no schema: its variables have the roles of the original, and bands are no numbers."""
+    (files / "a.schema.toml").write_text(SCHEMA)
+    result = run(files, "link", "a.csv", "b.csv")
+    assert result.exit_code == 0, result.output
+    assert "link its plan instead" in result.output
+    banded = pl.read_csv(files / "b.csv").with_columns(pl.lit("low").alias("income"))
+    banded.write_csv(files / "banded.csv")
+    result = run(files, "link", "a.csv", "banded.csv")
+    assert result.exit_code == 0, result.output
+    assert "a number in one file and a code in the other: income" in result.output
+
+
+def test_a_plan_is_linked_record_by_record(files: Path) -> None:
+    (files / "p.toml").write_text(PLAN)
+    result = run(files, "link", "p.toml", "--json", "out.json")
+    assert result.exit_code == 0, result.output
+    assert json.loads((files / "out.json").read_text())["left out"] == ["income"]
+    assert not (files / "safe.csv").exists()
+    refused = run(files, "link", "a.csv")
+    assert isinstance(refused.exception, Exception)
+    assert "give the original file and the masked file, or a plan" in str(refused.exception)

@@ -9,11 +9,12 @@ import polars as pl
 import pytest
 
 from command_line import CommandLine
+from reference.table_plans import table_plan_to_toml
 from reticent.base.errors import DataError, PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
-from reticent.data.table_plan import read_table_plan, table_plan_from, table_plan_to_toml
+from reticent.data.table_plan import read_table_plan, table_plan_from
 from reticent.jobs.argus.run import run_batch
 from reticent.jobs.protect_table import audit_plan, protect_table
 from reticent.tables.attack import audit

@@ -1,6 +1,6 @@
 """`reticent plan`: a draft from a data file alone that runs, and one sentence where none can be made."""
 
-import tomllib
+import json
 from pathlib import Path
 
 import pytest
@@ -21,19 +21,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_file_is_planned_and_protected_by_what_the_screen_says(reticent: CommandLine, folder: Path) -> None:
-    drafted = reticent("plan", folder / "people.csv")
-    assert drafted.code == 0, drafted.err
-    command = drafted.out.rpartition("Next: reticent ")[2].split()
-    plan = tomllib.loads((folder / "people.plan.toml").read_text(encoding="utf-8"))
-    assert plan["step"][0]["method"] == "remove-identifiers"
-    assert plan["step"][-1]["method"] == "local-suppression"
-    assert (folder / "people.secret.key").stat().st_mode & 0o077 == 0
-    done = reticent(*command)
-    assert done.code == 0, done.err
-    assert (folder / "people.safe.csv").exists()
-
-
 def test_a_table_is_planned_and_protected(reticent: CommandLine, folder: Path) -> None:
     drafted = reticent("plan", folder / "firms.csv", "--table")
     assert drafted.code == 0, drafted.err
@@ -43,12 +30,18 @@ def test_a_table_is_planned_and_protected(reticent: CommandLine, folder: Path) -
 
 
 def test_nothing_is_replaced_unless_forced(reticent: CommandLine, folder: Path) -> None:
-    (folder / "firms.plan.toml").write_text("mine", encoding="utf-8")
+    (folder / "firms.table.toml").write_text("mine", encoding="utf-8")
     refused = reticent("plan", folder / "firms.csv", "--table")
     assert refused.code != 0
     assert "this plan exists; give another with -o, or say --force" in refused.err
-    assert (folder / "firms.plan.toml").read_text(encoding="utf-8") == "mine"
-    assert reticent("plan", folder / "firms.csv", "--table", "--force").code == 0
+    assert (folder / "firms.table.toml").read_text(encoding="utf-8") == "mine"
+    assert reticent("plan", folder / "firms.csv", "--table", "--force", "--json", folder / "drafted.json").code == 0
+    assert set(json.loads((folder / "drafted.json").read_text(encoding="utf-8"))) == {
+        "plan",
+        "schema",
+        "secret",
+        "next",
+    }
 
 
 @pytest.mark.parametrize("options", [(), ("--table",)])

@@ -6,23 +6,9 @@ from pathlib import Path
 import pytest
 
 from command_line import CommandLine
+from firms import write_firms
 from reticent.jobs.release_view import judged_view
 
-SCHEMA = """
-[[variable]]
-name = "firm"
-role = "entity"
-[[variable]]
-name = "ind"
-codes = { A = "A", B = "B", C = "C" }
-[[variable]]
-name = "size"
-codes = { x = "x", y = "y", z = "z", w = "w" }
-[[variable]]
-name = "turnover"
-role = "sensitive"
-kind = "numeric"
-"""
 PLAN = """
 [data]
 path = "firms.csv"
@@ -41,7 +27,6 @@ path = "{name}.csv"
 path = "firms.ledger"
 name = "{name}"
 """
-FEW = {("A", "z"): 2, ("B", "w"): 2}
 
 
 @pytest.fixture
@@ -52,13 +37,7 @@ def reticent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def folder(tmp_path: Path, reticent: CommandLine) -> Path:
-    rows = [
-        f"f{ind}{size}{i},{ind},{size},{100 + 37 * i + 11 * place}"
-        for place, (ind, size) in enumerate((ind, size) for ind in "ABC" for size in "xyzw")
-        for i in range(FEW.get((ind, size), 5))
-    ]
-    (tmp_path / "firms.csv").write_text("\n".join(["firm,ind,size,turnover", *rows]) + "\n")
-    (tmp_path / "firms.schema.toml").write_text(SCHEMA)
+    write_firms(tmp_path)
     (tmp_path / "size.hrc").write_text("xy\n@x\n@y\nzw\n@z\n@w\n")
     assert reticent("new-secret", tmp_path / "secret.key").code == 0
     return tmp_path
@@ -221,7 +200,7 @@ def test_weighted_sums_are_not_certified(reticent: CommandLine, folder: Path) ->
     data, schema = folder / "firms.csv", folder / "firms.schema.toml"
     head, *rows = data.read_text().splitlines()
     data.write_text("\n".join([f"{head},weight", *(f"{row},{2 + place % 3}" for place, row in enumerate(rows))]) + "\n")
-    schema.write_text(SCHEMA + '[[variable]]\nname = "weight"\nrole = "weight"\nkind = "numeric"\n')
+    schema.write_text(schema.read_text() + '[[variable]]\nname = "weight"\nrole = "weight"\nkind = "numeric"\n')
     path = plan(folder, "first")
     path.write_text(path.read_text().replace("[output]", "weighted = true\n\n[output]"))
     ran = reticent("release", path)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from command_line import CommandLine
+from firms import schema_of
 from reticent.ledger.chain import LedgerError
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.policy import Policy
@@ -116,8 +117,7 @@ def test_answers_that_add_up_to_a_hidden_cell_are_refused(reticent: CommandLine,
         for row in rows[1:]
     ]
     (folder / "firms.csv").write_text("\n".join([rows[0] + ",home,abroad", *split]) + "\n")
-    more = "".join(f'[[variable]]\nname = "{n}"\nrole = "sensitive"\nkind = "numeric"\n' for n in ("home", "abroad"))
-    (folder / "firms.schema.toml").write_text(tables.SCHEMA + more)
+    (folder / "firms.schema.toml").write_text(schema_of(["turnover", "home", "abroad"]))
     database = folder / "firms.db.toml"
     database.write_text(DATABASE.replace('["turnover"]', '["turnover", "home", "abroad"]'))
     assert reticent("release", tables.plan(folder, "first")).code == 0

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from firms import schema_of
 from jobs.query_child import wait_for_all
 from jobs.release_child import PHASES, count_events
 from postgres_server import running_server
@@ -24,17 +25,7 @@ from reticent.jobs.release import release_plan
 
 CHILD = Path(__file__).with_name("release_child.py")
 ROOT = CHILD.parents[2]
-SCHEMA = """
-[[variable]]
-name = "firm"
-role = "entity"
-[[variable]]
-name = "ind"
-codes = { A = "A", B = "B", C = "C" }
-[[variable]]
-name = "size"
-codes = { x = "x", y = "y", z = "z" }
-""" + "".join(f'[[variable]]\nname = "{name}"\nrole = "sensitive"\nkind = "numeric"\n' for name in ("tot", "staff"))
+SCHEMA = schema_of(["tot", "staff"], sizes="xyz")
 PLAN = """
 [data]
 path = "firms.csv"

@@ -1,23 +1,34 @@
-"""Both reports of a file and of a table in a real browser: nothing is fetched, pictures load, the banner is right."""
+"""Every kind of report in a real browser at 1280 and 400 pixels: nothing is fetched, axe finds nothing, nothing sticks out."""
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import reticent
+from report_makers import PAGES
 from reticent.jobs.protect_file import run_file_plan
 from reticent.jobs.protect_table import run_table_plan
+from web.browsing import axe_of
 
 pytestmark = pytest.mark.browser
 BUNDLED = Path(reticent.__file__).parent / "demo_data"
+KINDS = {
+    "people.confidential": "CONFIDENTIAL", "people.public": "PUBLIC", "firms.confidential": "CONFIDENTIAL",
+    "firms.public": "PUBLIC", "folded": "CONFIDENTIAL", "exploration": "CONFIDENTIAL", "game": "PUBLIC", "peers": "PUBLIC",
+    "query-log": "CONFIDENTIAL", "delegation": "CONFIDENTIAL",
+}  # fmt: skip
+WIDE = """() => [...document.querySelectorAll("body *")].filter(one => !one.closest(".scroll")
+  && one.getBoundingClientRect().right > innerWidth + 1).map(one => one.outerHTML.slice(0, 80))"""
 
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reports")
     for source in BUNDLED.iterdir():
-        shutil.copy(source, folder / source.name)
+        if source.is_file():
+            shutil.copy(source, folder / source.name)
     plan = folder / "people.plan.toml"
     text = plan.read_text(encoding="utf-8")
     start = text.index("[[step]]                          # what is still rare is blanked")
@@ -29,32 +40,44 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
         table.read_text(encoding="utf-8").replace("[protect]", "[protect]\naccept_exposed = true"), encoding="utf-8"
     )
     run_table_plan(table)
+    for name, make in {**PAGES, "folded": folded_page}.items():
+        (folder / f"{name}.html").write_text(make(), encoding="utf-8")
     return folder
 
 
-@pytest.mark.parametrize(
-    ("name", "banner"),
-    [
-        ("people.confidential.html", "CONFIDENTIAL"),
-        ("people.public.html", "PUBLIC"),
-        ("firms.confidential.html", "CONFIDENTIAL"),
-        ("firms.public.html", "PUBLIC"),
-    ],
-)
-def test_report_shows_offline(browser, reports: Path, name: str, banner: str) -> None:
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
+def folded_page() -> str:
+    from reticent.report.page import Section, render_page
+    from reticent.report.table_grid import LEGEND, Axis, folded
+
+    rows = Axis(tuple(f"row {at}" for at in range(26)), (0, *(1 if at % 10 == 0 else 2 for at in range(25))))
+    columns = Axis(tuple(f"column {at}" for at in range(40)), (0, *(1 if at % 8 == 0 else 2 for at in range(39))))
+    statuses = ("safe", "primary", "secondary", "exposed", "frozen", "empty")
+    blocks = folded(rows, columns, lambda row, column: (f"{row * column}", statuses[(row + column) % 6], ""), LEGEND)
+    return render_page("A large table", [Section("The table", tuple(blocks))], public=False)
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("name", list(KINDS))
+def test_report_shows_offline(browser: Any, reports: Path, name: str, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
     asked: list[str] = []
     problems: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto((reports / name).as_uri())
-    assert banner in page.inner_text(".banner")
+    page.goto((reports / f"{name}.html").as_uri())
+    assert KINDS[name] in page.inner_text(".banner")
     assert page.inner_text("h1")
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert axe_of(page, contrast=width > 400) == []
+    assert page.evaluate(WIDE) == []
+    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     assert not problems
     assert all(url.startswith(("file:", "data:")) for url in asked)
     broken = page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length")
     assert broken == 0
-    too_wide = page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
-    assert not too_wide
-    assert len(page.screenshot()) > 10_000
+    alts = page.evaluate("[...document.images].map(i => i.alt)")
+    captions = page.evaluate("[...document.querySelectorAll('figcaption')].map(c => c.innerText)")
+    assert len({*alts, *captions}) == len(alts) + len(captions)  # each says something of its own
+    links = page.evaluate("[...document.querySelectorAll('nav a')].filter(a => !document.querySelector(a.hash)).length")
+    assert links == 0
     page.close()

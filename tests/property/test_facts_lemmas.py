@@ -41,9 +41,8 @@ def _class_case(seed: int) -> None:
     ends = [(int(row @ truth) - int(rng.integers(0, 2)), int(row @ truth) + int(rng.integers(0, 3))) for row in rows]
     watch = rng.integers(0, 2, 3)[group]
     classes = Classes.single(np.zeros(n, dtype=np.int64))
-    for row in (*rows, watch):
-        places = np.flatnonzero(row)
-        classes = classes.split(places, row[places])
+    places = [np.flatnonzero(row) for row in (*rows, watch)]
+    classes = classes.refined([(where, row[where]) for where, row in zip(places, (*rows, watch), strict=True)])
     first = np.array([int(np.argmax(classes.of == c)) for c in range(classes.n)])
     by_class = _box(classes.totals(low), classes.totals(high))
     small = [row[first] for row in rows]

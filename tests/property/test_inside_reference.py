@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -25,6 +25,7 @@ from reticent.tables.methods import PrimaryOnly
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.request import Attacker
 from reticent.tables.rules import Threshold
+from samples import examples
 
 
 def _table(seed: int, share: float, level: float) -> tuple[SuppressionProblem, np.ndarray]:
@@ -60,7 +61,7 @@ def _lost(
     return found
 
 
-@settings(max_examples=12)
+@examples(5)
 @given(seed=st.integers(0, 10**6), share=st.floats(0.5, 0.95), level=st.sampled_from([0.0, 0.3]))
 def test_coalitions_find_what_the_whole_system_gives(seed: int, share: float, level: float) -> None:
     problem, hidden = _table(seed, share, level)

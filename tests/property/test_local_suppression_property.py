@@ -8,11 +8,12 @@ from hypothesis.extra import numpy as hnp
 
 from reference.local_suppression import blanked, cheapest_file, cheapest_per_record, is_safe
 from reference.microdata_counts import count_all_pairs
-from reticent.microdata.suppress.attacker import cheapest_blanks, cheapest_hitting_set, household_blanks
+from reticent.microdata.suppress.attacker import cheapest_hitting_set, cheapest_of, families, household_blanks
 from reticent.microdata.suppress.cover import cover_blanks
 from reticent.microdata.suppress.lend import lent_blanks
 from reticent.microdata.suppress.merge import merged_blanks
 from reticent.microdata.suppress.requirement import Prices, Requirement
+from samples import examples
 
 FILES = st.tuples(st.integers(3, 20), st.integers(1, 4)).flatmap(
     lambda shape: hnp.arrays(np.int32, shape, elements=st.integers(0, 2))
@@ -33,7 +34,7 @@ def test_k1_is_the_optimum_of_every_record(codes: np.ndarray, data: st.DataObjec
     requirement = _demand(data, q, n)
     costs = tuple(float(c) for c in data.draw(st.lists(st.integers(1, 4), min_size=q, max_size=q)))
     frozen = data.draw(st.integers(0, (1 << q) - 1))
-    masks, stuck = cheapest_blanks(codes, requirement, Prices(costs, frozen))
+    masks, stuck = cheapest_of(families(codes, requirement), Prices(costs, frozen))
     best = cheapest_per_record(codes, requirement.combinations, costs, frozen)
     for i in range(n):
         assert bool(stuck[i]) == (best[i] is None)
@@ -92,6 +93,7 @@ def _fits(codes: np.ndarray, i: int, mask: int, k: int) -> bool:
     return int((codes[:, known] == codes[i, known]).all(axis=1).sum()) >= k
 
 
+@examples(10)
 @given(codes=WITH_MISSING, k=st.integers(2, 3), seed=st.integers(0, 9))
 def test_cover_is_safe_and_blanks_only_violators(codes: np.ndarray, k: int, seed: int) -> None:
     q = codes.shape[1]
@@ -111,7 +113,7 @@ def test_the_cap_holds_for_every_record(codes: np.ndarray, data: st.DataObject) 
     requirement, cap = _demand(data, q, n), data.draw(st.integers(1, 2))
     prices = Prices((1.0,) * q, cap=cap)
     published, _ = cover_blanks(codes, requirement, prices, seed=5)
-    masks, _ = cheapest_blanks(codes, requirement, prices)
+    masks, _ = cheapest_of(families(codes, requirement), prices)
     for shown in (published, blanked(codes, masks.tolist())):
         assert ((shown < 0) & (codes >= 0)).sum(axis=1).max() <= cap
 
@@ -132,7 +134,7 @@ def test_lending_is_safe_for_all_combinations(semantics: str, codes: np.ndarray,
     requirement, prices = _demand(data, q, n), Prices((1.0,) * q)
     start = codes
     if semantics == "(k,k)":
-        masks, _ = cheapest_blanks(codes, requirement, prices)
+        masks, _ = cheapest_of(families(codes, requirement), prices)
         start = blanked(codes, masks.tolist())
     published, stuck = lent_blanks(codes, start, requirement, prices, keep_blanks=semantics == "(k,k)")
     assert not stuck.any()

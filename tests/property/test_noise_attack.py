@@ -48,12 +48,12 @@ def enumerated(first: int, last: int) -> None:
 
 
 def test_ends_equal_enumeration() -> None:
-    enumerated(0, 300)
+    enumerated(0, 100)
 
 
 @pytest.mark.deep
 def test_ends_equal_enumeration_on_two_thousand_tables() -> None:
-    enumerated(300, 2000)
+    enumerated(100, 2000)
 
 
 def held(first: int, last: int) -> None:
@@ -71,12 +71,12 @@ def held(first: int, last: int) -> None:
 
 
 def test_the_truth_lies_in_every_interval() -> None:
-    held(0, 500)
+    held(0, 200)
 
 
 @pytest.mark.deep
 def test_the_truth_lies_in_every_interval_of_ten_thousand_tables() -> None:
-    held(500, 10_000)
+    held(200, 10_000)
 
 
 def test_the_example_of_the_source_is_pinned() -> None:

@@ -3,15 +3,19 @@
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from reference.microdata_counts import count_all_pairs, unsafe_cells
-from reticent.kernels import wildcards
+from reference.microdata_counts import count_all_pairs, sdcmicro_counts, unsafe_cells
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Role, Schema, Variable
 from reticent.microdata.risk.combinations import count_combinations
-from reticent.microdata.risk.semantics import Semantics, count_codes, sdcmicro_counts
+from reticent.microdata.risk.recount import recount, recount_as_it_is
+from reticent.microdata.risk.semantics import Semantics, compare_semantics, count_codes
+from reticent.microdata.trace import Trace
 
 SHAPES = st.tuples(st.integers(1, 25), st.integers(1, 4))
 FILES = SHAPES.flatmap(
@@ -68,11 +72,43 @@ def test_combination_cells_equal_dictionaries(codes: np.ndarray) -> None:
 
 @given(file=FILES)
 def test_counts_do_not_depend_on_the_word_size(file: tuple[np.ndarray, np.ndarray, int]) -> None:
-    """Codes too many for one mixed-radix word take the slow path; the answer is the same."""
+    """Codes too many for one mixed-radix word, or for a table of all numbers, take a slower path; the answer is the same."""
     truth, hidden, _ = file
     published = np.where(hidden, -1, truth).astype(np.int32)
     ones = np.ones(len(truth), np.int64)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wildcards, "_places", lambda a, b: None)
-        slow = {s: count_codes(published, truth, ones, s).tolist() for s in Semantics}
-    assert slow == {s: count_codes(published, truth, ones, s).tolist() for s in Semantics}
+    found = {s: count_codes(published, truth, ones, s).tolist() for s in Semantics}
+    for place, slow in (("_Digits.of", lambda a, b: None), ("DENSE_PER_ROW", 0)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(f"reticent.kernels.wildcards.{place}", slow)
+            assert found == {s: count_codes(published, truth, ones, s).tolist() for s in Semantics}
+
+
+def _as_file(codes: np.ndarray) -> Microdata:
+    names = [f"v{at}" for at in range(codes.shape[1])]
+    frame = pl.DataFrame({name: [None if c < 0 else f"c{c}" for c in codes[:, at]] for at, name in enumerate(names)})
+    return Microdata.of(frame, Schema(tuple(Variable(name, role=Role.KEY) for name in names)))
+
+
+@given(file=FILES)
+def test_the_table_of_semantics_has_the_counts_of_each(file: tuple[np.ndarray, np.ndarray, int]) -> None:
+    """Counted by different rows or by records, with a true file or without: the same numbers."""
+    truth, hidden, _ = file
+    published = np.where(hidden, -1, truth).astype(np.int32)
+    shown, true = _as_file(published), _as_file(truth)
+    for given_truth, codes in ((None, published), (true, truth)):
+        table = compare_semantics(shown, k=2, truth=given_truth)
+        for row in table.rows:
+            counts = count_codes(published, codes, np.ones(len(truth), np.int64), row.semantics)
+            if row.semantics is Semantics.NEVER_MATCH:
+                counts = np.where((published < 0).any(axis=1), 1, counts)
+            assert (row.smallest, row.violating_records, row.unique_records) == (
+                counts.min(), (counts < 2).sum(), (counts <= 1).sum(),
+            )  # fmt: skip
+
+
+@given(file=FILES)
+def test_a_file_as_it_is_is_recounted_without_a_trace(file: tuple[np.ndarray, np.ndarray, int]) -> None:
+    data = _as_file(file[0])
+    keys = data.schema.keys
+    direct, traced = recount_as_it_is(data, keys), recount(Trace.start(data, keys), data, keys)
+    assert direct.sample_counts.tolist() == traced.sample_counts.tolist()

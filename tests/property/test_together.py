@@ -14,6 +14,7 @@ from reticent.tables.attack.insiders import Insider, insiders, single_respondent
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression import Heuristic
 from reticent.tables.suppression.together import Together, apart
+from samples import examples
 
 
 def table(seed: int, level: float) -> SuppressionProblem:
@@ -52,6 +53,7 @@ def test_what_a_movement_uses_protects_what_it_serves(seed: int, level: float) -
         served(problem, seed)
 
 
+@examples(6)
 @given(seed=st.integers(0, 10**6))
 def test_respondents_are_served_together(seed: int) -> None:
     """Round by round fewer can work out another cell, and in the end none: attacked one by one, on the whole system."""

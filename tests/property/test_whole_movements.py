@@ -47,7 +47,7 @@ def test_large_counts_are_searched_in_two_steps() -> None:
         integral=True,
     )
     for method in (Heuristic(), Modular()):
-        found = method.protect(problem, time_limit=4)
+        found = method.protect(problem, time_limit=2)
         assert audit(problem, found.hidden, mode="certify").n_exposed == 0
         assert found.bound is not None
         # without time for it a method may have no bound but 0; the relaxation that the heuristic starts from gives one

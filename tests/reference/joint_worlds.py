@@ -5,7 +5,7 @@ this output is a true output of the method, its choices left open. Blanks, for e
 one side and all ways to fill the blanks on the other.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from reticent.base.arrays import Ints, Mask
 from reticent.data.facts import COUNT, OWN, Fact, Facts, Ground, Term, Watch
+from reticent.releases.verifier import Witness
 
 VALUE = "value"
 
@@ -351,3 +352,16 @@ def _hidden(world: World, rng: np.random.Generator) -> Release:
     name, places = cells[rng.integers(len(cells))]
     watch = _watch(world, places, name, "policy", rng)
     return Release(Facts("policy", (), watches=(watch,)), np.ones(len(world.every), dtype=bool))
+
+
+def same_unknowns(marks: Sequence[Ints], truths: Sequence[Mapping[str, Ints]], witness: Witness) -> bool:
+    """Whether a witness gives a record that did not change between versions one value in all of them."""
+    seen: dict[tuple[str, int, int], int] = {}
+    for (version, response), values in witness.values.items():
+        if response == COUNT:
+            continue
+        true = truths[version][response]
+        for mark, before, value in zip(marks[version].tolist(), true.tolist(), values.tolist(), strict=True):
+            if seen.setdefault((response, mark, before), value) != value:
+                return False
+    return True

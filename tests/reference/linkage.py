@@ -3,6 +3,11 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
 
 def squared_distance(x: Sequence[float], q: Sequence[float], nominal: Sequence[bool], absent: Sequence[float]) -> float:
     """Sum over coordinates; a missing coordinate of the query adds nothing, one of the record adds `absent`."""
@@ -50,3 +55,12 @@ def best_masks(left, right, order) -> list[tuple[int, int]]:  # type: ignore[no-
         best = min(masks, key=order.index)
         result.append((best, masks.count(best)))
     return result
+
+
+def gower_distances(original: npt.ArrayLike, masked: npt.ArrayLike) -> Floats:
+    """Mean absolute difference of numeric variables in units of their range over both files, masked × original."""
+    x, y = np.asarray(original, dtype=np.float64), np.asarray(masked, dtype=np.float64)
+    both = np.vstack([x, y])
+    spread = both.max(axis=0) - both.min(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    return np.asarray(np.abs((y[:, None, :] - x[None, :, :]) / spread).mean(axis=2))

@@ -4,6 +4,8 @@ from itertools import combinations
 
 import numpy as np
 
+from reticent.kernels.wildcards import compatible_sums
+
 
 def compatible(a: np.ndarray, b: np.ndarray, *, a_wild: bool, b_wild: bool) -> bool:
     """Whether two code rows can be the same; −1 matches anything on a wild side."""
@@ -61,3 +63,22 @@ def minimal_rare_sets(codes: np.ndarray, k: int, max_size: int, *, missing: str)
                 if int((part == part[i]).all(axis=1).sum()) < k:
                     found[i].add(variables)
     return found
+
+
+def sdcmicro_counts(codes: np.ndarray, weights: np.ndarray | None = None, *, alpha: float = 1.0) -> np.ndarray:
+    """Frequencies as sdcMicro's `freqCalc` has them, for comparison only.
+
+    Complete key c: f(c) + alpha · Σ f(m) over compatible keys m with missing values. Key m with missing values:
+    f(m) + Σ f(c) over compatible complete keys + alpha · Σ f(m') over other compatible keys with missing values.
+    A key that is missing everywhere counts all records.
+    """
+    values = np.ones(len(codes)) if weights is None else weights
+    rows, group = np.unique(codes, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    own = np.bincount(group, weights=values, minlength=len(rows))
+    incomplete = (rows < 0).any(axis=1)
+    full = compatible_sums(rows, rows[~incomplete], own[~incomplete], asking_wild=True, answering_wild=False)
+    partial = compatible_sums(rows, rows[incomplete], own[incomplete], asking_wild=True, answering_wild=True)
+    found = np.where(incomplete, own + full + alpha * (partial - own), full + alpha * partial)
+    found[(rows < 0).all(axis=1)] = values.sum()
+    return np.asarray(found[group])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
+from reference.key_sets import distinction_and_separation
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
@@ -20,7 +21,6 @@ from reticent.microdata.risk import diversity
 from reticent.microdata.risk.anonymity import (
     attacker_risks,
     delta_presence,
-    distinction_and_separation,
     k_anonymity,
     k_map,
 )

@@ -13,9 +13,9 @@ from reticent.coprivacy.correlated import correlated
 from reticent.coprivacy.equilibria import deviation_gain, dominant, is_degenerate, mixed, pure
 from reticent.coprivacy.game import Game, two_player
 from reticent.coprivacy.models.repeated import (
-    ALTERNATOR,
     GRIM,
     TIT_FOR_TAT,
+    Machine,
     best_reply_value,
     deviation,
     reputation,
@@ -118,7 +118,10 @@ def test_grim_is_an_equilibrium_from_one_half_on() -> None:
 def test_tit_for_tat_loses_to_an_alternator(delta: Fraction) -> None:
     game = disclosure_game(2)
     gain = (1 - delta) / (2 * (1 + delta))
-    assert value_of(game, ALTERNATOR, TIT_FOR_TAT, delta)[0] - Fraction(1, 2) == gain
+    assert (
+        value_of(game, Machine("alternator", 0, (0, 1), ((1, 1), (0, 0))), TIT_FOR_TAT, delta)[0] - Fraction(1, 2)
+        == gain
+    )
     assert deviation(game, TIT_FOR_TAT, delta) == gain
     assert best_reply_value(game, TIT_FOR_TAT, delta) == 1 / (1 + delta)
 

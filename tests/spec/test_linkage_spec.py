@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from reference.linkage import gower_distances
 from reticent.base.errors import DataError
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
@@ -14,7 +15,6 @@ from reticent.microdata.risk.linkage_distance import (
     all_distances,
     assigned_linkage,
     distance_linkage,
-    gower_distances,
     linkage_growth,
 )
 

@@ -72,7 +72,7 @@ def test_thresholds_keep_both_bounds() -> None:
     bits = (np.arange(4)[:, None] >> np.arange(2)) & 1
     counts = np.round(1e8 * np.prod(np.where(bits, u, 1 - u), axis=1)).astype(np.int64)
     model = fit_linkage_model(counts, ("a", "b"), n_left=10**4, n_right=10**4)
-    model = type(model)(("a", "b"), counts, m, u, 1e-4, 0.0, 1, True)
+    model = type(model)(("a", "b"), counts, m, u, 1e-4, 1, True)
     result = decide(model, false_match=0.03, false_nonmatch=0.05)
     # chances of 11, 10, 01, 00 under u: .02 .08 .18 .72; under m: .72 .18 .08 .02
     assert result.decisions == ("non-link", "possible", "possible", "link")

@@ -1,11 +1,17 @@
 """The pages asked as a browser asks them, without a browser: for tests."""
 
+import pickle
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from starlette.testclient import TestClient
 
+from reticent.base.errors import ReticentError
 from reticent.jobs.project import copy_example
+from reticent.web.work import Work, Works
 from reticent.workbench.project import Project
 from reticent.workbench.server import site
 
@@ -13,13 +19,36 @@ HOST = "http://127.0.0.1:8421"
 OWN = {"Origin": HOST, "Sec-Fetch-Site": "same-origin"}
 
 
+class Here(Works):
+    """Work that is done at once, in this process: starting another takes seconds, and the walks in a browser have it.
+
+    The clock is that of the test, and what goes in and comes out is sent as it would be between processes.
+    """
+
+    def ask(
+        self, function: Callable[..., Any], *args: Any, title: str = "", patience: float = 0.0, again: bool = False
+    ) -> Work:
+        """Do it, and say what came of it."""
+        key = (function.__module__, function.__qualname__, args)
+        if again or key not in self._kept:
+            work = self._kept[key] = Work(title)
+            try:
+                found = function(*pickle.loads(pickle.dumps(args)), progress=lambda share, what="": None)
+                work.end("done", result=pickle.loads(pickle.dumps(found)))
+            except ReticentError as err:
+                work.end("failed", error=err)
+        return self._kept[key]
+
+
 class Bench:
     """The application without a browser, on a copy of an example."""
 
-    def __init__(self, folder: Path, example: str) -> None:
-        project = Project(folder)
-        project.choose(copy_example(example, folder))
-        self.folder, self.site = folder, site(project, 8421)
+    def __init__(self, folder: Path, example: str, cut: Callable[[Path], None] | None = None) -> None:
+        project, chosen = Project(folder), copy_example(example, folder)
+        if cut is not None:
+            cut(folder / f"{example}.csv")
+        project.choose(chosen)
+        self.folder, self.site = folder, replace(site(project, 8421), works=Here())
         self.client = TestClient(self.site.app(), base_url=HOST, follow_redirects=True)
         self.client.get(f"/enter?token={self.site.guard.new_token()}")
         self.get("/data")

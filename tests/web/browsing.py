@@ -80,6 +80,15 @@ def browsing() -> Iterator[Any]:
             opened.close()
 
 
+def axe_of(page: Any, *, contrast: bool = True) -> list[str]:
+    """What axe finds on a page against WCAG 2.2, A and AA; contrast takes longest and is the same at every width."""
+    package = pytest.importorskip("axe_playwright_python")
+    page.evaluate((Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+    asked = {"runOnly": TAGS, "rules": {"color-contrast": {"enabled": contrast}}}
+    found = page.evaluate("asked => axe.run(asked)", asked)
+    return [f"{one['id']}: {node['html'][:150]}" for one in found["violations"] for node in one["nodes"]]
+
+
 class Watched:
     """A page, and what it did behind one's back: requests elsewhere, broken policy, errors, dialogs."""
 
@@ -134,13 +143,14 @@ class Watched:
         """Write into a field in place of what it has."""
         self.page.fill(what, text)
 
-    def axe(self) -> list[str]:
-        """What axe finds against WCAG 2.2, A and AA."""
-        package = pytest.importorskip("axe_playwright_python")
-        source = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-        self.page.evaluate(source)
-        found = self.page.evaluate("tags => axe.run({ runOnly: tags })", TAGS)
-        return [f"{one['id']}: {node['html'][:150]}" for one in found["violations"] for node in one["nodes"]]
+    def shows(self, what: str, count: int) -> None:
+        """Wait until the page has so many of something: after a click the page before may still be there."""
+        playwright = pytest.importorskip("playwright.sync_api")
+        playwright.expect(self.page.locator(what)).to_have_count(count, timeout=PATIENCE)
+
+    def axe(self, only: Any = TAGS) -> list[str]:
+        """What axe finds against WCAG 2.2, A and AA, or by other rules."""
+        return axe_of(self.page)
 
 
 class Keyed(Watched):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from samples import cut_survey
 from web.asking import Bench
 
 TEXT = """version = 1
@@ -30,7 +31,7 @@ vary = { level = [0, 1] }
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    made = Bench(tmp_path_factory.mktemp("people"), "people")
+    made = Bench(tmp_path_factory.mktemp("people"), "people", cut_survey)
     yield made
     made.site.works.close()
 

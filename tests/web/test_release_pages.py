@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from samples import cut_firms
 from web.asking import Bench
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    made = Bench(tmp_path_factory.mktemp("firms"), "firms")
+    made = Bench(tmp_path_factory.mktemp("firms"), "firms", cut_firms)
     yield made
     made.site.works.close()
 

@@ -13,6 +13,8 @@ from reticent.workbench.project import Project
 from reticent.workbench.server import site
 
 HOST = "http://127.0.0.1:8421"
+WORK = "/work"
+"""Where the pages of running work are."""
 STATED = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -47,7 +49,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", *(f"/{page.name}" for page in PAGES), "/work/x", "/nothing", "/docs", "/openapi.json"]
+    "path", ["/", *(f"/{page.name}" for page in PAGES), f"{WORK}/x", "/nothing", "/docs", "/openapi.json"]
 )
 def test_every_address_needs_a_session(bench: Bench, path: str) -> None:
     refused = bench.client.get(path)
@@ -105,11 +107,11 @@ def test_forms_from_elsewhere_are_refused(bench: Bench, headers: dict[str, str])
 
 def test_other_sites_may_not_read_either(bench: Bench) -> None:
     bench.enter()
-    assert bench.client.get("/data", headers={"Origin": "http://evil.example"}).status_code == 403
-    assert (
-        bench.client.get("/data", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}).status_code == 403
-    )
-    assert bench.client.get("/data", headers={"Host": "evil.example"}).status_code == 421
+    for path in (*(f"/{page.name}" for page in PAGES), f"{WORK}/x"):
+        assert bench.client.get(path, headers={"Origin": "http://evil.example"}).status_code == 403
+        foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
+        assert bench.client.get(path, headers=foreign).status_code == 403
+        assert bench.client.get(path, headers={"Host": "evil.example"}).status_code == 421
 
 
 def test_a_form_without_the_sessions_token_is_refused(bench: Bench) -> None:

@@ -3,23 +3,38 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from web.asking import OWN, Bench
 
+SHAPE = {"dimensions": ["", "", "industry", "size"], "responses": ["", "", "turnover"], "shape": "1"}
+HIDE = {
+    "method": "heuristic", "cost": "value", "time_limit": "60", "insiders": "exact", "coalition": "1",
+    "m.singletons": "on", "run": "1",
+}  # fmt: skip
 
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    made = Bench(tmp_path_factory.mktemp("firms"), "firms")
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path, "firms")
     yield made
     made.site.works.close()
+
+
+@pytest.fixture
+def protected(bench: Bench) -> Bench:
+    """A table of turnover that is protected; each test has its own."""
+    bench.send("/table", SHAPE)
+    bench.send("/table", HIDE)
+    return bench
 
 
 def test_a_table_is_chosen_judged_protected_explained_and_written(bench: Bench) -> None:
     assert "Make the table" in bench.get("/table")
     assert "dimensions must name at least one" in bench.send("/table", {"shape": "1"}, 422)
-    bench.send("/table", {"dimensions": ["", "", "industry", "size"], "responses": ["", "", "turnover"], "shape": "1"})
+    bench.send("/table", SHAPE)
     page = bench.get("/table")
     assert re.search(r'id="rule-0-said"[^>]*>[1-9]\d* cells unsafe', page)
     assert "Judged by the rules; not protected yet" in page
@@ -29,18 +44,7 @@ def test_a_table_is_chosen_judged_protected_explained_and_written(bench: Bench) 
     assert "p must be" in wrong
     page = bench.get("/table")
     assert re.search(r'id="rule-1-said"[^>]*>\d+ cells unsafe', page)
-    bench.send(
-        "/table",
-        {
-            "method": "heuristic",
-            "cost": "value",
-            "time_limit": "60",
-            "insiders": "exact",
-            "coalition": "1",
-            "m.singletons": "on",
-            "run": "1",
-        },
-    )
+    bench.send("/table", HIDE)
     page = bench.get("/table")
     assert "Held: every hidden cell keeps" in page
     link = re.search(r'class="cell-secondary"><a href="(/table[^"#]*)', page)
@@ -48,50 +52,64 @@ def test_a_table_is_chosen_judged_protected_explained_and_written(bench: Bench) 
     cell = bench.get(link[1].replace("&amp;", "&"))
     for words in ("Why hidden", "What if shown", "attack interval", "second", "respondents"):
         assert words in cell
+    _says_no_value(bench, page)
     assert "To publish cell" in bench.get(link[1].replace("&amp;", "&") + "&if=shown")
     bench.send("/table", {"path": "firms.table.xlsx", "summary": "firms.json", "write": "1"})
     bench.get("/table")
     assert (bench.folder / "firms.table.xlsx").read_bytes()[:2] == b"PK"
 
 
-def test_values_of_unsafe_cells_wait_for_show_values(bench: Bench) -> None:
-    page = bench.get("/table?level=9")
+def _says_no_value(bench: Bench, page: str) -> None:
+    """Why cells are hidden is said without what would be known of others, until values are shown."""
+    told = []
+    for link in re.findall(r'class="cell-secondary"><a href="(/table[^"#]*)', page)[:6]:
+        panel = bench.get(link.replace("&amp;", "&")).split("Why hidden")[1].split("What if shown")[0]
+        assert not re.search(r"is (between )?-?\d", panel), panel
+        told += re.findall("is known exactly|is known within an interval", panel)
+    assert told
+
+
+def test_values_of_unsafe_cells_wait_for_show_values(protected: Bench) -> None:
+    page = protected.get("/table?level=9")
     marked = re.findall(r'cell-primary"><a[^>]*>.*?</svg>([^<]*)</a>', page, re.S)
     assert marked
     assert set(marked) == {"hidden"}
     token = re.search(r'name="form-token" value="(\w+)"', page)
     assert token
-    bench.client.post("/values", data={"form-token": token[1], "show": "on", "back": "/table"}, headers=OWN)
-    shown = re.findall(r'cell-primary"><a[^>]*>.*?</svg>([^<]*)</a>', bench.get("/table?level=9"), re.S)
+    protected.client.post("/values", data={"form-token": token[1], "show": "on", "back": "/table"}, headers=OWN)
+    shown = re.findall(r'cell-primary"><a[^>]*>.*?</svg>([^<]*)</a>', protected.get("/table?level=9"), re.S)
     assert "hidden" not in shown
-    bench.client.post("/values", data={"form-token": token[1], "show": "off", "back": "/table"}, headers=OWN)
+    protected.client.post("/values", data={"form-token": token[1], "show": "off", "back": "/table"}, headers=OWN)
 
 
-def test_a_status_by_hand_is_a_line_of_the_a_priori_file(bench: Bench) -> None:
-    page = bench.get("/table")
+def test_a_status_by_hand_is_a_line_of_the_a_priori_file(protected: Bench) -> None:
+    page = protected.get("/table")
     link = re.search(r'class="h\d"><a href="/table\?[^"]*cell=([\d.]+)', page)
     assert link
-    bench.send(f"/table?cell={link[1]}", {"cell": link[1], "status": "unsafe", "reason": "asked for", "number": "0"})
-    text = (bench.folder / "firms.table.hst").read_text(encoding="utf-8")
+    protected.send(
+        f"/table?cell={link[1]}", {"cell": link[1], "status": "unsafe", "reason": "asked for", "number": "0"}
+    )
+    text = (protected.folder / "firms.table.hst").read_text(encoding="utf-8")
     assert text.startswith("// ")
     assert "asked for" in text
     assert text.rstrip().endswith(";U")
-    assert 'a_priori = "firms.table.hst"' in (bench.folder / "firms.table.toml").read_text(encoding="utf-8")
-    bench.send(f"/table?cell={link[1]}", {"cell": link[1], "status": "rules", "number": "0"})
-    assert (bench.folder / "firms.table.hst").read_text(encoding="utf-8") == ""
+    assert 'a_priori = "firms.table.hst"' in (protected.folder / "firms.table.toml").read_text(encoding="utf-8")
+    protected.send(f"/table?cell={link[1]}", {"cell": link[1], "status": "rules", "number": "0"})
+    assert (protected.folder / "firms.table.hst").read_text(encoding="utf-8") == ""
 
 
-def test_the_audit_sets_intervals_side_by_side(bench: Bench) -> None:
-    bench.get("/audit")
-    bench.send("/audit", {"run": "1"})
-    page = bench.get("/audit")
-    assert "Held: no unsafe cell is found too closely" in page
+def test_the_audit_sets_intervals_side_by_side(protected: Bench) -> None:
+    protected.get("/audit")
+    protected.send("/audit", {"run": "1"})
+    page = protected.get("/audit")
+    assert "Held: nobody outside comes too close to an unsafe cell" in page
     assert 'class="i-need"' in page
-    assert re.search(r"[+-]\d+\.\d % to [+-]\d", page)
-    assert "the attacker finds" in bench.get("/audit?cell=0")
+    assert re.search(r"[+-]\d+\.\d\s% to [+-]\d", page)
+    assert "the attacker finds" in protected.get("/audit?cell=0")
 
 
 def test_a_pattern_that_reveals_is_shown_with_its_relations(bench: Bench) -> None:
+    bench.send("/table", SHAPE)
     bench.send(
         "/table", {"method": "primary-only", "cost": "value", "time_limit": "60", "insiders": "exact", "run": "1"}
     )
@@ -104,13 +122,11 @@ def test_a_pattern_that_reveals_is_shown_with_its_relations(bench: Bench) -> Non
     assert not (bench.folder / "x.csv").exists()
 
 
-@pytest.fixture(scope="module")
-def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    made = Bench(tmp_path_factory.mktemp("linked"), "firms")
-    made.get("/table")
-    made.send("/table", {"dimensions": ["", "", "industry"], "responses": ["", "", "turnover"], "shape": "1"})
-    yield made
-    made.site.works.close()
+@pytest.fixture
+def linked(bench: Bench) -> Bench:
+    """A table to which another can be linked."""
+    bench.send("/table", {**SHAPE, "dimensions": ["", "", "industry"]})
+    return bench
 
 
 def test_linked_tables_and_several_responses_are_made_by_clicking(linked: Bench) -> None:
@@ -144,7 +160,7 @@ def test_bad_input_stays_in_its_field_with_its_sentence(linked: Bench) -> None:
     wrong = linked.send("/table", {"method": "heuristic", "time_limit": "soon", "save": "1"}, 422)
     assert "time_limit must be" in wrong
     assert 'value="soon"' in wrong
-    level = {"dimensions": ["", "", "size"], "responses": ["", "", "turnover"], "level.0": "-1", "shape": "1"}
+    level = {**SHAPE, "dimensions": ["", "", "industry"], "level.0": "-1"}
     wrong = linked.send("/table", level, 422)
     assert "level must be a whole number" in wrong
     assert 'value="-1"' in wrong

@@ -60,7 +60,7 @@ def test_two_tabs_a_killed_server_and_a_plan_edited_outside(browser: Any, survey
     with serving(survey, "people.plan.toml") as again:
         later = open_page(browser, again)
         later.go("/plan")
-        assert later.page.locator("article.step").count() == 1
+        later.shows("article.step", 1)
         later.page.click('button:has-text("Undo")')
         later.page.wait_for_url("**/plan")
         assert "not valid TOML" in later.page.inner_text("#text-error")
@@ -124,7 +124,7 @@ def test_a_step_that_cannot_run_says_so_on_its_card_and_a_run_can_be_cancelled(
     bench.go("/plan?step=1")
     page.click('button:has-text("Switch off")')
     page.wait_for_url("**/plan#step-1")
-    assert page.locator("#step-1 .error").count() == 0
+    bench.shows("#step-1 .error", 0)
     assert "active = false" in (survey / "people.plan.toml").read_text(encoding="utf-8")
     bench.go("/protect")
     page.click('button:has-text("Run")')

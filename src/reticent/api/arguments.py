@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """What people pass from Python, checked before any work: one sentence says what is wrong and what is allowed."""
 
 from collections.abc import Iterable
 from typing import Any
 
+from reticent.base.checks import kind_of
 from reticent.base.errors import ParameterError
 
 
@@ -47,12 +49,3 @@ def list_of(value: Any, wanted: type, name: str, owner: str, words: str) -> tupl
         if not isinstance(item, wanted):
             raise ParameterError(f"{owner}: {name} must hold {words}, found {kind_of(item)}.")
     return items
-
-
-def kind_of(value: Any) -> str:
-    """What a value is, in words, without the value itself."""
-    if value is None:
-        return "nothing"
-    words = {str: "a text", bool: "a truth value", int: "a whole number", float: "a number", list: "a list",
-             tuple: "a list", dict: "a mapping", bytes: "bytes"}  # fmt: skip
-    return words.get(type(value), f"a {type(value).__name__}")

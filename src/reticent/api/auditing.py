@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attack a table that was published already, from what it publishes."""
 
 from collections.abc import Mapping
@@ -8,7 +9,8 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from reticent.api.loading import as_hierarchy
-from reticent.base.checks import check_choice, check_options
+from reticent.base.checks import check_choice
+from reticent.base.doors import door, doors
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, silent
@@ -18,6 +20,7 @@ from reticent.report.notebook import rows_html
 from reticent.tables.attack.published import PublishedAttack, attack_published
 
 
+@doors
 @dataclass(frozen=True, eq=False)
 class PublishedAudit:
     """What everybody can conclude about the hidden cells of a published table."""
@@ -56,6 +59,7 @@ class Reading(TypedDict, total=False):
     hides_empty: bool | None
 
 
+@door
 def audit(
     source: Any,
     *,
@@ -76,7 +80,6 @@ def audit(
     >>> audit(cells).rows()[0]
     {'cell': ['a'], 'low': 1.0, 'high': 5.0, 'exposed': False}
     """
-    check_options(reading, Reading.__annotations__, owner="audit")
     table = _published(source, {name: given for name, given in reading.items() if given is not None})
     trees = {
         name: (as_hierarchy(tree, owner=f"audit, structure of {name!r}"),) for name, tree in (structure or {}).items()

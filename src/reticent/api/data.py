@@ -1,17 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Data`: confidential records and what can be done with them. Nothing here writes; `release` is the only crossing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
-from reticent.api.arguments import kind_of, list_of, names_of
+from reticent.api.arguments import list_of, names_of
 from reticent.api.exploration import Exploration, candidates_of
 from reticent.api.file_run import FileRun
 from reticent.api.risk import Risk
-from reticent.api.table_run import Tabulation
-from reticent.base.checks import check_choice, check_options
-from reticent.base.errors import ParameterError
+from reticent.api.table_run import TableFacts, Tabulation
+from reticent.base.checks import check_choice, check_integer
+from reticent.base.doors import doors
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret, as_secret
 from reticent.data.method import MaskingMethod
@@ -27,10 +28,12 @@ from reticent.report.notebook import facts_html
 BINNINGS = {"fixed-width": fixed_width, "minimum-width": minimum_width}
 
 
+@doors
 @dataclass(frozen=True, eq=False)
 class Data:
     """Confidential records with their schema, as `load` makes them. `notes` say what was repaired or assumed in reading."""
 
+    made_by: ClassVar[str] = "load"
     microdata: Microdata = field(repr=False)
     notes: tuple[str, ...] = ()
 
@@ -68,7 +71,6 @@ class Data:
         `test_secret` says that the result is never released. `keep_order` and `keep_household_ids` publish what is changed
         by default.
         """
-        check_options(options, FileOptions.__annotations__, owner="protect")
         chosen = list_of(steps, MaskingMethod, "steps", "protect", "masking methods")
         options["edits"] = names_of(options.get("edits", ()), "edits", "protect")
         return FileRun(protect_data(self.microdata, chosen, notes=self.notes, **options))
@@ -86,20 +88,21 @@ class Data:
         self,
         step: MaskingMethod,
         count: int,
-        *,
-        secret: Secret | int | bytes | Path | str | None = None,
-        **options: Any,
+        **options: Unpack[FileOptions],
     ) -> tuple[FileRun, ...]:
         """Several independent copies by one step, each masked, attacked and judged as by `protect`; see `combine`."""
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ParameterError(f"synthetic_copies: count must be a whole number of at least 1, got {kind_of(count)}.")
-        own = as_secret(secret)
-        return tuple(self.protect([step], secret=own.child(f"copy {n}"), **options) for n in range(1, count + 1))
+        check_integer(count, minimum=1, name="count", owner="synthetic_copies")
+        own = as_secret(options.pop("secret", None))
+        runs = []
+        for n in range(1, count + 1):
+            options["secret"] = own.child(f"copy {n}")
+            runs.append(self.protect([step], **options))
+        return tuple(runs)
 
-    def tabulate(self, *variables: Any, response: str | None = None, **options: Any) -> Tabulation:
+    def tabulate(self, *variables: Any, response: str | None = None, **options: Unpack[TableFacts]) -> Tabulation:
         """A table of the records: crossed by `variables`, adding up `response` (none: counting respondents).
 
-        A variable is a name or a `Dimension`; other options are those of `Table` (weighted, shadow, request, …).
+        A variable is a name or a `DimensionSpec`; other options are those of a table in a plan (weighted, shadow, …).
         """
         return Tabulation.of(self.microdata, variables, response=response, options=options)
 

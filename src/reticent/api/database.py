@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Open a protected database: confidential records behind a policy, a secret and a ledger."""
 
 from collections.abc import Sequence
@@ -6,6 +7,7 @@ from typing import Any
 
 from reticent.api.arguments import refuse_type
 from reticent.api.data import Data
+from reticent.base.doors import door
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.jobs import answer_query
@@ -15,6 +17,7 @@ from reticent.queries.database import Opening, ProtectedDatabase
 from reticent.queries.policy import Policy
 
 
+@door
 def open_database(
     source: Any, *, policy: Policy | None = None, earlier: Sequence[tuple[str, Data]] = (), **options: Any
 ) -> ProtectedDatabase:
@@ -55,6 +58,7 @@ def _versions(earlier: Any) -> Any:
     ]
 
 
+@door
 def attack_database(
     source: Any, *, policy: Policy | None = None, response: str | None = None, progress: Progress = silent
 ) -> AttackReport:

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Describe data that nobody has described yet: every guess is marked as one, with its reason."""
 
 from pathlib import Path
 from typing import Any
 
+from reticent.base.doors import door
 from reticent.base.errors import ParameterError
 from reticent.io.frames import read_frame
 from reticent.jobs.describe import describe_file
@@ -10,6 +12,7 @@ from reticent.jobs.measure import engine_of
 from reticent.microdata.describe import Description, describe_records
 
 
+@door
 def describe(source: Any, *, schema: Path | str | None = None, engine: str | None = None) -> Description:
     """What each variable of a file or frame seems to be; where a schema is given, only what it leaves open is guessed.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Exploration`: many maskings on one map of risk and loss."""
 
 from collections.abc import Mapping, Sequence
@@ -6,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.api.arguments import list_of
+from reticent.base.doors import doors
 from reticent.base.errors import ParameterError
 from reticent.base.plain import as_plain
 from reticent.data.method import MaskingMethod
@@ -14,8 +16,10 @@ from reticent.microdata.explore import Candidate
 from reticent.microdata.explore import Exploration as Found
 from reticent.report.explore_report import explore_report
 from reticent.report.notebook import rows_html
+from reticent.report.page import form_of
 
 
+@doors
 @dataclass(frozen=True, eq=False)
 class Exploration:
     """All candidates with their risk and loss, the ones on the front, and the one that was chosen. Confidential."""
@@ -59,7 +63,7 @@ class Exploration:
     def confidential_report(self, path: Path | str) -> None:
         """Write the map as a page for the protector."""
         fresh = None if self.found.fresh is None else dict(self.found.fresh.row())
-        write_text(Path(path), explore_report(self.rows(), fresh=fresh, holds=self.holds))
+        write_text(Path(path), explore_report(self.rows(), fresh=fresh, holds=self.holds, form=form_of(path)))
 
 
 def candidates_of(given: Mapping[str, Sequence[MaskingMethod]] | Sequence[Sequence[MaskingMethod]]) -> list[Candidate]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`FileRun`: what protecting a file gave, confidential; `MaskedFile`: what may leave of it."""
 
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,7 @@ from typing import Any, Unpack
 from reticent.api.arguments import names_of
 from reticent.api.ledger import Recording, ReleaseLedger, record_release
 from reticent.base.checks import check_reason
+from reticent.base.doors import doors
 from reticent.data import published
 from reticent.data.verdict import FileVerdict
 from reticent.io.atomic import write_text
@@ -16,11 +18,17 @@ from reticent.jobs.release_made import Made, made_file
 from reticent.microdata.attacks import FileAttacks
 from reticent.microdata.loss.measure import LossReport
 from reticent.microdata.result import ProtectedFile
+from reticent.microdata.risk.interval import RankingAttack, ranking_attack
+from reticent.microdata.risk.linkage_coordinates import from_files
+from reticent.microdata.risk.linkage_distance import AssignedLinkage, all_distances, assigned_linkage
 from reticent.microdata.suppress.summary import SuppressionTable, suppression_table
 from reticent.report.file_report import confidential_report, public_report
 from reticent.report.notebook import rows_html
+from reticent.report.page import form_of
+from reticent.report.provenance import Provenance
 
 
+@doors
 @dataclass(frozen=True, repr=False)
 class MaskedFile(published.MaskedFile):
     """A protected file that may be published."""
@@ -35,9 +43,10 @@ class MaskedFile(published.MaskedFile):
 
     def public_report(self, path: Path | str) -> None:
         """Write what users of the file may know about it."""
-        write_text(Path(path), public_report(self))
+        write_text(Path(path), public_report(self, form=form_of(path)))
 
 
+@doors
 @dataclass(frozen=True, eq=False)
 class FileRun:
     """A masked file with everything the protector must know. Confidential: only `release` leads out."""
@@ -84,6 +93,19 @@ class FileRun:
         """How many values of each key (or of other variables) the steps blanked, by variable and by record."""
         return suppression_table(self.found.before, self.found.after, names_of(variables, "variables", "blanks"))
 
+    def one_to_one(self, variables: Sequence[str] = ()) -> AssignedLinkage:
+        """Link masked to original records one to one, at least total distance: what a register that has everybody gives.
+
+        `variables` are what the intruder knows (default: the keys). For small files: all pairs are compared.
+        """
+        names = names_of(variables, "variables", "one_to_one") or self.found.before.schema.keys
+        return assigned_linkage(all_distances(from_files(self.found.before, self.found.after, names)))
+
+    def ranking_attack(self, variable: str, *, percent: float = 10.0) -> RankingAttack:
+        """What individual ranking (microaggregation of one variable) gives away: the means beside a value's own bound it."""
+        before, after = (data.numbers((variable,))[:, 0] for data in (self.found.before, self.found.after))
+        return ranking_attack(before, after, percent=percent)
+
     def confidential_frame(self) -> Any:
         """The masked records in the order of the source, identifiers included."""
         return self.found.after.frame.native()
@@ -91,7 +113,9 @@ class FileRun:
     def confidential_report(self, path: Path | str) -> None:
         """Write the whole record of the run, with the secret if it was drawn."""
         result = replace(self.found.result, notes=self.notes)
-        write_text(Path(path), confidential_report(replace(self.found, result=result), secret=result.secret_hex))
+        origin = Provenance(seconds=self.found.seconds)
+        run = replace(self.found, result=result)
+        write_text(Path(path), confidential_report(run, secret=result.secret_hex, origin=origin, form=form_of(path)))
 
     def made(self, risk: str = "") -> Made:
         """What the run would publish, as a ledger takes it."""

@@ -1,13 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """`LargeData`: confidential records that stay in an engine, and what can be done with them there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 from reticent.api.arguments import list_of, names_of
 from reticent.api.risk import Risk
-from reticent.api.table_run import Tabulation
+from reticent.api.table_run import TableFacts, Tabulation
+from reticent.base.doors import doors
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Source
@@ -22,10 +24,12 @@ from reticent.microdata.mask.recode import Recode
 from reticent.report.notebook import facts_html
 
 
+@doors
 @dataclass(frozen=True, eq=False)
 class LargeData:
     """Confidential records in an engine, as `load(…, engine=…)` makes them. Only combinations and cells come to memory."""
 
+    made_by: ClassVar[str] = "load"
     file: LargeFile = field(repr=False)
     notes: tuple[str, ...] = ()
 
@@ -60,7 +64,7 @@ class LargeData:
         chosen = list_of(steps, Recode, "steps", "recode", "recodings (mask.Recode)")
         return LargeData(recoded(self.file, chosen), self.notes)
 
-    def tabulate(self, *variables: Any, response: str | None = None, **options: Any) -> Tabulation:
+    def tabulate(self, *variables: Any, response: str | None = None, **options: Unpack[TableFacts]) -> Tabulation:
         """A table of the records as `Data.tabulate` makes it; cells are added up in the engine, in whole numbers."""
         return Tabulation.of(self.file, variables, response=response, options=options)
 

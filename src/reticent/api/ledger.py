@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """`open_ledger`: what was released of a data set, with which each further release is judged."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypedDict, Unpack, runtime_checkable
 
-from reticent.api.arguments import kind_of, refuse_type
-from reticent.base.checks import check_options
+from reticent.base.checks import kind_of
+from reticent.base.doors import door, doors
 from reticent.base.errors import ParameterError
 from reticent.base.randomness import Secret, release_secret
 from reticent.data.parameters import build
@@ -55,10 +56,12 @@ class Releasable(Protocol):
         ...
 
 
+@doors
 @dataclass(frozen=True, eq=False)
 class ReleaseLedger:
     """The releases of a data set. It is opened, verified and closed again for each use, so that others may use it as well."""
 
+    made_by: ClassVar[str] = "open_ledger"
     _where: Where = field(repr=False)
 
     def __repr__(self) -> str:
@@ -71,7 +74,6 @@ class ReleaseLedger:
 
     def show(self, release: str) -> dict[str, Any]:
         """Everything that the ledger says of one release, by name or number."""
-        refuse_type(release, str, "release", "show", "the name of a release, as a text")
         with self._opened() as ledger:
             return jobs.show_release(ledger, release)
 
@@ -98,7 +100,6 @@ class ReleaseLedger:
 
     def revoke(self, release: str, *, reason: str) -> int:
         """Say that a release is no longer to be used; what it told stays known and counts in every later verdict."""
-        refuse_type(release, str, "release", "revoke", "the name of a release, as a text")
         with self._opened() as ledger:
             return jobs.revoke(ledger, release, reason)
 
@@ -107,6 +108,7 @@ class ReleaseLedger:
         return jobs.opened(where.place, where.secret, dataset=where.section.dataset, anchor=where.anchor)
 
 
+@door
 def open_ledger(place: Path | str, *, secret: Any, **options: Unpack[LedgerOptions]) -> ReleaseLedger:
     """Open the ledger of a data set, a file or a `postgresql…` address; it is made where there is none, unless `create=False`.
 
@@ -114,8 +116,6 @@ def open_ledger(place: Path | str, *, secret: Any, **options: Unpack[LedgerOptio
     their state ("1" unless given). `anchor` is a file on another disk that notices a ledger put back to an earlier state;
     `database` is the file of a query database with the same ledger. `run.release(ledger=…, name=…)` judges and records.
     """
-    check_options(options, LedgerOptions.__annotations__, owner="open_ledger")
-    refuse_type(place, (str, Path), "place", "open_ledger", "the path of a ledger, or a postgresql address")
     if secret is None:
         raise ParameterError("open_ledger: secret is missing; give the key file that signs the ledger.")
     test = options.pop("test_secret", False)
@@ -130,17 +130,17 @@ def open_ledger(place: Path | str, *, secret: Any, **options: Unpack[LedgerOptio
     return ReleaseLedger(where)
 
 
-def record_release(ledger: Any, recording: Recording, run: Releasable, risk: str | None) -> Made | None:
+def record_release(
+    ledger: ReleaseLedger | None, recording: Recording, run: Releasable, risk: str | None
+) -> Made | None:
     """Judge and record what a run made, where a ledger is given; without one nothing about it may be said.
 
     Gives what was recorded, which with `memory` may be another protection of the same tables.
     """
-    check_options(recording, Recording.__annotations__, owner="release")
     if ledger is None:
         if recording:
             raise ParameterError(f"release: {next(iter(recording))} belongs to a ledger; give ledger=… too.")
         return None
-    refuse_type(ledger, ReleaseLedger, "ledger", "release", "one from open_ledger()")
     if not isinstance(recording.get("name"), str) or not recording["name"].strip():
         raise ParameterError(
             f"release: a ledger needs a name for the release, as a text, got {kind_of(recording.get('name'))}."

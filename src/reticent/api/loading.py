@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load records from a frame, a file or a database, and say what each variable is for."""
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 from reticent.api.arguments import name_of, names_of, refuse_type
 from reticent.api.data import Data
 from reticent.api.large import LargeData
-from reticent.base.checks import check_options
+from reticent.base.doors import door
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.microdata import Microdata
@@ -45,6 +46,7 @@ class Described(EngineOptions, total=False):
     missing: Mapping[str, Sequence[str]] | None
 
 
+@door
 def load(
     source: Any,
     *,
@@ -72,10 +74,8 @@ def load(
     >>> load(pl.DataFrame({"age": [30, 41, 30], "region": ["n", "s", "n"]}), keys=["age", "region"])
     <Data 3 records × 2 variables, keys: age, region>
     """
-    check_options(described, Described.__annotations__, owner="load")
     if isinstance(source, Data | Microdata):
         raise ParameterError(f"load: the source is a {type(source).__name__} already; use it as it is.")
-    refuse_type(schema, (Schema, Path, str, type(None)), "schema", "load", "a Schema or the path of a schema file")
     if engine is not None:
         return _large(source, schema, engine, query, described)
     if any(described.get(option) is not None for option in EngineOptions.__annotations__):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Tabulation`: a table to be protected; `TableRun`: what that gave, confidential; `PublishedTable`: what may leave."""
 
 from collections.abc import Mapping, Sequence
@@ -7,7 +8,8 @@ from typing import Any, TypedDict, Unpack
 
 from reticent.api.arguments import list_of, names_of, refuse_type
 from reticent.api.ledger import Recording, ReleaseLedger, record_release
-from reticent.base.checks import check_options, check_reason
+from reticent.base.checks import check_reason
+from reticent.base.doors import doors
 from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, silent
@@ -25,6 +27,8 @@ from reticent.io.table_formats import write_published_table
 from reticent.jobs.protect_table import protect_table
 from reticent.jobs.release_made import Made, made_tables
 from reticent.report.notebook import facts_html
+from reticent.report.page import form_of
+from reticent.report.provenance import Provenance
 from reticent.report.table_report import confidential_table_report, public_table_report
 from reticent.tables.apriori import Entry
 from reticent.tables.attack import Audit
@@ -35,6 +39,7 @@ from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Rule
 
 
+@doors
 @dataclass(frozen=True, eq=False, repr=False)
 class PublishedTable(published_table.PublishedTable):
     """A protected table that may be published: codes, values, and `published`, `hidden` or `empty`."""
@@ -63,7 +68,23 @@ class PublishedTable(published_table.PublishedTable):
 
     def public_report(self, path: Path | str) -> None:
         """Write the table as a page for the public."""
-        write_text(Path(path), public_table_report(self))
+        write_text(Path(path), public_table_report(self, form=form_of(path)))
+
+
+class TableFacts(TypedDict, total=False):
+    """What may be said of a table besides its variables and its response; the manual of plans says what each means."""
+
+    shadow: str | None
+    cost: str | None
+    others: Sequence[str]
+    weighted: bool
+    missing_safe: bool
+    request: str | None
+    request_codes: Sequence[str]
+    waiver: str | None
+    waiver_codes: Sequence[str]
+    top: int
+    by_record: bool
 
 
 class TableOptions(TypedDict, total=False):
@@ -72,6 +93,7 @@ class TableOptions(TypedDict, total=False):
     bounds: BoundsOptions | None
     cost: str
     time_limit: float
+    search_steps: int | None
     insiders: Insiders
     coalition: int
     hide_empty: bool
@@ -89,6 +111,7 @@ class TableOptions(TypedDict, total=False):
 _OF_ATTACKER = tuple(one.name for one in fields(Attacker))
 
 
+@doors
 @dataclass(frozen=True, eq=False)
 class Tabulation:
     """A table of confidential records that is still to be protected, or several that are protected as one system."""
@@ -104,6 +127,10 @@ class Tabulation:
         if not variables:
             raise ParameterError('tabulate: name at least one variable, as in tabulate("region", "size").')
         for variable in variables:
+            if isinstance(variable, list | tuple):
+                raise ParameterError(
+                    'tabulate: give variables one by one, as in tabulate("region", "size"), not as a list.'
+                )
             refuse_type(variable, (str, DimensionSpec), "each variable", "tabulate", "a name or a DimensionSpec")
         dimensions = tuple(v if isinstance(v, DimensionSpec) else DimensionSpec(v) for v in variables)
         named = [d.variable for d in dimensions] + ([] if response is None else [response])
@@ -141,8 +168,8 @@ class Tabulation:
         By the number of a linked table (from 0), `earlier` has what was published of it before, and `previous` the same
         table of an earlier period. Methods that draw need a `secret`. `known` are numbers of respondents that somebody may know
         (SAP, by `draws`), `releases` other releases of noisy counts of the same cells; the notes of the run have what follows.
+        A search ends after `time_limit` seconds, or with `search_steps` after so many steps, alike on every machine.
         """
-        check_options(options, TableOptions.__annotations__, owner="protect")
         judged = list_of(rules, Rule, "rules", "protect", "rules")
         if method is not None and not isinstance(method, TableMethod):
             raise ParameterError(
@@ -159,6 +186,7 @@ class Tabulation:
         return TableRun(found, request, self._data.frame.kind if isinstance(self._data, Microdata) else "polars")
 
 
+@doors
 @dataclass(frozen=True, eq=False)
 class TableRun:
     """A protected table with its verdict and what the attacker found. Confidential: only `release` leads out."""
@@ -205,7 +233,8 @@ class TableRun:
 
     def confidential_report(self, path: Path | str) -> None:
         """Write the whole record of the run."""
-        write_text(Path(path), confidential_table_report(self.found))
+        origin = Provenance(seconds=self.found.seconds)
+        write_text(Path(path), confidential_table_report(self.found, origin=origin, form=form_of(path)))
 
     def made(self, risk: str = "") -> Made:
         """What the run would publish, as a ledger takes it."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names for the arrays that functions take and return: one word for each kind of entry."""
 
 from typing import Any

@@ -1,11 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameter checks with one message pattern: owner: name must be …, got …."""
 
 import difflib
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from reticent.base.errors import ParameterError
 
+_KINDS = {str: "a text", bool: "a truth value", int: "a whole number", float: "a number", list: "a list",
+          tuple: "a list", dict: "a table", set: "a set", frozenset: "a set", bytes: "bytes", type(None): "nothing"}  # fmt: skip
 LEAST_REASON = 3
 """Letters that a reason for accepting a risk must have: a dot or an invisible character is none."""
 
@@ -59,3 +63,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """' Did you mean …?' where something near is known, else an empty string."""
     near = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in words; never the value itself."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    return _KINDS.get(type(value), f"a {type(value).__name__}")

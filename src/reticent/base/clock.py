@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The clock that searches look at: the machine's by default, or one that its owner sets.
 
 Every time limit is read from here, so that a test (or whoever wants a run that does not depend on the load of the
@@ -33,6 +34,10 @@ class Clock(Protocol):
         """How many nodes of branch and bound these seconds stand for; None: the solver watches the time itself."""
         ...
 
+    def wall(self, seconds: float) -> float:
+        """For a solver that watches the time itself: about how many of the machine's seconds these are."""
+        ...
+
 
 class MachineClock:
     """The machine's own seconds."""
@@ -48,6 +53,10 @@ class MachineClock:
     def nodes(self, seconds: float) -> int | None:
         """The solver watches the time itself."""
         return None
+
+    def wall(self, seconds: float) -> float:
+        """The same."""
+        return seconds
 
 
 class StepClock:
@@ -76,11 +85,40 @@ class StepClock:
         """A fixed number of nodes for each second; no limit where there is none."""
         return max(1, int(seconds * self._nodes_per_second)) if math.isfinite(seconds) else None
 
+    def wall(self, seconds: float) -> float:
+        """No limit: nodes are counted."""
+        return math.inf
+
+
+class CountingClock:
+    """Another clock, and how often it was looked at: so many steps of a `StepClock` stand for the same work."""
+
+    def __init__(self, inner: Clock) -> None:
+        self._inner = inner
+        self.looks = 0
+
+    def now(self) -> float:
+        """What the other says; the look counts."""
+        self.looks += 1
+        return self._inner.now()
+
+    def peek(self) -> float:
+        """What the other says."""
+        return self._inner.peek()
+
+    def nodes(self, seconds: float) -> int | None:
+        """What the other says."""
+        return self._inner.nodes(seconds)
+
+    def wall(self, seconds: float) -> float:
+        """What the other says."""
+        return self._inner.wall(seconds)
+
 
 class Deadline:
     """The moment by which some work ends; `checks` is how often what it finds is attacked again, by that of the work around.
 
-    It may be brought forward, never put off.
+    It may be brought forward; only who opened it may put it off.
     """
 
     def __init__(self, moment: float, *, checks: int = 0) -> None:

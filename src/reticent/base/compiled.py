@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where compiled kernels are kept, and whether any are there yet: the first run compiles, and people should know why it waits.
 
 Kernels are kept beside their source if that folder can be written, else in the cache folder of the user. Where neither can be

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can go wrong, as one tree.
 
     ReticentError                 every error a user can cause or meet

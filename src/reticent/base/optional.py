@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Optional libraries: imported when needed, and missed with the exact install command."""
 
 import importlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plain data for `json.dumps`: whatever a result holds, as dictionaries, lists, numbers and texts."""
 
 import dataclasses

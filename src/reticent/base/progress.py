@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long work reports how far it is, and how it is stopped."""
 
 from typing import Protocol

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Randomness from one secret: a named stream per step, so that adding a step never shifts another's draws.
 
 Whoever knows the secret can undo noise, swaps and PRAM; so it never appears in a repr, a log or a public report.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent argus run FILE.arb`: run a batch file of tau-ARGUS unchanged."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent ask DATABASE.toml "SELECT …" --user NAME`: ask a protected database; `reticent history`: what it decided."""
 
 import json

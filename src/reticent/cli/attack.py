@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent attack [DATABASE.toml]`: run the catalogue of attacks against copies of a database."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent delegate keys|encrypt|evaluate|verify`: hand a computation to somebody who must not see the data."""
 
 from pathlib import Path
@@ -25,21 +26,21 @@ _PLAN = typer.Argument(..., help="The delegation, a TOML file.")
 
 def keys(plan: Path = _PLAN, json_out: Path | None = JSON) -> None:
     """Owner: make the keys of a delegation."""
-    from reticent.jobs.delegate import read_delegation, write_keys
+    from reticent.jobs.delegate import write_keys
 
     check_answer(json_out, (plan,))
-    target = write_keys(read_delegation(plan))
+    target = write_keys(plan)
     give_answer({"written": target}, json_out)
     open_console().print(tagged("secret", "dim", f" {target.name}: stays with the owner"), highlight=False)
 
 
 def encrypt(plan: Path = _PLAN, json_out: Path | None = JSON) -> None:
     """Owner: encrypt the columns and write the request for the handler."""
-    from reticent.jobs.delegate import read_delegation, write_request
+    from reticent.jobs.delegate import write_request
 
     check_answer(json_out, (plan,))
     with progress_bar("encrypt") as progress:
-        target = write_request(read_delegation(plan), progress=progress)
+        target = write_request(plan, progress=progress)
     give_answer({"written": target}, json_out)
     open_console().print(f"for the handler  {target.name} ({target.stat().st_size / 1e6:.1f} MB)", highlight=False)
 
@@ -61,11 +62,11 @@ def evaluate(
 
 def verify(plan: Path = _PLAN, json_out: Path | None = JSON) -> None:
     """Owner: decrypt and verify the response; anything that was not asked for is refused."""
-    from reticent.jobs.delegate import read_delegation, verify_response
+    from reticent.jobs.delegate import verify_response
 
     check_answer(json_out, (plan,))
     with progress_bar("verify") as progress:
-        found = verify_response(read_delegation(plan), progress=progress)
+        found = verify_response(plan, progress=progress)
     give_answer(found.summary(), json_out)
     console = open_console()
     for name, value in found.results.items():

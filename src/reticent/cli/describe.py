@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent describe`: guess what the variables of a file are, show it, and write a schema file to correct."""
 
 from pathlib import Path
@@ -35,17 +36,15 @@ def describe(
     json_out: Path | None = JSON,
 ) -> None:
     """Guess role, kind, missing codes and hierarchy of each variable; every guess is marked as one."""
-    from reticent.jobs.describe import check_schema_place, describe_file, write_description
+    from reticent.jobs.describe import describe_to
     from reticent.jobs.measure import engine_of
 
     target = output or data.with_name(f"{data.stem.replace('*', '')}.schema.toml")
     check_answer(json_out, (data, rda))
-    check_schema_place(target, data, rda, force=force)
-    described = describe_file(
-        data, schema=rda, separator=separator, encoding=encoding, n_samples=N_SAMPLES if show_values else 0,
+    described = describe_to(
+        target, data, force=force, schema=rda, separator=separator, encoding=encoding, n_samples=N_SAMPLES if show_values else 0,
         engine=engine_of(engine),
     )  # fmt: skip
-    write_description(described, target)
     give_answer(described.summary(), json_out)
     show(described, title=data.name)
     say(f"Schema written to {target}. Check what is marked as guessed, then plan the protection.")

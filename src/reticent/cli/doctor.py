@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent doctor`: what this installation has, and what to do about what it lacks."""
 
 from pathlib import Path

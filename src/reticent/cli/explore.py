@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent explore SPEC.toml`: try many maskings, see risk against loss, write the chosen one as a plan."""
 
 from pathlib import Path

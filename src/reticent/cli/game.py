@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent game FILE.toml`: equilibria of a game, whether it is coprivate, and why; or a search simulation."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables on the terminal whose numbers are never cut: too narrow a terminal gets one line a number instead."""
 
 from collections.abc import Collection, Mapping, Sequence

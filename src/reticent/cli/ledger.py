@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent ledger list|show|explain|import|verify|revoke|backup|restore`: what was released, and whether its record is whole."""
 
 import inspect

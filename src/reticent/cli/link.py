@@ -1,12 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent link ORIGINAL MASKED`: attack a masked file. `reticent models DATA`: every risk model side by side."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import JSON, check_answer, give_answer, open_console
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, say
+
+if TYPE_CHECKING:
+    from reticent.base.progress import Progress
+    from reticent.jobs.link_files import FileLinkage
 
 
 def register(app: typer.Typer) -> None:
@@ -20,22 +26,25 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def link(
-    original: Path = typer.Argument(..., help="The original file."),
-    masked: Path = typer.Argument(..., help="The masked file, records in the same order."),
-    schema: Path | None = typer.Option(None, "--schema", "-s", help="Schema of the original file."),
+    original: Path = typer.Argument(..., help="The original file, or a plan (.toml) without a masked file."),
+    masked: Path | None = typer.Argument(None, help="The masked file, records in the same order."),
+    schema: Path | None = typer.Option(
+        None, "--schema", "-s", help="Schema of the original file (default: the one beside it)."
+    ),
     masked_schema: Path | None = typer.Option(
-        None, "--masked-schema", help="Schema of the masked file (default: same)."
+        None,
+        "--masked-schema",
+        help="Schema of the masked file (default: the one beside it, else roles as in the original).",
     ),
     variables: str | None = typer.Option(None, "--variables", "-v", help="What the intruder knows, with commas."),
     json_out: Path | None = JSON,
 ) -> None:
     """Link a masked file back to the original: by distance, by agreement, by intervals."""
     from reticent.base.words import number
-    from reticent.jobs.link_files import link_paths
 
     check_answer(json_out, (original, masked, schema, masked_schema))
     with progress_bar("link") as progress:
-        result = link_paths((original, schema), (masked, masked_schema or schema), _names(variables), progress=progress)
+        result = _linked(original, masked, (schema, masked_schema), _names(variables), progress)
     console = open_console()
     table = Table(title="Attacks on the masked file", title_justify="left")
     table.add_column("attack")
@@ -50,7 +59,33 @@ def link(
         shares = (f"{row[name]:.2%}" for name in ("lowest", "mean", "highest"))
         grown.add_row(number(row["known"]), number(row["sets"]), *shares)
     console.print(grown)
+    if result.left_out:
+        say(f"Left out, a number in one file and a code in the other: {', '.join(result.left_out)}.")
+    if masked is not None:
+        say(
+            "Record i of one file counts as record i of the other. What protect writes is shuffled: link its plan instead."
+        )
     give_answer(result.summary(), json_out)
+
+
+def _linked(
+    original: Path,
+    masked: Path | None,
+    schemas: tuple[Path | None, Path | None],
+    known: tuple[str, ...],
+    progress: "Progress",
+) -> "FileLinkage":
+    """Link two files, or what a plan makes of its file."""
+    from reticent.base.errors import ParameterError
+    from reticent.jobs.link_files import link_paths, link_plan
+
+    if masked is not None:
+        return link_paths((original, schemas[0]), (masked, schemas[1]), known, progress=progress)
+    if original.suffix.lower() != ".toml":
+        raise ParameterError("link: give the original file and the masked file, or a plan (.toml) alone.")
+    if any(schemas):
+        raise ParameterError("link: a plan names its schema; give no other beside it.")
+    return link_plan(original, known, progress=progress)
 
 
 def models(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `reticent`: one module per command, errors as one sentence, exit codes from the exception tree."""
 
 import importlib
@@ -22,6 +23,7 @@ COMMAND_MODULES: dict[str, tuple[str, ...]] = {
 app = typer.Typer(
     name="reticent",
     help="Statistical disclosure control: nothing is called safe until it has been attacked.",
+    epilog="Begin with: reticent demo. With data of your own: reticent plan DATA, then do what it prints.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -61,7 +63,7 @@ for _panel, _modules in COMMAND_MODULES.items():
 
 def run() -> None:
     """Run the command line; an error is one line on standard error, never a traceback (unless `--debug` asks for it)."""
-    words = take_switches(sys.argv[1:])
+    words = take_switches(sys.argv[1:]) or ["--help"]
     try:
         code = app(words, standalone_mode=False)
         if code == STOPPED[1]:  # the command-line library has caught Ctrl-C and says nothing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent new FOLDER`: a starter project to edit. `reticent new-secret FILE`: a key file."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent open`: the workbench in a browser, on this machine only."""
 
 from pathlib import Path

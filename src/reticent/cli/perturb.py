@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent round FILE.jj` and `reticent adjust FILE.jj`: change the numbers of a table instead of hiding them."""
 
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""`reticent plan DATA`: draft a plan that runs, with a reason at each step, to read and to change."""
+# SPDX-License-Identifier: Apache-2.0
+"""`reticent plan DATA`: draft a plan that runs (file, table, queries), with a reason at each step, to read and to change."""
 
 from pathlib import Path
 
@@ -18,17 +19,24 @@ def plan(
     schema: Path | None = typer.Option(
         None, "--schema", "-s", help="Its schema (default: DATA.schema.toml, written if it does not exist)."
     ),
-    output: Path | None = typer.Option(None, "--output", "-o", help="Plan to write (default: DATA.plan.toml)."),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="Plan to write (default: DATA.plan.toml; DATA.table.toml; DATA.database.toml)."
+    ),
     table: bool = typer.Option(False, "--table", help="Draft a table instead of a file."),
+    database: bool = typer.Option(False, "--database", help="Draft a database that answers queries instead."),
+    ending: str = typer.Option("csv", "--format", help="Format of the table: csv, sdmx.csv, xlsx, px, parquet."),
     force: bool = typer.Option(False, "--force", help="Replace an existing plan."),
     json_out: Path | None = JSON,
 ) -> None:
-    """Draft a commented plan for a file or a table: the first of a few drafts that withstands its attacks."""
-    from reticent.jobs.draft import draft_file_plan, draft_table_plan
+    """Draft a commented plan that runs: for a file (the first draft that withstands its attacks), a table or queries."""
+    from reticent.jobs.draft import draft_database, draft_file_plan, draft_table_plan
 
     check_answer(json_out, (data, schema))
+    _check_options(table, database, ending)
     if table:
-        made = draft_table_plan(data, schema=schema, output=output, force=force)
+        made = draft_table_plan(data, schema=schema, output=output, force=force, ending=ending)
+    elif database:
+        made = draft_database(data, schema=schema, output=output, force=force)
     else:
         with progress_bar("plan") as progress:
             made = draft_file_plan(data, schema=schema, output=output, force=force, progress=progress)
@@ -41,3 +49,16 @@ def plan(
             say(f"  {one.attack} {one.state}: {one.text}.")
     say(f"Plan written to {made.plan}; it rests on {made.schema}, so check what is guessed there.")
     say(f"Next: {made.command}")
+    if not (table or database):
+        say(f"A table of it, as a workbook: reticent plan {data} --table --format xlsx")
+        say(f"Answers to queries about it: reticent plan {data} --database")
+
+
+def _check_options(table: bool, database: bool, ending: str) -> None:
+    """Options that contradict each other, or would be ignored, are refused."""
+    from reticent.base.errors import ParameterError
+
+    if table and database:
+        raise ParameterError("plan: --table and --database draft different things; give one of them.")
+    if ending != "csv" and not table:
+        raise ParameterError("plan: --format is the format of a table; give it with --table.")

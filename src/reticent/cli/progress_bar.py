@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A progress bar that appears only when the work takes longer than two seconds."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent protect PLAN.toml`: protect a microdata file as a plan says."""
 
 from pathlib import Path
@@ -22,20 +23,15 @@ def register(app: typer.Typer) -> None:
 
 def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file."), json_out: Path | None = JSON) -> None:
     """Protect a microdata file as a plan says, attack the result, write what the plan asks for."""
-    from reticent.jobs.protect_file import read_file_plan, run_plan, written_names
-    from reticent.jobs.protect_large import run_large_plan
+    from reticent.jobs.protect_file import read_file_plan, run_here, written_names
 
     check_answer(json_out, (plan,))
     planned = read_file_plan(plan)
     if planned.plan.ledger is not None:
         _only_judge(plan, json_out)
         return
-    result: FileResult | LargeResult
     with progress_bar("protect") as progress:
-        if planned.plan.data.engine is not None:
-            result = run_large_plan(planned.plan, notes=planned.notes, progress=progress)
-        else:
-            result = run_plan(planned, progress=progress).result
+        result = run_here(planned, progress=progress)
     give_answer(result.summary(), json_out)
     console = open_console()
     show_file_result(console, result)

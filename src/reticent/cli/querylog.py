@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent querylog PLAN.toml`: a search log in which every user is one of k."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent release PLAN.toml --ledger L`: judge with everything released before, record, write."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent risk DATA`: how identifiable is a file, in short."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every command shares: where it talks to, and the switches that say how much.
 
 `--quiet`, `--verbose` and `--debug` may stand before or after the name of a command. With `--json -` the answer is the only

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent suppress FILE.jj` and `reticent audit FILE`: protect a problem file, attack a pattern or a plan."""
 
 from pathlib import Path
@@ -88,6 +89,8 @@ def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition
     attacker = Attacker(insiders=insiders, coalition=coalition)  # type: ignore[arg-type]
     if not suppressed:
         raise ParameterError("audit: a JJ file needs --suppressed with the hidden ids.")
+    if not single and (insiders != "exact" or coalition > 1):
+        raise ParameterError("audit: --insiders and --coalition need --single with the ids of one respondent each.")
     with progress_bar("audit") as progress:
         found = audit_jj(file, suppressed, progress=progress)
     give_answer(found, json_out)
@@ -106,8 +109,6 @@ def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition
         with progress_bar("audit from inside") as progress:
             closer = audit_jj_inside(file, suppressed, single, attacker, progress=progress)
         show_inside(console, closer, str)
-    elif insiders != "exact" or coalition > 1:
-        raise ParameterError("audit: --insiders and --coalition need --single with the ids of one respondent each.")
 
 
 def _all_digits(value: float | None) -> str:

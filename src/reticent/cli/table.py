@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reticent table PLAN.toml`: make a table, protect it, attack it."""
 
 import math
@@ -79,8 +80,8 @@ def _codes(cell: str) -> list[str]:
     return cell.split(";")
 
 
-def show_table_result(console: Console, result: "ProtectedTable") -> None:
-    """How many cells have which status, and what the attacker found."""
+def show_table_result(console: Console, result: "ProtectedTable", *, exposed: int = SHOWN, brief: bool = False) -> None:
+    """How many cells have which status, and what the attacker found; `brief` leaves out what goes beyond exposed cells."""
     from reticent.base.words import number
 
     counts = result.counts()
@@ -99,12 +100,14 @@ def show_table_result(console: Console, result: "ProtectedTable") -> None:
         show_rows(
             console,
             ("cell", "rule", "value", "attack interval", "required", "revealed by"),
-            [_exposed_row(row) for row in rows[:SHOWN]],
+            [_exposed_row(row) for row in rows[:exposed]],
             title="What the attacker finds",
             words=("cell", "rule", "revealed by"),
         )
-        if len(rows) > SHOWN:
-            console.print(f"and {len(rows) - SHOWN} more; the confidential report has them all", style="dim")
+        if len(rows) > exposed:
+            console.print(f"and {len(rows) - exposed} more; the confidential report has them all", style="dim")
+    if brief:
+        return
     show_inside(console, result.inside, result.table.name_of)
     console.print(result.guarantee.short(), style="dim", highlight=False)
     for note in result.notes:
@@ -112,8 +115,8 @@ def show_table_result(console: Console, result: "ProtectedTable") -> None:
 
 
 def _exposed_row(row: dict[str, Any]) -> tuple[str, ...]:
-    attack = f"{shown_end(row['low'])} to {shown_end(row['high'])}"
-    required = f"{shown_end(row['required_low'])} to {shown_end(row['required_high'])}"
+    attack = shown_span(row["low"], row["high"])
+    required = shown_span(row["required_low"], row["required_high"])
     words = relations_shown(row.get("revealed_by", []))
     return " × ".join(row["cell"]), row["rule"], shown_end(row["value"]), attack, required, words
 
@@ -124,9 +127,9 @@ def show_inside(console: Console, found: "InsideAudit", name: Callable[[int], st
     if found.findings:
         rows = []
         for item in found.findings[:SHOWN]:
-            required = f"{shown_end(item.required_low)} to {shown_end(item.required_high)}"
+            required = shown_span(item.required_low, item.required_high)
             known = ", ".join(name(cell) for cell in item.known[:3])
-            rows.append((known, name(item.cell), f"{shown_end(item.low)} to {shown_end(item.high)}", required))
+            rows.append((known, name(item.cell), shown_span(item.low, item.high), required))
         show_rows(console, ("known", "cell", "interval", "required"), rows, words=("known", "cell"))
 
 
@@ -134,6 +137,15 @@ def relations_shown(words: list[str]) -> str:
     """The first relations of a revelation, one a line."""
     more = [f"and {len(words) - LINES} more"] if len(words) > LINES else []
     return "\n".join([*words[:LINES], *more]) or "its own bounds"
+
+
+def shown_span(low: float | None, high: float | None) -> str:
+    """An interval for people: `exactly 12` where it has no width."""
+    from reticent.base.words import span
+
+    if low is None or high is None or math.isinf(high - low):
+        return f"{shown_end(low)} to {shown_end(high)}"
+    return span(low, high)
 
 
 def shown_end(value: float | None) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is a game coprivate: is it an equilibrium that one player asks another for help, and that the other helps?
 
 The definitions are those of Domingo-Ferrer (SORT 35, 2011), with two corrections: a mixed equilibrium alone says nothing
@@ -10,12 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from reticent.base.doors import door, makers
 from reticent.base.errors import ParameterError
 from reticent.coprivacy.correlated import correlated
 from reticent.coprivacy.equilibria import MAX_MIXED, Equilibrium, mixed, pure
 from reticent.coprivacy.game import Game, Profile, exact
 
 
+@makers
 @dataclass(frozen=True)
 class Question:
     """Who asks, by which strategy each helper is asked, and by which strategy that helper helps."""
@@ -114,6 +117,7 @@ def _pairs(game: Game, question: Question) -> list[_Pair]:
     return pairs
 
 
+@door
 def coprivate_share(games: Sequence[Game], question: Question, weights: Sequence[Any] | None = None) -> Fraction:
     """The probability that a game is coprivate when it is drawn from these: δ of δ-coprivacy."""
     shares = [Fraction(1)] * len(games) if weights is None else [exact(w, where="weights") for w in weights]

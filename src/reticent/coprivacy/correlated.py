@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Correlated equilibria and max-min strategies by linear programs: in whole numbers where the game is small enough.
 
 Larger games are solved in floating point, with each player's payoffs scaled to lengths of 1 (which changes no equilibrium);
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from reticent.base.checks import check_choice
+from reticent.base.doors import door
 from reticent.base.errors import ParameterError, SolverError
 from reticent.coprivacy.equilibria import (
     DENOMINATORS,
@@ -43,6 +45,7 @@ OBJECTIVES = ("fair", "welfare")
 Event = Callable[[Profile], bool]
 
 
+@door
 def correlated(game: Game, objective: str = "fair", *, event: Event | None = None, allowed: Any = 0) -> Equilibrium:
     """A correlated equilibrium: the fairest (largest least payoff), the largest sum, or the likeliest `event`.
 

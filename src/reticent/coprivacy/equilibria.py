@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Equilibria of a game: pure by comparison, mixed by corners of the best-reply polyhedra and nashpy; all in fractions.
 
 What nashpy proposes is taken only if nobody gains by deviating, not even a little: a tolerance would be too wide for
@@ -13,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.doors import door
 from reticent.base.errors import ParameterError
 from reticent.base.optional import need
 from reticent.coprivacy.extreme import corners, extreme_mixtures
@@ -50,6 +52,7 @@ class Equilibrium:
         return sum((share for profile, share in self.distribution.items() if event(profile)), Fraction(0))
 
 
+@door
 def pure(game: Game) -> list[Equilibrium]:
     """All profiles in which every player's strategy is a best reply: exact, by comparison."""
     good = np.ones(game.shape, dtype=bool)

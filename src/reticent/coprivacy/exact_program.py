@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear programs in whole numbers: what a game's equilibria are must not depend on how large its payoffs are.
 
 Programs have the form rows·x ≤ right, x ≥ 0, right ≥ 0, so x = 0 is feasible and no first phase is needed. Tableaus stay

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Extreme equilibria of a game of two players, in fractions: corners of the best-reply polyhedra that fit together.
 
 A mixture of one player and the payoff of the other's best reply form a polyhedron; an equilibrium is extreme if both mixtures

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Games in plain tables (TOML): players, strategies and payoffs one by one, or a model with its parameters."""
 
 from collections.abc import Callable, Mapping

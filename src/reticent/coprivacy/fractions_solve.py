@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A linear system in fractions: what makes an equilibrium that floating point proposed exact."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A finite game as data: players, strategies, a payoff for every player in every profile; payoffs are fractions."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a game shows: equilibria, dominance, coprivacy under each definition, repeated play; and the sentences for it."""
 
 from dataclasses import dataclass, field

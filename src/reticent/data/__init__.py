@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is protected: frozen, validated types without algorithms."""

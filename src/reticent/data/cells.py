@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a cell is to its table."""
 
 from enum import IntEnum

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values as the type of a field wants them, from Python and from plans; what does not fit is one sentence."""
 
 import dataclasses
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.base.checks import did_you_mean
+from reticent.base.checks import did_you_mean, kind_of
 from reticent.base.errors import ParameterError
 
 LONGEST_SHOWN = 60
@@ -157,19 +158,12 @@ def _member(value: Any, hint: type[Enum], where: str) -> Enum:
 
 
 _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
-_KINDS = {str: "a text", bool: "a truth value", int: "a whole number", float: "a number", list: "a list",
-          tuple: "a list", dict: "a table", set: "a set", frozenset: "a set", type(None): "nothing"}  # fmt: skip
 
 
 def _name(hint: Any) -> str:
     if typing.get_origin(hint) is tuple:
         return "a list"
     return _NAMES.get(hint, getattr(hint, "__name__", str(hint)))
-
-
-def kind_of(value: Any) -> str:
-    """What a value is, in words; never the value itself."""
-    return _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 def shown(value: Any) -> str:

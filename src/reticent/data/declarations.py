@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each method tells by its own rules: one registry per kind of release, filled by decorators."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The only randomness that a masking method gets: draws keyed by the step and by what the step sees.
 
 Two releases with one secret must tell no more than two releases with two secrets. A draw is therefore keyed by secret,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a release tells and what must stay unknown: linear statements over the unknowns of a data set, in whole numbers.
 
 The unknowns are the values of the units of each response, the numbers of respondents in the atoms, and auxiliary unknowns

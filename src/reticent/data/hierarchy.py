@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hierarchy: the code tree of a variable, balanced or not, with one root (the total).
 
 A hierarchy is made from code digits, from parent → children lists, or from rows of levels; files are read in `io`.
@@ -10,11 +11,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.doors import makers
 from reticent.base.errors import DataError
 
 TOTAL = "Total"
 
 
+@makers
 @dataclass(frozen=True)
 class Hierarchy:
     """A tree of codes. `codes[0]` is the total; `parents[i]` is the position of the parent of `codes[i]` (−1 at the root).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`LargeFile`: records that stay in an engine, with their schema. What leaves it are combinations, cells and blocks.
 
 A combination of keys comes back once, with the number of its records: as rows of a `Microdata` that stand for several

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The protocol of masking methods, and the registry type that plans look names up in.
 
 A masking method is a frozen dataclass: its fields are its parameters, with `min`, `max`, `choices` and `help` in their

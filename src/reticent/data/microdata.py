@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Microdata: a confidential file, its schema, and the few views of it that methods may use.
 
 Methods see arrays: dictionary codes, numbers, weights, ids. They never see a dataframe. A `Microdata` is not changed:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters as frozen dataclasses: one declaration serves the Python call, the plan file and the command line.
 
 A class derived from `Parameters` checks itself when it is made: names, types, choices, ranges, finite numbers, lists that
@@ -14,9 +15,9 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
-from reticent.base.checks import did_you_mean
+from reticent.base.checks import did_you_mean, kind_of
 from reticent.base.errors import ParameterError, PlanError
-from reticent.data.conversion import check_allowed, convert, kind_of
+from reticent.data.conversion import check_allowed, convert
 
 T = TypeVar("T")
 Examples = tuple[Mapping[str, Any], ...]
@@ -29,7 +30,9 @@ class _CheckedNames(ABCMeta):
 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             if not dataclasses.is_dataclass(cls):
-                return super().__call__(*args, **kwargs)
+                if args or kwargs:
+                    raise ParameterError(f"{cls.__name__}: it has no options; take one of its kinds.")
+                return super().__call__()
             owner, fields = owner_of(cls), _fields(cls)
             by_place = [name for name, field in fields.items() if not field.kw_only][: len(args)]
             if len(by_place) < len(args):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans: what to do to a file, as data. TOML in and out; methods are looked up in a registry given by the caller."""
 
 import tomllib
@@ -57,6 +58,10 @@ class DataSection(Parameters):
                 raise ParameterError(f"{self.called}: {name} is for an engine; say which one, as in engine = 'duckdb'.")
 
 
+SEPARATORS = (",", ";", "\t", "|")
+"""What may separate the values of a text file that is written."""
+
+
 @dataclass(frozen=True)
 class OutputSection(Parameters):
     """`[output]`: where results go. `path` and `public_report` are publishable, `report` and `summary` confidential."""
@@ -67,14 +72,30 @@ class OutputSection(Parameters):
     report: str | None = None
     summary: str | None = None
     schema: str | None = None
+    date: str | None = field(
+        default=None, metadata={"help": "date that the reports show, as given; without it they show none"}
+    )
 
 
 @dataclass(frozen=True)
 class FileOutputSection(OutputSection):
     """`[output]` of a file. Records are shuffled and household ids renumbered, both by the secret, unless kept here."""
 
+    examples: ClassVar[Examples] = ({}, {"separator": ";"})
+
     keep_order: bool = field(default=False, metadata={"help": "leave the records in the order of the file"})
     keep_household_ids: bool = field(default=False, metadata={"help": "publish the household ids as they are"})
+    separator: str | None = field(
+        default=None,
+        metadata={"choices": SEPARATORS, "help": "what separates the values of a .csv file (none: a comma)"},
+    )
+    decimal: str | None = field(
+        default=None, metadata={"choices": (".", ","), "help": "decimal mark of a .csv file (none: a point)"}
+    )
+
+    def __post_init__(self) -> None:
+        if (self.separator, self.decimal) == (",", ",") or (self.separator is None and self.decimal == ","):
+            raise ParameterError(f"{self.called}: a decimal comma needs another separator; write separator = ';' too.")
 
 
 @dataclass(frozen=True)
@@ -179,11 +200,11 @@ class Plan:
     edits: tuple[str, ...] = ()
     ledger: LedgerSection | None = None
     folder: Path = field(default=Path("."), compare=False)
+    source: Path | None = field(default=None, compare=False)
 
     def find(self, name: str) -> Path:
         """A file that the plan names, relative to the plan's own folder."""
-        path = Path(name)
-        return path if path.is_absolute() else self.folder / path
+        return self.folder / name
 
 
 SECTIONS = ("data", "step", "output", "risk", "edit", "ledger")

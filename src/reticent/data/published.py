@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Publishable types: what may leave, with no way back to the confidential data.
 
 Writers, public reports and servers take only these. A `MaskedFile` can be made only by `release_file`, which drops
@@ -12,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from reticent.base.doors import doors
 from reticent.base.errors import NotProtectedError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import DEFAULT_PRIORITY, Role, Schema, Variable
 from reticent.frames.frame import Frame
 
 
+@doors
 @dataclass(frozen=True)
 class MaskedFile:
     """A protected file that may be published; `held_back` says why one may not be, and no writer takes it then."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PublishedTable: what may leave of a table. Codes, values and `published | hidden | empty`; no way back."""
 
 from collections.abc import Mapping

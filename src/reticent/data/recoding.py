@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recoding: which old codes become which new code, as data. Lines as in ARGUS `.grc` files, which plans may hold too.
 
 Codes are compared as ARGUS does: as text, padded with blanks on the left to one width, so that "9" comes before "10".

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mark of a record: one keyed name for it in tables, files and queries, and one fingerprint for a version of the data.
 
 Marks are sums of words, so that the mark of a set does not depend on how it is put together. They are keyed by the secret

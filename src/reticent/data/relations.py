@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Additive relations between cells, sparse: Σ coefficient · value = right-hand side, one row each."""
 
 from collections.abc import Iterable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations between responses: `tot = dom + exp`, `exp <= tot`, `value = 2.5 count`. Text in, integers out."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schema: what each variable of a file means. Built right or not at all; files are read and written in `schema_files`."""
 
 from collections.abc import Callable, Iterable, Sequence
@@ -6,6 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from reticent.base.checks import check_between, check_integer, did_you_mean
+from reticent.base.doors import doors, makers
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import Hierarchy
 
@@ -57,6 +59,7 @@ def _code(value: object, name: str, owner: str) -> str:
     return str(value)
 
 
+@makers
 @dataclass(frozen=True)
 class Variable:
     """One variable and what is known of it.
@@ -138,6 +141,7 @@ class Variable:
         return code
 
 
+@doors
 @dataclass(frozen=True)
 class Schema:
     """The variables of a file, in its order."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schema ⇄ TOML text. Unknown names and wrong values are errors that name the variable; guesses are marked as such."""
 
 import re

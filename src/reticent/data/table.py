@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables: dimensions with their code trees, and the non-empty cells as parallel arrays. Confidential.
 
 A cell is a row of node positions, one a dimension; the total of a dimension is node 0. Only cells that have records

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans of tables: which cells, which rules, what the attacker knows, how to protect, where to write. TOML in and out."""
 
 from collections.abc import Mapping
@@ -5,14 +6,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import tomli_w
-
 from reticent.base.checks import check_choice, check_unique
 from reticent.base.errors import PlanError
 from reticent.data.hierarchy import TOTAL
-from reticent.data.parameters import Parameters, build, to_plain
+from reticent.data.parameters import Parameters, build
 from reticent.data.plan import (
-    PLAN_VERSION,
     DataSection,
     LedgerSection,
     OutputSection,
@@ -23,7 +21,7 @@ from reticent.data.plan import (
 from reticent.data.response_relations import COUNT
 
 SECTIONS = ("data", "table", "protect", "attack", "output", "ledger")
-PROTECT = ("method", "cost", "time_limit", "accept_exposed", "insiders", "coalition", "hide_empty")
+PROTECT = ("method", "cost", "time_limit", "search_steps", "accept_exposed", "insiders", "coalition", "hide_empty")
 
 Insiders = Literal["exact", "protect"]
 """What respondents alone in a cell are kept from: exact values of other cells, or everything within their levels."""
@@ -174,6 +172,10 @@ class ProtectSection(Parameters):
     method: str | None = field(default=None, metadata={"help": "how to protect; none: heuristic"})
     cost: str = "value"
     time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds, the audit included"})
+    search_steps: int | None = field(
+        default=None,
+        metadata={"min": 1, "help": "take time_limit in so many steps instead of seconds: each run ends alike"},
+    )
     accept_exposed: bool = False
     insiders: Insiders = field(
         default="exact",
@@ -228,8 +230,7 @@ class TablePlan:
 
     def find(self, name: str) -> Path:
         """A file that the plan names, relative to the plan's own folder."""
-        path = Path(name)
-        return path if path.is_absolute() else self.folder / path
+        return self.folder / name
 
     def by_response(self) -> tuple["TablePlan", ...]:
         """A plan for each response, with output names that say which; this one if there is only one."""
@@ -315,24 +316,3 @@ def _protect(options: Mapping[str, Any], *, owner: str) -> ProtectSection:
     own = {name: value for name, value in options.items() if name.replace("-", "_") in PROTECT}
     rest = {name: value for name, value in options.items() if name not in own}
     return replace(build(ProtectSection, own, owner=owner), options=rest)
-
-
-def table_plan_to_toml(plan: TablePlan) -> str:
-    """The plan as TOML text that `read_table_plan` reads back to an equal plan."""
-    sections = [to_plain(section) for section in plan.tables]
-    protect = to_plain(plan.protect)
-    protect.update(protect.pop("options", {}))
-    table: dict[str, Any] = {
-        "version": PLAN_VERSION,
-        "data": to_plain(plan.data),
-        "table": sections if len(sections) > 1 else sections[0],
-    }
-    if protect:
-        table["protect"] = protect
-    if plan.attack != AttackSection():
-        table["attack"] = to_plain(plan.attack)
-    if plan.output != OutputSection():
-        table["output"] = to_plain(plan.output)
-    if plan.ledger is not None:
-        table["ledger"] = to_plain(plan.ledger)
-    return tomli_w.dumps(table)

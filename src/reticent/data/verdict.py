@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The verdict on a masked file: one of three states for each attack, and whether the file may leave."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns as whole numbers: declared decimals and bounds, checked before anything is encrypted."""
 
 import math

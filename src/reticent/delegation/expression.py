@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declared expressions: text becomes polynomials over columns, totals over rows, and fractions of totals; never code.
 
 `sum(e)` adds up a polynomial of the columns over all rows, `mean(e)` and `var(e)` follow from sums, `count()` is the number

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages between owner and handler: a header in JSON, payloads with their lengths, a digest over everything.
 
 The digest finds accidents. What a handler does on purpose is found by the nonce, the request's hash, and the verification

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The handler: evaluates a request without any key, in a process of its own, and returns encrypted totals."""
 
 import secrets

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The owner: makes keys, encrypts declared columns, asks, and takes no result that does not verify.
 
 Verification costs the owner one pass over the plain data per total, in 64-bit arithmetic: cheap beside the encrypted
@@ -273,7 +274,7 @@ def open_response(
     try:
         return _verified(job, keys, ciphers, data, check=check, draw=draw, progress=progress)
     except DataError as err:
-        raise WrongResultError(f"{str(err).rstrip('.')}, and these keys are spent: make new ones.") from err
+        raise WrongResultError(str(err)).advise("From now on these keys are spent: make new ones.") from err
 
 
 def _verified(

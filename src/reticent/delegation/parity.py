@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parity checking as in the source: the parity of a result against the parity of the claimed expression on the data.
 
 Parities turn + into XOR and · into AND (the source prints OR for +), so an expression becomes a polynomial over {0, 1}: its

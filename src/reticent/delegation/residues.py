@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Verification by residues: the total modulo fresh secret primes, on the plain data and on the result.
 
 A wrong result differs from the right one by some D ≠ 0 with |D| < 2^B. At most B/30 primes above 2^30 divide D, and the primes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The only file that knows TenSEAL: BFV over several plain moduli, vectors of 8,192 slots, totals kept slot by slot.
 
 Each column is encrypted once per modulus; results are put together by the Chinese remainder theorem. The handler adds up

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dataframe seam: pandas, polars, arrow and DuckDB in, encoded columns and counts out."""

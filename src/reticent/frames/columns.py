@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small column helpers that need the dataframe library: truth columns, repeated text, stable record ids."""
 
 import hashlib

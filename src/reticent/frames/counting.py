@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counting where the data are: key combinations are grouped by the engine that holds them, only the counts come back.
 
 One narwhals group-by serves every engine: a DuckDB relation becomes SQL inside DuckDB, a polars LazyFrame one streaming

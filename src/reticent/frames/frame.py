@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frame: any supported dataframe in, encoded columns out, and the same kind of dataframe back.
 
 The engine inside is polars. What comes in (pandas, polars eager or lazy, arrow table, DuckDB relation) is remembered,

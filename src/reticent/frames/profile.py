@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a column looks like, in counts: the facts that guesses about its meaning are made from."""
 
 from collections.abc import Sequence

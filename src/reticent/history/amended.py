@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Releases after something else was published beside them: what is known already is no longer watched as it was.
 
 A release that is imported is out, whatever it exposes. Each watched sum that it brings too near is amended by its entry:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers beside tables and files: what a query database told is judged together with what else was released."""
 
 from dataclasses import dataclass, replace
@@ -9,9 +10,11 @@ from reticent.data.facts import Facts
 from reticent.history.book import recipes_of, recorded_in
 from reticent.history.scene import Scene
 from reticent.ledger.blobs import Blobs
+from reticent.ledger.ledger import RELEASE
 from reticent.queries.engine import Engine
 from reticent.queries.facts_left import facts_left
 from reticent.queries.modes import Request
+from reticent.queries.recorded import is_new_answer
 from reticent.queries.refusals import Answer
 from reticent.releases.joint import JointSystem
 from reticent.tabulation.ground import GroundedData
@@ -65,7 +68,8 @@ class Beside:
         if not releases:
             return None
         answers = Answers(engine)
-        if self._scene is None or self._known != len(entries):
+        known = sum(entry.kind == RELEASE or is_new_answer(entry) for entry in entries)  # a refusal tells nothing new
+        if self._scene is None or self._known != known:
             recipes = recipes_of(self.blobs, releases)
             self._scene, self._system = Scene.of(engine.universe.current.data, recipes, answers), None
         scene = self._scene
@@ -79,7 +83,7 @@ class Beside:
         self._system.accept(verdict)
         self._classes = classes
         self._scene = replace(scene, asked=(*scene.asked, new))
-        self._known = len(entries) + 1  # the answer becomes the next entry
+        self._known = known + 1  # the answer becomes the next entry
         return None
 
     def _made(self, scene: Scene, *new: Facts) -> JointSystem:

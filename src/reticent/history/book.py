@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The releases of a data set: what the ledger holds of them, and the verdict for one more.
 
 A release is recorded before anything of it leaves, so a crash leaves nothing out that is not recorded; releasing the same

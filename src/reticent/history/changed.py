@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory for methods that publish other values: rounding the other way, and adjustment that knows what is out.
 
 Rounding is tried again with cells of the proof kept from the multiple that they had, until the joint verdict is safe or

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Why a release is refused: which releases conflict, and the relations that prove it, in codes."""
 
 from collections.abc import Sequence

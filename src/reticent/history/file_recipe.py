@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A released file as the ledger keeps it: the file itself, the steps that made it, and what each step recorded."""
 
 import base64

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was published before the ledger knew of it: whether it can be true of the data, and what it leaves of what is watched."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What could be released instead of a table that is refused; each offer was judged with everything that is out.
 
 Further cells to hide, intervals for these cells, and the table with one dimension coarser or left out.

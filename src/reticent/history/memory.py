@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protection with memory: a new table hides what it must hide so that everything released before stays unknown with it.
 
 The table is protected by its own method first. Where the joint verdict is not safe, the cells that it might hide are shown

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What protection with memory gives: tables, their joint verdict, and what was done because of earlier releases."""
 
 from collections.abc import Sequence

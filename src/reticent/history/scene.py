@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything that is out, and perhaps something new, stated over one ground: what the joint system is given.
 
 Relations between responses, and sums of numbers that files show, are stated for classes of atoms. These are the coarsest
@@ -158,7 +159,9 @@ def _ground(
             f"ledger: {shown[0]!r} is added up by a table and shown by codes in another release; the two cannot be judged "
             "together. Leave it out of one of them."
         )
-    return ground_of(data, tuple(variables), responses=[name for name in responses if name not in variables])
+    hidden = [cells for own in tables for cells in own.hidden_counts()]
+    added_up = [name for name in responses if name not in variables]
+    return ground_of(data, tuple(variables), responses=added_up, hidden=hidden)
 
 
 def _related_to(responses: Sequence[str], ties: Sequence[Tie]) -> set[str]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything that is out and one release more, stated over one ground: what imports and explanations start from."""
 
 from collections.abc import Mapping

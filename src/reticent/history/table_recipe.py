@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A released table as the ledger keeps it: what was published, how its method is called, what must stay possible.
 
 From this, the data and the ground the facts are stated again, whatever other releases need the ground to have.
@@ -21,6 +22,7 @@ from reticent.tables.facts_left import facts_by_cell, facts_of_table, known_boun
 from reticent.tables.methods import TABLE_METHODS, TableMethod
 from reticent.tables.result import ProtectedTable
 from reticent.tabulation.ground import GroundedData
+from reticent.tabulation.near_atoms import HiddenCells
 
 Required = Mapping[tuple[str, ...], tuple[float, float]]
 
@@ -92,6 +94,17 @@ class TableRecipe:
     def counts(self) -> bool:
         """Whether a table counts records."""
         return any(shown.response is None for shown in self.tables)
+
+    def hidden_counts(self) -> tuple[HiddenCells, ...]:
+        """The hidden cells of the tables that count records."""
+        found = []
+        for shown in self.tables:
+            published = shown.published
+            if shown.response is None and HIDDEN in published.status:
+                cells = zip(published.codes, published.status, strict=True)
+                hidden = tuple(codes for codes, status in cells if status == HIDDEN)
+                found.append(HiddenCells(tuple(published.dimensions), hidden, frozenset(shown.required)))
+        return tuple(found)
 
     def facts(self, grounded: GroundedData, name: str) -> tuple[Facts, ...]:
         """What each of the tables tells."""

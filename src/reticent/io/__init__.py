@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Readers and writers of files and databases."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Batch files of tau-ARGUS (`.arb`): every command as data, with the line it stands in."""
 
 import math

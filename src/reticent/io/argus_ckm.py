@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an `.rda` file says about cell keys: the record key, the p-table files, and the noise of each variable."""
 
 import re

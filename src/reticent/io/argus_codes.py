@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ARGUS code lists (`.cdl`) and hierarchies (`.hrc`): read into plain data, repairs noted."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ARGUS recodings (`.grc`): read into a `Recoding`; what files in the wild get wrong is repaired and noted."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A-priori files of tau-ARGUS (`.hst`): what is known about cells beforehand, one a line."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables in the output formats of tau-ARGUS: CSV, pivot, code-value, SBS, intermediate.
 
 With added status (AS+) tau-ARGUS writes the true values of hidden cells beside their status; so does this, and such a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ARGUS metadata of microdata (`.rda`): fixed width, free format or SPSS, into a `Schema` and back.
 
 Keywords of mu-ARGUS and tau-ARGUS are both known. What files in the wild get wrong is repaired and noted.

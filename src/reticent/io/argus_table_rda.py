@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ARGUS metadata of finished tables (`.rda`): which column is what, with hierarchies and status letters."""
 
 from dataclasses import dataclass, field

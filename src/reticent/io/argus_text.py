@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ARGUS text files: decoding, tokens, and files named in other files (found in any case). Repairs come back as notes."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write beside, then rename: a file is either the old one or the whole new one, never half of it."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records from an SQL database, by URL and query (extra `sql`). The URL is never shown: it may hold a password."""
 
 from decimal import Decimal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Delimited text (CSV, TSV, …): every column is read as text, every row must have as many fields as the header."""
 
 import csv
@@ -70,6 +71,11 @@ def _bad_encoding(path: Path, encoding: str) -> DataError:
     )
 
 
+def separator_of(path: Path, encoding: str = "utf-8") -> str:
+    """What separates the values of a text file, by its first line."""
+    return _guess_separator(_first_line(path, encoding), path)
+
+
 def _guess_separator(line: str, path: Path) -> str:
     if path.suffix.lower() == ".tsv":
         return "\t"
@@ -93,7 +99,7 @@ def _read(path: Path, separator: str, *, has_header: bool, encoding: str, n_colu
     except pl.exceptions.NoDataError:
         raise DataError(f"{path.name}: the file has no records.") from None
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as err:  # its own words may show values
-        if isinstance(err, UnicodeDecodeError) or "utf-8" in str(err):
+        if isinstance(err, UnicodeDecodeError):
             raise _bad_encoding(path, encoding) from None
         _check_rows(path, separator, encoding, n_columns)
         raise DataError(f"{path.name}: the file cannot be read as text separated by {separator!r}.") from None
@@ -139,11 +145,13 @@ def _reader(default: str | None) -> Read:
     return read
 
 
-def _writer(separator: str) -> Write:
+def delimited_writer(separator: str, *, decimal: str = ".") -> Write:
+    """What writes a table as text with this separator and decimal mark."""
+
     def write(table: pl.DataFrame, schema: Schema, path: Path) -> Mapping[Path, Content]:
         def at(place: Path) -> None:
             with place.open("wb") as file:
-                table.write_csv(file, separator=separator)
+                table.write_csv(file, separator=separator, decimal_comma=decimal == ",")
 
         return {path: at}
 
@@ -162,7 +170,12 @@ def _read_free(source: Source) -> tuple[pl.DataFrame, Schema | None]:
 
 
 CSV = FileFormat(
-    "csv", "delimited text with a header line", _reader(None), _writer(","), (".csv", ".txt", ".tab"), (".csv", ".txt")
+    "csv",
+    "delimited text with a header line",
+    _reader(None),
+    delimited_writer(","),
+    (".csv", ".txt", ".tab"),
+    (".csv", ".txt"),
 )
-TSV = FileFormat("tsv", "text delimited by tabs", _reader("\t"), _writer("\t"), (".tsv",), (".tsv",))
+TSV = FileFormat("tsv", "text delimited by tabs", _reader("\t"), delimited_writer("\t"), (".tsv",), (".tsv",))
 FREE_FORMAT = FileFormat(FREE, "delimited text that its ARGUS metadata (.rda) describe", _read_free)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workbooks (.xlsx) as microdata: one sheet, names in its first row, one record per row after it."""
 
 import datetime

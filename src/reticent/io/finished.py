@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read a finished table: a CSV file with one row a cell, totals included."""
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From text columns to the types a schema asks for, and the plain schema of a table that has none."""
 
 import polars as pl

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixed-width text: columns by start and length, blanks around values removed, an empty field is missing.
 
 A file that is written brings its `.rda` with it, and the code lists and hierarchies that the `.rda` names.

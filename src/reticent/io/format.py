@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a file format is: a name, endings, a reader, a writer. One file a format; the registry is `io/formats.py`."""
 
 from collections.abc import Callable, Mapping

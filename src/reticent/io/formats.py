@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registry of file formats: one line per format. Whatever reads, writes, checks or lists formats asks it."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames that people have in Python as microdata, and as rows of codes."""
 
 from pathlib import Path

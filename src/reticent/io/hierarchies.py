@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hierarchy files: ARGUS `.hrc`, ARX CSV (leaf first, `;` between levels), own TOML (parent = [children])."""
 
 import csv

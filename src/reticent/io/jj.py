@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """JJ files: the exchange format of the cell suppression problem (tau-ARGUS, CSPLIB, sdcTable).
 
     0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SPSS, Stata and SAS files (extra `labelled`): values, value labels and user-missing codes, both ways."""
 
 import re

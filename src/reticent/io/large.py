@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Open a source that stays in an engine: find its parts, compare their columns, and read each as its schema says."""
 
 import csv
@@ -16,11 +17,14 @@ from reticent.data.schema_files import schema_from_text
 from reticent.frames.engines import connect
 from reticent.frames.engines.seam import Connection, EngineSettings, Files, View
 from reticent.io.parquet import SCHEMA_KEY
+from reticent.io.read import in_folder
 from reticent.io.schema import load_schema
 
 PARQUET, CSV, DATABASE = (".parquet", ".pq"), (".csv", ".txt", ".tsv", ".tab"), (".duckdb", ".db", ".ddb")
 NUMBER = r"^\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*$"
 CODE = r"^\s*[+-]?0[0-9]"
+SPACES = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+"""What is cut off texts of a CSV file at both ends, as in memory."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,16 @@ def open_large(
     """
     notes: tuple[str, ...] = ()
     if isinstance(schema, str | Path):
-        file = load_schema(_in_folder(Path(schema), folder))
+        file = load_schema(in_folder(Path(schema), folder))
         schema, notes = file.schema, tuple(file.notes)
-    files = find_files(_in_folder(Path(path), folder), query=query, separator=separator)
+    files = find_files(in_folder(Path(path), folder), query=query, separator=separator)
     check_parts(files)
     connection = connect(engine.name, engine.settings)
     try:
         types = connection.open(files)
         own = described(schema if schema is not None else _own_schema(files, connection, types))
         check_names(tuple(types), own)
-        view = fitted_view(connection, types, own)
+        view = fitted_view(connection, files, types, own)
         data = LargeFile.of(view, own)
     except DataError as err:
         connection.close()
@@ -89,13 +93,9 @@ def open_source(source: DataSection, folder: Path) -> LargeLoaded:
 
 def engine_choice(source: DataSection, folder: Path) -> EngineChoice:
     """The engine of a `[data]` section and what it may take."""
-    spill = None if source.spill is None else _in_folder(Path(source.spill), folder)
+    spill = None if source.spill is None else in_folder(Path(source.spill), folder)
     settings = EngineSettings(source.memory, source.threads, spill, source.spill_limit)
     return EngineChoice(str(source.engine), settings)
-
-
-def _in_folder(path: Path, folder: Path | None) -> Path:
-    return path if folder is None or path.is_absolute() else folder / path
 
 
 def find_files(path: Path, *, query: str | None = None, separator: str | None = None) -> Files:
@@ -216,27 +216,12 @@ def _numbers_among(connection: Connection, names: Sequence[str]) -> list[str]:
 
 
 def _stripped(connection: Connection, name: str) -> str:
-    return f"NULLIF(TRIM({connection.quote(name)}), '')"
+    return f"NULLIF({connection.trimmed(connection.quote(name), SPACES)}, '')"
 
 
-def fitted_view(connection: Connection, types: Mapping[str, pl.DataType], schema: Schema) -> View:
-    """Numbers where the schema says numeric, codes as whole numbers or text elsewhere."""
-    plain = {}
-    for variable in schema.variables:
-        dtype, quoted = types[variable.name], connection.quote(variable.name)
-        if _holds(dtype).startswith("lists"):
-            raise DataError(
-                f"column {variable.name!r} holds lists, binary values or the like; give one text, number or date per record.",
-                variables=(variable.name,),
-            )
-        if dtype == pl.String:
-            plain[variable.name] = _stripped(connection, variable.name)
-        elif dtype == pl.Boolean:
-            plain[variable.name] = f"CAST(CAST({quoted} AS INTEGER) AS STRING)"
-        elif dtype.is_numeric():
-            plain[variable.name] = f"CAST({quoted} AS DOUBLE)" if dtype.is_decimal() else quoted
-        else:
-            plain[variable.name] = f"CAST({quoted} AS STRING)"
+def fitted_view(connection: Connection, files: Files, types: Mapping[str, pl.DataType], schema: Schema) -> View:
+    """Numbers where the schema says numeric, codes as whole numbers or text elsewhere: each as `io.fit` has it in memory."""
+    plain = {variable.name: _plain(connection, files, types[variable.name], variable) for variable in schema.variables}
     view = View(connection, plain)
     fitted = dict(plain)
     for variable in schema.variables:
@@ -246,6 +231,35 @@ def fitted_view(connection: Connection, types: Mapping[str, pl.DataType], schema
         elif (dtype.is_float() or dtype.is_decimal()) and variable.kind is not Kind.NUMERIC:
             fitted[variable.name] = _code_text(view, variable)
     return View(connection, fitted)
+
+
+def _plain(connection: Connection, files: Files, dtype: pl.DataType, variable: Variable) -> str:
+    """One column as it is read before its values are looked at."""
+    quoted, numeric = connection.quote(variable.name), variable.kind is Kind.NUMERIC
+    if _holds(dtype).startswith("lists"):
+        raise DataError(
+            f"column {variable.name!r} holds lists, binary values or the like; give one text, number or date per record.",
+            variables=(variable.name,),
+        )
+    if dtype == pl.String and files.format == "csv":
+        return _stripped(connection, variable.name)
+    if dtype == pl.Boolean:
+        return f"CAST(CAST({quoted} AS INTEGER) AS {'DOUBLE' if numeric else 'STRING'})"
+    if dtype.is_numeric():
+        return f"CAST({quoted} AS DOUBLE)" if dtype.is_decimal() else quoted
+    if dtype.is_temporal() and dtype != pl.Date:
+        return _time_text(connection, files, dtype, variable.name)
+    return quoted if dtype == pl.String else f"CAST({quoted} AS STRING)"
+
+
+def _time_text(connection: Connection, files: Files, dtype: pl.DataType, name: str) -> str:
+    """A time as text, with as many decimals of a second as the file holds."""
+    own = pl.read_parquet_schema(files.paths[0])[name] if files.format == "parquet" else dtype
+    if not isinstance(own, pl.Datetime) or own.time_zone is not None:
+        raise DataError(
+            f"column {name!r} holds times of a day, spans or times with a zone; write them as texts.", variables=(name,)
+        )
+    return connection.time_text(connection.quote(name), {"ms": 3, "us": 6, "ns": 9}[own.time_unit])
 
 
 def _number_text(view: View, variable: Variable) -> str:
@@ -275,12 +289,14 @@ def _number_text(view: View, variable: Variable) -> str:
 
 
 def _code_text(view: View, variable: Variable) -> str:
-    """Decimal numbers as codes: only where they are whole."""
+    """Decimal numbers as codes: only where they are whole, and exact; what is no number is missing."""
     text = view.connection.quote(variable.name)
-    if view.facts(off=f"SUM(CASE WHEN {text} <> ROUND({text}) THEN 1 ELSE 0 END)")["off"]:
+    off = f"NOT isnan({text}) AND ({text} <> ROUND({text}) OR ABS({text}) >= 9007199254740992)"
+    if view.facts(off=f"SUM(CASE WHEN {off} THEN 1 ELSE 0 END)")["off"]:
         raise DataError(
-            f"variable {variable.name!r} is declared {variable.kind} and holds decimal numbers; declare it numeric, or write "
-            "its codes as texts.",
+            f"variable {variable.name!r} is declared {variable.kind} and holds decimal, infinite or very large numbers; "
+            "declare it numeric, or write its codes as texts.",
             variables=(variable.name,),
         )
-    return f"CAST(CAST({view.expressions[variable.name]} AS BIGINT) AS STRING)"
+    inner = view.expressions[variable.name]
+    return f"CAST(CAST((CASE WHEN isnan({inner}) THEN NULL ELSE {inner} END) AS BIGINT) AS STRING)"

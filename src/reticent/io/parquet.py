@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parquet files; the schema travels in the file's own metadata."""
 
 import io

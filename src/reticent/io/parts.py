@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A masked file written as Parquet parts: records are dealt to parts by a drawn number, each part is put in drawn order.
 
 Blocks come in any order and only one part is in memory at a time. Nothing is at its place before all is written.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where results may go: never over a file that the same work reads, never twice to one place."""
 
 import dataclasses

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans on disk: as `data.plan` reads them, with the ARGUS recodings that they name (`grc = "Age.grc"`) put in place."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ def load_plan(path: Path, registry: Registry) -> PlanFile:
     if isinstance(table.get("step"), list):
         steps = enumerate(table["step"], start=1)
         table["step"] = [_with_rules(step, f"{path.name}: step {n}", path.parent, notes) for n, step in steps]
-    return PlanFile(plan_from_table(table, registry, owner=path.name, folder=path.parent), path.name, tuple(notes))
+    plan = plan_from_table(table, registry, owner=path.name, folder=path.parent)
+    return PlanFile(replace(plan, source=path), path.name, tuple(notes))
 
 
 def _with_rules(step: Mapping[str, Any], where: str, folder: Path, notes: Notes) -> Mapping[str, Any]:

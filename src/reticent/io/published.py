@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Publishable tables as CSV: one row a cell, one column a dimension, then value and status."""
 
 import csv
@@ -23,6 +24,7 @@ from reticent.data.published_table import (
 )
 from reticent.frames.frame import Frame, as_text, from_columns
 from reticent.io.table_format import TableFormat
+from reticent.io.table_px_read import read_px
 
 
 def published_text(table: PublishedTable) -> str:
@@ -37,8 +39,10 @@ def published_text(table: PublishedTable) -> str:
 
 
 def read_published_table(path: Path | str) -> PublishedTable:
-    """Read a table that was written as CSV."""
+    """Read a table that was written as CSV, or as PC-Axis (.px)."""
     path = Path(path)
+    if path.suffix.lower() == ".px":
+        return read_px(path)
     try:
         with path.open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read a table that was published before: this program's CSV, the outputs of tau-ARGUS, or any CSV with one line per cell.
 
 Columns are found by their names; a file without names has a column per dimension, in their order, then value and perhaps

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Query logs on disk: read (user, query[, time, category]) from CSV or Parquet, write what may be published."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read microdata from any supported file: `read_microdata` gives the data, `load_microdata` also what was repaired."""
 
 from dataclasses import dataclass, replace
@@ -67,7 +68,7 @@ def load_microdata(
     notes = Notes()
     layout: Layout | None = None
     if isinstance(schema, str | Path):
-        file = load_schema(_in_folder(Path(schema), folder))
+        file = load_schema(in_folder(Path(schema), folder))
         schema, layout = file.schema, file.layout
         for line in file.notes:
             notes.add(line)
@@ -114,12 +115,13 @@ def read_table(path: Path, *, separator: str | None = None, encoding: str = "utf
     return Frame(table), own or plain_schema(table), notes
 
 
-def _in_folder(path: Path, folder: Path | None) -> Path:
-    return path if folder is None or path.is_absolute() else folder / path
+def in_folder(path: Path, folder: Path | None) -> Path:
+    """A path that a file names, relative to that file's folder."""
+    return path if folder is None else folder / path
 
 
 def _found(path: Path, folder: Path | None, notes: Notes) -> Path:
-    path = _in_folder(path, folder)
+    path = in_folder(path, folder)
     if path.is_dir():
         raise DataError(f"{path.name or path}: this is a folder, a data file is needed.")
     return find_file(path.parent, path.name, notes)

@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schema files on disk: TOML or ARGUS `.rda` in, TOML out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reticent.base.doors import door
 from reticent.base.errors import DataError
 from reticent.data.plan import read_toml
 from reticent.data.schema import Schema
@@ -42,11 +44,13 @@ def load_schema(path: Path | str) -> SchemaFile:
     return SchemaFile(schema, None, tuple(notes))
 
 
+@door
 def read_schema(path: Path | str) -> Schema:
     """The schema that a TOML or `.rda` file describes."""
     return load_schema(path).schema
 
 
+@door
 def write_schema(schema: Schema, path: Path | str, *, comments: Mapping[str, Sequence[str]] | None = None) -> None:
     """Write a schema as TOML, in one piece; `comments` stand above the variables."""
     write_text(Path(path), schema_to_toml(schema, comments=comments))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Published tables as workbooks: the table as people read it, its cells one by one, and notes.
 
 Hidden cells are marked by a sign and a shade, never by the shade alone. Texts stay texts: a code that looks like a formula is

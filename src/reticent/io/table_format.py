@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a format of published tables is: a name, an ending, what it makes of a table. The registry is `io/table_formats.py`."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registry of formats of published tables: one line per format. The ending of a file says which."""
 
 from pathlib import Path

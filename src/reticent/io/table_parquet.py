@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Published tables as Parquet: one row per cell, the same columns as in CSV."""
 
 from collections.abc import Callable

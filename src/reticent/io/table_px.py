@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Published tables as PC-Axis (.px): the whole cube, with symbols where there is no value.
 
 A cube lists every combination of codes; what the table does not list has the symbol for that.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Published tables as SDMX-CSV 2.0: OBS_VALUE, OBS_STATUS and CONF_STATUS beside the dimensions.
 
 Codes are those of the cross-domain code lists of SDMX. All hidden cells have one status: which of them the rules call unsafe

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Taxonomies on disk: our own CSV (category, parent, name, terms), the IAB content taxonomy (TSV), WordNet's nouns (CSV)."""
 
 import csv

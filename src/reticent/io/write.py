@@ -1,24 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a protected file. Only a `MaskedFile` can be written; all its files appear together or not at all."""
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from reticent.base.errors import DataError
+from reticent.base.errors import DataError, ParameterError
 from reticent.data.published import MaskedFile
 from reticent.data.schema import Role, Schema
 from reticent.data.schema_files import schema_to_toml
 from reticent.frames.frame import as_text
 from reticent.io.atomic import atomic_path
-from reticent.io.format import Content, is_number
+from reticent.io.delimited import delimited_writer
+from reticent.io.format import Content, FileFormat, Write, is_number
 from reticent.io.formats import FORMATS
 
 
-def writer_for(path: Path | str, format: str | None = None) -> str:
-    """The format in which a file of this name is written, or an error that says which endings are known."""
-    return FORMATS.of_target(Path(path), format).name
+@dataclass(frozen=True)
+class Marks:
+    """The separator and the decimal mark that a text file is written with, where they are asked for."""
+
+    separator: str | None = None
+    decimal: str | None = None
+
+    def writer(self, chosen: FileFormat) -> Write | None:
+        """What writes in this format; only delimited text has marks to choose."""
+        if self.separator is None and self.decimal is None:
+            return chosen.write
+        if chosen.name != "csv":
+            raise ParameterError(f"[output]: separator and decimal are for .csv files; {chosen.name} has its own.")
+        return delimited_writer(self.separator or ",", decimal=self.decimal or ".")
 
 
 def write_masked(
@@ -28,16 +42,18 @@ def write_masked(
     format: str | None = None,
     schema: Path | str | None = None,
     also: Mapping[Path, str] | None = None,
+    marks: Marks | None = None,
 ) -> tuple[Path, ...]:
     """Write a protected file; gives the paths written.
 
+    `marks` are the separator and the decimal mark of a text file.
     `schema` is where its schema goes as TOML. `also` are texts (reports) that appear together with it or not at all.
     """
     if not isinstance(file, MaskedFile):
         raise TypeError(f"write_masked: only a MaskedFile can be written, got a {type(file).__name__}.")
     file.require_cleared()
     path = Path(path)
-    writer = FORMATS.of_target(path, format).write
+    writer = (marks or Marks()).writer(FORMATS.of_target(path, format))
     assert writer is not None
     _refuse_identifiers(file)
     contents: dict[Path, Content] = dict(writer(_filled(file.frame.table, file.schema), file.schema, path))

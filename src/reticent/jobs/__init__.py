@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """The use cases: plain functions that every door calls."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Open a protected database that a TOML file describes, and ask it.
 
     [data]      path, schema, secret (a key file), test_secret, name, version, format, query

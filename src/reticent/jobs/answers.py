@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a command writes besides the screen: the numbers of a result as JSON, in a place that was checked beforehand."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attack copies of a database with the whole catalogue. The real ledger is neither read nor written."""
 
 from pathlib import Path

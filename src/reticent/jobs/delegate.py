@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The jobs of a delegation: keys, encrypt (owner), evaluate (handler), verify (owner); each reads, calls and writes."""
 
 import json
@@ -28,6 +29,7 @@ from reticent.io.atomic import atomic_write, write_text
 from reticent.io.places import check_places, inputs_of
 from reticent.io.read import load_microdata
 from reticent.report.delegation_report import delegation_report
+from reticent.report.page import form_of
 
 SECTIONS = ("data", "columns", "expressions", "delegation", "files", "output")
 
@@ -119,8 +121,13 @@ def _values(plan: DelegationPlan) -> Mapping[str, Any]:
     return {name: data.numbers([name])[:, 0] for name in plan.columns}
 
 
-def write_keys(plan: DelegationPlan) -> Path:
+def _plan(source: DelegationPlan | Path) -> DelegationPlan:
+    return source if isinstance(source, DelegationPlan) else read_delegation(source)
+
+
+def write_keys(source: DelegationPlan | Path) -> Path:
     """Make the owner's keys, for as many rows as the data have."""
+    plan = _plan(source)
     values = _values(plan)
     target = plan.file("keys")
     if target.exists() and _read(target) != spent_keys():
@@ -137,8 +144,9 @@ def _write_keys(target: Path, raw: bytes) -> None:
     target.chmod(0o600)
 
 
-def write_request(plan: DelegationPlan, *, progress: Progress = silent) -> Path:
+def write_request(source: DelegationPlan | Path, *, progress: Progress = silent) -> Path:
     """Encrypt the columns and write the request for the handler; the receipt stays with the owner."""
+    plan = _plan(source)
     raw, receipt = make_request(plan.job, _keys(plan), _values(plan), progress=progress)
     target = plan.file("request")
     write_text(plan.file("receipt"), receipt.to_text())
@@ -156,8 +164,9 @@ def write_response(request: Path, output: Path, *, progress: Progress = silent) 
     return output
 
 
-def verify_response(plan: DelegationPlan, *, progress: Progress = silent) -> Verified:
+def verify_response(source: DelegationPlan | Path, *, progress: Progress = silent) -> Verified:
     """Take a response once: decrypt, verify, write the results. By a wrong result the keys are used up, too."""
+    plan = _plan(source)
     keys, values = _keys(plan), _values(plan)
     receipt = Receipt.from_text(_read(plan.file("receipt")).decode("utf-8", errors="replace"))
     raw = _read(plan.file("response"))
@@ -175,7 +184,10 @@ def verify_response(plan: DelegationPlan, *, progress: Progress = silent) -> Ver
     if plan.output.summary:
         write_text(plan.folder / plan.output.summary, json.dumps(found.summary(), indent=2) + "\n")
     if plan.output.report:
-        write_text(plan.folder / plan.output.report, delegation_report(found, plan.expressions))
+        write_text(
+            plan.folder / plan.output.report,
+            delegation_report(found, plan.expressions, form=form_of(plan.output.report)),
+        )
     return found
 
 

@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that describes a data file: read, guess, write a schema file to correct."""
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import Hierarchy
@@ -16,7 +18,7 @@ from reticent.io.read import load_microdata, read_table, records_of
 from reticent.io.schema import write_schema
 from reticent.microdata.describe import Description, describe_records, with_trees
 
-__all__ = ["Description", "Variable", "check_schema_place", "describe_file", "write_description"]
+__all__ = ["Description", "Variable", "describe_file", "describe_to", "write_description"]
 
 
 def describe_file(
@@ -90,7 +92,25 @@ def _describe_large(
     return replace(described, samples={name: frequent_values(block.frame, name, n_samples) for name in names})
 
 
-def check_schema_place(target: Path, data: Path, schema: Path | None, *, force: bool) -> None:
+class Reading(TypedDict, total=False):
+    """How a file is described; `describe_file` says what each means."""
+
+    schema: Path | None
+    separator: str | None
+    encoding: str
+    n_samples: int
+    engine: EngineChoice | None
+
+
+def describe_to(target: Path, data: Path, *, force: bool = False, **reading: Unpack[Reading]) -> Description:
+    """Describe a data file and write its schema file; one that exists is replaced only if forced."""
+    _check_schema_place(target, data, reading.get("schema"), force=force)
+    described = describe_file(data, **reading)
+    write_description(described, target)
+    return described
+
+
+def _check_schema_place(target: Path, data: Path, schema: Path | None, *, force: bool) -> None:
     """Refuse a schema file that exists (unless forced), or that is one of the files that are read."""
     if target.exists() and not force:
         raise ParameterError(f"{target.name}: this schema file exists; give another with -o, or say --force.")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What this installation has: versions, extras, compiled kernels, a solver that solves."""
 
 import importlib.metadata

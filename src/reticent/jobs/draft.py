@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that drafts a plan: describe the data, try drafts until one withstands its attacks, write schema, secret and plan."""
 
 import math
@@ -7,16 +8,26 @@ from typing import Any
 
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, silent
-from reticent.data.plan import PLAN_VERSION, plan_from_table
+from reticent.data.plan import PLAN_VERSION, SEPARATORS, plan_from_table
 from reticent.data.verdict import DEFAULT_MOST, FileVerdict
 from reticent.io.atomic import write_text
+from reticent.io.delimited import separator_of
 from reticent.io.places import check_places
 from reticent.io.read import Loaded, load_microdata
+from reticent.io.table_formats import table_format
 from reticent.jobs.describe import describe_file, write_description
 from reticent.jobs.protect_file import protect_plan
 from reticent.jobs.starter import new_secret
-from reticent.microdata.draft import LADDER, Draft, drafts, table_dimensions, table_response
-from reticent.microdata.draft_text import file_plan_text, table_plan_text
+from reticent.microdata.draft import (
+    LADDER,
+    Draft,
+    drafts,
+    query_filters,
+    query_responses,
+    table_dimensions,
+    table_response,
+)
+from reticent.microdata.draft_text import database_text, file_plan_text, table_plan_text
 from reticent.microdata.mask import METHODS
 from reticent.microdata.result import ProtectedFile
 
@@ -74,8 +85,14 @@ def draft_file_plan(
     if best is None:
         raise DataError(f"{data.name}: no draft can be applied to these records; begin with reticent describe.")
     number, draft, run = best
-    write_text(target, file_plan_text(draft, data, schema, secret, most=most))
+    write_text(target, file_plan_text(draft, data, schema, secret, most=most, separator=_separator(data)))
     return DraftedPlan(target, schema, secret, f"reticent protect {target}", number, run.verdict, _blanks(run))
+
+
+def _separator(data: Path) -> str:
+    """What separates the values of the data, so that the result is written as they are; a comma for other formats."""
+    found = separator_of(data) if data.suffix.lower() in (".csv", ".txt") else ","
+    return found if found in SEPARATORS else ","
 
 
 def _tried(draft: Draft, loaded: Loaded, most: float, secret: Path) -> ProtectedFile | None:
@@ -107,10 +124,17 @@ def _blanks(run: ProtectedFile) -> float:
 
 
 def draft_table_plan(
-    data: Path, *, schema: Path | None = None, output: Path | None = None, force: bool = False
+    data: Path,
+    *,
+    schema: Path | None = None,
+    output: Path | None = None,
+    force: bool = False,
+    ending: str = "csv",
 ) -> DraftedPlan:
     """Write a plan for a table: two variables with few codes, and the first number that nobody should learn, if there is one."""
-    target = _target(data, output, force=force)
+    ending = ending.removeprefix(".")
+    table_format(f"{data.stem}.table.{ending}")
+    target = _target(data, output, force=force, kind="table")
     schema = _schema(data, schema)
     loaded = load_microdata(data, schema)
     by = table_dimensions(loaded.data)
@@ -118,12 +142,40 @@ def draft_table_plan(
         raise DataError(
             f"{data.name}: no variable has few enough codes to tabulate by; declare kinds in {schema.name}, then plan again."
         )
-    write_text(target, table_plan_text(by, table_response(loaded.data.schema), data, schema))
+    write_text(target, table_plan_text(by, table_response(loaded.data.schema), data, schema, ending=ending))
     return DraftedPlan(target, schema, None, f"reticent table {target}")
 
 
-def _target(data: Path, output: Path | None, *, force: bool) -> Path:
-    target = output or data.with_name(f"{data.stem}.plan.toml")
+def draft_database(
+    data: Path, *, schema: Path | None = None, output: Path | None = None, force: bool = False
+) -> DraftedPlan:
+    """Write a database file that answers queries about a file, with the first query to try."""
+    target = _target(data, output, force=force, kind="database")
+    schema = _schema(data, schema)
+    secret = target.with_name(f"{data.stem}.secret.key")
+    loaded = load_microdata(data, schema)
+    filters, cutpoints = query_filters(loaded.data)
+    if not filters:
+        raise DataError(
+            f"{data.name}: no key has few enough codes to select by; declare keys in {schema.name}, then plan again."
+        )
+    if not secret.exists():
+        new_secret(secret)
+    text = database_text(filters, cutpoints, query_responses(loaded.data), data, (schema, secret))
+    write_text(target, text)
+    variables = (loaded.data.schema[name] for name in filters)  # groups need a list of codes that everybody knows
+    coded = next((one.name for one in variables if one.codes or one.hierarchy is not None), None)
+    by = "" if coded is None else f" GROUP BY {coded if coded.isidentifier() else _quoted(coded)}"
+    return DraftedPlan(target, schema, secret, f"reticent ask {target} 'SELECT COUNT(*) FROM data{by}' --user me")
+
+
+def _quoted(name: str) -> str:
+    """A name as queries write it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _target(data: Path, output: Path | None, *, force: bool, kind: str = "plan") -> Path:
+    target = output or data.with_name(f"{data.stem}.{kind}.toml")
     if target.parent.resolve() != data.parent.resolve():
         raise ParameterError(f"{target.name}: a plan names files beside it; give a place in the folder of {data.name}.")
     if target.exists() and not force:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that explores: read candidates from a TOML file, measure them, write table, report and the chosen plan."""
 
 import csv
@@ -77,12 +78,15 @@ def table_text(rows: Sequence[Mapping[str, Any]]) -> str:
 def _write(spec: ExploreSpec, found: Exploration) -> None:
     from reticent.io.atomic import write_text
     from reticent.report.explore_report import explore_report
+    from reticent.report.page import form_of
 
     output = spec.output
     if output.table:
         write_text(spec.find(output.table), table_text(found.rows()))
     if output.report:
-        write_text(spec.find(output.report), explore_report(found.rows(), fresh=_fresh_row(found), holds=found.holds))
+        form = form_of(output.report)
+        page = explore_report(found.rows(), fresh=_fresh_row(found), holds=found.holds, form=form)
+        write_text(spec.find(output.report), page)
     if output.plan and found.holds:
         plan = chosen_plan(spec, found)
         # A plan elsewhere still finds its data: paths are written as seen from the plan's own folder.

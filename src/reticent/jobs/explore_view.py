@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explorations as pages show them, in plain data: the whole lattice of levels, and candidates on a map with their steps."""
 
 from collections.abc import Mapping

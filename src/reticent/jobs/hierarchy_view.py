@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hierarchies as pages show them: each variable's tree in plain data, and a new one checked against the codes. Confidential."""
 
 from collections.abc import Collection, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs on JJ files (or on the problems that they hold): suppress, round, adjust, audit, certify."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs on a ledger itself: what it holds, whether it is intact, import, revocation, copies."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that explains: why a release is refused, or what a ledger says of one that is recorded."""
 
 from collections.abc import Mapping

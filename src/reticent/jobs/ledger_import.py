@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that imports: what a plan published before its ledger existed, judged as known and recorded."""
 
 import json

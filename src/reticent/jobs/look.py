@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that looks at described data: how each column looks in counts, values only where they are asked for."""
 
 from collections.abc import Mapping

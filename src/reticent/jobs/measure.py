@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The jobs that measure the risk of a file as it is: read, measure."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a door needs to ask for options: the registries of methods and rules, and checks field by field.
 
 A form, like a plan, is made of the fields of a dataclass of parameters; what is wrong with one field is the same sentence.

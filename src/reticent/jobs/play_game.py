@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that analyses a game, or simulates peer-to-peer search: read, analyse, write."""
 
 import json
@@ -6,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reticent.base.doors import door
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.coprivacy.files import GameFile, SearchFile, game_file, search_file
@@ -16,6 +18,7 @@ from reticent.data.plan import read_toml, without_version
 from reticent.io.atomic import write_text
 from reticent.io.places import check_places
 from reticent.report.game_report import game_report, search_report
+from reticent.report.page import form_of
 
 __all__ = ["GameOutput", "GameResult", "analyse_game", "run_game", "simulate_search"]
 
@@ -44,17 +47,19 @@ def simulate_search(given: SearchFile, *, progress: Progress = silent) -> tuple[
     )
 
 
+@door
 def run_game(path: Path, *, progress: Progress = silent) -> GameResult | tuple[SearchResult, ...]:
     """Run a game file and write what its [output] names."""
     table = without_version(read_toml(path), owner=path.name)
     output = _output(table, path.name)
+    form = form_of(output.report or "")
     check_places((path.parent / name for name in (output.report, output.summary) if name), [path])
     if "search" in table:
         found = simulate_search(search_file(table, owner=path.name), progress=progress)
-        _write(path.parent, output, search_report(found), [vars(item) for item in found])
+        _write(path.parent, output, search_report(found, form=form), [vars(item) for item in found])
         return found
     result = analyse_game(game_file(table, owner=path.name), progress=progress)
-    _write(path.parent, output, game_report(result), result.summary())
+    _write(path.parent, output, game_report(result, form=form), result.summary())
     return result
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A project of the workbench: data with a schema, plans beside them, a secret; made from a data file, or opened from a plan."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that protects a microdata file: fetch, mask, attack, judge, compare, write.
 
 Nothing is written before the whole plan has run, every promise has been checked by code that did not make it, and every
@@ -16,18 +17,23 @@ from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.plan import Plan
 from reticent.data.verdict import FileVerdict
+from reticent.io.formats import FORMATS
 from reticent.io.places import check_places, inputs_of
 from reticent.io.plan import PlanFile, load_plan
 from reticent.io.read import Loaded, load_source
-from reticent.io.write import write_contents, write_masked, writer_for
+from reticent.io.write import Marks, write_contents, write_masked
+from reticent.jobs.protect_large import LargeResult, run_large_plan
+from reticent.jobs.provenance import provenance_of
 from reticent.microdata.along import Along, along_steps
 from reticent.microdata.mask import METHODS
 from reticent.microdata.protect import FileWishes, protect_data
 from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.report.file_report import confidential_report, public_report
+from reticent.report.page import form_of
 
 __all__ = [
     "FileResult", "FileVerdict", "judge_plan", "preview_plan", "protect_file", "protect_plan", "read_file_plan", "run_file_plan",
+    "run_here",
     "run_plan", "write_outputs", "written_names",
 ]  # fmt: skip
 
@@ -54,6 +60,13 @@ def read_file_plan(path: Path) -> PlanFile:
     file = load_plan(path, METHODS)
     _check_outputs(file.plan, path)
     return file
+
+
+def run_here(file: PlanFile, *, progress: Progress = silent) -> FileResult | LargeResult:
+    """Run a plan where it asks for: in memory, or in the engine that it names."""
+    if file.plan.data.engine is not None:
+        return run_large_plan(file.plan, notes=file.notes, progress=progress)
+    return run_plan(file, progress=progress).result
 
 
 def run_plan(file: PlanFile, *, progress: Progress = silent) -> ProtectedFile:
@@ -110,14 +123,19 @@ def write_outputs(plan: Plan, run: ProtectedFile) -> None:
     output = plan.output
     texts: dict[Path, str] = {}
     if output.public_report:
-        texts[plan.find(output.public_report)] = public_report(run.result.file)
+        form = form_of(output.public_report)
+        texts[plan.find(output.public_report)] = public_report(run.result.file, date=output.date or "", form=form)
     if output.report:
-        texts[plan.find(output.report)] = confidential_report(run, secret=run.result.secret_hex)
+        drawn = run.result.secret_hex
+        origin = provenance_of(plan, seconds=run.seconds, drawn=drawn)
+        page = confidential_report(run, secret=drawn, origin=origin, form=form_of(output.report))
+        texts[plan.find(output.report)] = page
     if output.summary:
         texts[plan.find(output.summary)] = json.dumps(run.result.summary(), indent=2) + "\n"
     if output.path:
         schema = plan.find(output.schema) if output.schema else None
-        write_masked(run.result.file, plan.find(output.path), schema=schema, also=texts)
+        marks = Marks(output.separator, output.decimal)
+        write_masked(run.result.file, plan.find(output.path), schema=schema, also=texts, marks=marks)
     else:
         write_contents(texts)
 
@@ -130,7 +148,7 @@ def _check_outputs(plan: Plan, path: Path) -> None:
         raise PlanError("[output] names no file; give at least path, report or summary.")
     _check_record(plan)
     if output.path:
-        writer_for(output.path)
+        Marks(output.separator, output.decimal).writer(FORMATS.of_target(Path(output.path)))
     check_places([plan.find(name) for name in names if name], [path, *inputs_of(plan, plan.folder)])
 
 

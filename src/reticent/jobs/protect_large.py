@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that protects a file in an engine, and writes it as parts; nothing is written unless the verdict lets it go."""
 
 import json
@@ -29,6 +30,9 @@ NOT_IN_AN_ENGINE = {
     "schema": "parts hold their schema themselves; drop it",
     "keep_order": "an engine has no order of records; drop it",
     "keep_household_ids": "households are not protected in an engine; drop it",
+    "separator": "parts are Parquet; drop it",
+    "decimal": "parts are Parquet; drop it",
+    "date": "it is shown in reports, which show records in memory; drop it",
 }
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that protects a query log: read log and taxonomy, protect, write the log and its reports."""
 
 import json
@@ -15,6 +16,7 @@ from reticent.io.query_log import check_query_log_path, read_query_log, write_qu
 from reticent.io.taxonomy import read_taxonomy
 from reticent.querylogs.protect import LogOptions, LogResult, protect_log
 from reticent.querylogs.scrub import Scrubber
+from reticent.report.page import form_of
 from reticent.report.querylog_report import querylog_report
 
 SECTIONS = ("data", "taxonomy", "scrub", "protect", "output")
@@ -108,7 +110,7 @@ def run_log_plan(plan: LogPlan, *, progress: Progress = silent) -> tuple[LogResu
     )  # fmt: skip
     note = secret_note(secret)
     if plan.output.report:
-        write_text(plan.folder / plan.output.report, querylog_report(found, note))
+        write_text(plan.folder / plan.output.report, querylog_report(found, note, form=form_of(plan.output.report)))
     if plan.output.summary:
         kept = {"secret": secret.to_hex()} if plan.data.secret is None else {}
         plain = {**found.summary(), "streams": STREAM_VERSION, **({"note": note} if note else {}), **kept}

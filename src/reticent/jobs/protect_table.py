@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that protects tables, of a plan or of Python objects. Nothing exposed leaves unasked."""
 
 from collections.abc import Sequence

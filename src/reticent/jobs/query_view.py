@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Databases as pages show them: what each mode promises, and trial queries on a copy that no ledger remembers."""
 
 import tempfile

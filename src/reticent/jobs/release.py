@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job that releases: judge a file or tables with everything released before, record them, then write them."""
 
 from collections.abc import Callable

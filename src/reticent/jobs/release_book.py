@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ledger that a release belongs to: where it is, what signs it, and what was answered from it."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is about to be released: records, recipe and results, as a ledger takes them."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A release as pages show it before it leaves: the verdict, what proves it, what the public reports will say. Plain data."""
 
 import json

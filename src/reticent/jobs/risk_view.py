@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The risk of a file as pages show it, in plain data: combinations, histogram, keys, households, models, codes. Confidential."""
 
 from collections import Counter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A starter project: small generated data, their schemas, a plan for a file and a plan for a table, ready to edit."""
 
 import secrets

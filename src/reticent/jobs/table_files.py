@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a table plan writes: names of files, texts of tables, reports and summaries, and checks before the work starts."""
 
 import json
@@ -10,6 +11,7 @@ from reticent.data.table_plan import TablePlan, named_after
 from reticent.io.places import check_places, inputs_of
 from reticent.io.table_format import TableContent
 from reticent.io.table_formats import table_content, table_format
+from reticent.jobs.provenance import provenance_of
 from reticent.tables.derived import ratio_table, share_table
 from reticent.tables.release import mean_table
 from reticent.tables.result import ProtectedTable
@@ -77,6 +79,7 @@ def result_contents(plans: Sequence[TablePlan], results: Sequence[ProtectedTable
 
 def _contents(plan: TablePlan, result: ProtectedTable) -> dict[Path, TableContent]:
     """The publishable tables and the reports that the plan names, by their places; linked tables get a number each."""
+    from reticent.report.page import form_of
     from reticent.report.table_report import confidential_table_report, public_table_report
 
     output, released = plan.output, result.published
@@ -86,9 +89,13 @@ def _contents(plan: TablePlan, result: ProtectedTable) -> dict[Path, TableConten
             place = plan.find(_numbered(output.path, number, len(released)))
             contents[place] = table_content(table, place)
         if output.public_report:
-            contents[plan.find(_numbered(output.public_report, number, len(released)))] = public_table_report(table)
+            place = plan.find(_numbered(output.public_report, number, len(released)))
+            contents[place] = public_table_report(table, date=output.date or "", form=form_of(place))
     if output.report:
-        contents[plan.find(output.report)] = confidential_table_report(result)
+        origin = provenance_of(plan, seconds=result.seconds)
+        contents[plan.find(output.report)] = confidential_table_report(
+            result, origin=origin, form=form_of(output.report)
+        )
     if output.summary:
         contents[plan.find(output.summary)] = json.dumps(result.summary(), indent=2) + "\n"
     return contents

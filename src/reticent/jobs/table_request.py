@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The request that a table plan describes: everything it names is read and checked before any work."""
 
 from dataclasses import replace
@@ -51,6 +52,7 @@ def request_from_plan(plan: TablePlan) -> TableRequest:
         apart=True,
         hide_empty=protect.hide_empty,
         time_limit=protect.time_limit,
+        search_steps=protect.search_steps,
         secret=secret,
         test_secret=plan.data.test_secret,
         releases=tuple(read_published_table(plan.find(name)) for name in plan.attack.releases),

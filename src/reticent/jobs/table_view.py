@@ -1,4 +1,5 @@
-"""Tables as pages draw them, in plain data: dimensions as trees, cells with status and levels, one cell in full. Confidential."""
+# SPDX-License-Identifier: Apache-2.0
+"""Tables as pages draw them (`tables/grid.py`): judged by a plan, protected, tried with other rules and methods. Confidential."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,22 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from reticent.base.arrays import Mask
-from reticent.base.errors import DataError, ParameterError, ReticentError
-from reticent.base.plain import finite
+from reticent.base.errors import ParameterError, ReticentError
 from reticent.base.progress import Progress, silent
-from reticent.data.cells import CellStatus
-from reticent.data.table import Dimension, Table
+from reticent.data.table import Table
 from reticent.data.table_plan import TablePlan, read_table_plan
 from reticent.io.argus_hst import read_hst
 from reticent.io.atomic import write_text
 from reticent.jobs.table_request import request_from_plan
+from reticent.tables.grid import Grid, broken, cell_facts, grid_of, largest_shares
 from reticent.tables.methods import TABLE_METHODS
 from reticent.tables.perturb.secrets import secret_for
 from reticent.tables.responses import JudgedRequest, judged_responses
-from reticent.tables.result import STATUS_NAMES, ProtectedTable
-from reticent.tables.rules import Rule, RuleCells, rule_from_plan
-from reticent.tables.run import run_request
+from reticent.tables.result import ProtectedTable
+from reticent.tables.rules import Rule, rule_from_plan
+from reticent.tables.run import run_and_count, run_request
 
 __all__ = [
     "Grid", "Judged", "cell_facts", "compare_methods", "judge_plan", "judged_cell", "judged_grids", "protected_grids",
@@ -30,29 +29,14 @@ __all__ = [
 ]  # fmt: skip
 
 ACTIONS = {"safe": "S", "unsafe": "U", "frozen": "P", "hidden": "M"}
-N_LARGEST = 3
 
 
-@dataclass(frozen=True)
-class Grid:
-    """One table: the trees of its dimensions and its cells, side by side. `system` has the number of each cell among all."""
+def run_plan(path: Path, *, progress: Progress = silent) -> tuple[tuple[ProtectedTable, ...], int | None]:
+    """Make, judge, protect and attack the tables of a plan; nothing is written or refused.
 
-    response: str
-    dimensions: tuple[dict[str, Any], ...]
-    codes: list[list[int]]
-    values: list[float]
-    counts: list[int]
-    status: list[str]
-    system: list[int]
-    rules: tuple[int, ...]
-    """How many cells each rule of the plan calls unsafe, in its order."""
-    n_possible: int
-    decimals: int
-
-
-def run_plan(path: Path, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:
-    """Make, judge, protect and attack the tables of a plan; nothing is written or refused."""
-    return run_request(request_from_plan(read_table_plan(path)), progress=progress)
+    With them the `search_steps` that stand for a run in which seconds may have decided, None where they did not.
+    """
+    return run_and_count(request_from_plan(read_table_plan(path)), progress=progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +66,7 @@ def judge_plan(path: Path, *, progress: Progress = silent) -> Judged:
 
 def judged_grids(judged: Judged) -> list[Grid]:
     """The tables of a plan, judged by its rules and not protected."""
-    return [_grid(judged.plan, *part) for part in judged.parts()]
+    return [grid_of(*part, _rules(judged.plan)) for part in judged.parts()]
 
 
 def judged_cell(judged: Judged, number: int, cell: int) -> dict[str, Any]:
@@ -95,14 +79,14 @@ def judged_cell(judged: Judged, number: int, cell: int) -> dict[str, Any]:
     if not 0 <= cell < one.system.parts[at].n_cells:
         raise ParameterError("table: there is no such cell; choose one in the table.")
     reason = one.knowledge.verdict.reason_of(int(one.system.members[at][cell]))
-    return {"rule": reason, "shares": _shares(one.system.parts[at], cell)}
+    return {"rule": reason, "shares": largest_shares(one.system.parts[at], cell)}
 
 
 def try_rules(judged: Judged, rules: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What rules would do to each table: how many cells each of them, and all together, call unsafe."""
-    found = []
+    found, chosen = [], [rule_from_plan(one, owner=f"rule {n}") for n, one in enumerate(rules, 1)]
     for table, _, _ in judged.parts():
-        hits = [_broken(rule_from_plan(one, owner=f"rule {n}"), table) for n, one in enumerate(rules, 1)]
+        hits = [broken(rule, table) for rule in chosen]
         together = np.zeros(table.n_cells, dtype=bool)
         for hit in hits:
             together |= False if hit is None else hit
@@ -113,88 +97,17 @@ def try_rules(judged: Judged, rules: Sequence[Mapping[str, Any]]) -> list[dict[s
 
 def protected_grids(path: Path, results: Sequence[ProtectedTable]) -> list[Grid]:
     """The tables of protected results."""
-    plan = read_table_plan(path)
+    rules = _rules(read_table_plan(path))
     return [
-        _grid(plan, part, result.status[members], members.tolist())
+        grid_of(part, result.status[members], members.tolist(), rules)
         for result in results
         for part, members in zip(result.system.parts, result.system.members, strict=True)
     ]
 
 
-def _grid(plan: TablePlan, table: Table, status: Any, members: list[int]) -> Grid:
-    return Grid(
-        table.response or "count",
-        tuple(_dimension(one) for one in table.dimensions),
-        table.codes.tolist(),
-        table.values.tolist(),
-        table.respondents.counts.tolist(),
-        [STATUS_NAMES[CellStatus(int(one))] for one in status],
-        members,
-        _unsafe_by_rule(plan, table),
-        table.n_possible,
-        table.decimals,
-    )
-
-
-def _dimension(one: Dimension) -> dict[str, Any]:
-    parents = np.full(len(one), -1)
-    for tree in reversed(one.trees):
-        parents[tree >= 0] = tree[tree >= 0]
-    return {
-        "name": one.name, "codes": list(one.codes), "labels": [one.label(node) for node in range(len(one))],
-        "parents": parents.tolist(), "levels": one.levels.tolist(),
-    }  # fmt: skip
-
-
-def _unsafe_by_rule(plan: TablePlan, table: Table) -> tuple[int, ...]:
-    """Each rule by itself: a cell may break several. −1: the rule cannot judge this table (counts have no contributions)."""
+def _rules(plan: TablePlan) -> list[Rule]:
     given = [options for section in plan.tables for options in section.rules]
-    hits = [_broken(rule_from_plan(one, owner=f"[table]: rule {n}"), table) for n, one in enumerate(given, 1)]
-    return tuple(-1 if hit is None else int(hit.sum()) for hit in hits)
-
-
-def _broken(rule: Rule, table: Table) -> Mask | None:
-    """Which cells break a rule; None where it cannot judge the table."""
-    try:
-        hit = rule.unsafe(RuleCells.of(table, rule.unit)) & ~table.listed_empty
-    except DataError:
-        return None
-    return hit & ~table.has_missing if table.missing_safe else hit
-
-
-def _shares(table: Table, cell: int) -> list[float]:
-    """The largest contributions to a cell, as shares of it."""
-    name = table.judged_variable
-    measure = table.respondents.measures.get(name) if name is not None else None
-    if measure is None or not measure.top.shape[1] or not measure.magnitudes[cell] > 0:
-        return []
-    weights = np.ones(measure.top.shape[1]) if measure.top_weights is None else measure.top_weights[cell]
-    shares: list[float] = (measure.top[cell] * weights / measure.magnitudes[cell])[:N_LARGEST].tolist()
-    return [share for share in shares if share > 0]
-
-
-def cell_facts(result: ProtectedTable, cell: int) -> dict[str, Any]:
-    """One cell of a result in full: status, rule, respondents, shares of the largest contributions, intervals, why hidden."""
-    table = result.table
-    if not 0 <= cell < table.n_cells:
-        raise ParameterError("table: there is no such cell; choose one in the table.")
-    hidden = bool(result.outcome.hidden[cell])
-    return {
-        "name": table.name_of(cell), "codes": list(table.cell_codes(cell)), "value": float(table.values[cell]),
-        "respondents": int(table.respondents.counts[cell]), "shares": _shares(table, cell),
-        "status": STATUS_NAMES[CellStatus(int(result.status[cell]))], "rule": result.verdict.reason_of(cell),
-        "exposed": cell in result.exposed, "hidden": hidden, **_interval(result, cell),
-        "why": result.why(*table.cell_codes(cell)).split("\n") if hidden else [],
-    }  # fmt: skip
-
-
-def _interval(result: ProtectedTable, cell: int) -> dict[str, Any]:
-    at = np.flatnonzero(result.audit.cells == cell)
-    if not len(at):
-        return {"interval": None}
-    found, place = result.audit, int(at[0])
-    ends = (found.low, found.high, found.required_low, found.required_high)
-    return {"interval": [finite(end[place]) for end in ends]}
+    return [rule_from_plan(one, owner=f"[table]: rule {n}") for n, one in enumerate(given, 1)]
 
 
 def compare_methods(path: Path, methods: Sequence[str], *, progress: Progress = silent) -> list[dict[str, Any]]:

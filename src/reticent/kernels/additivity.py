@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole numbers for the inner cells of a table so that all sums come near to given values: descent by single and double steps."""
 
 from typing import NamedTuple

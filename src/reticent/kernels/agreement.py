@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Agreement patterns of all pairs of two files, counted without looking at any pair.
 
 Codes are shared by the two files, −1 = missing, which agrees with nothing. A pattern is a bit mask: bit j is set when

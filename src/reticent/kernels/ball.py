@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations around a cell, step by step over chosen cells."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A proven lower bound of the cost of any k-partition, by Lagrangian relaxation of "who is with me, I am with".
 
 With y(i, j) = 1/s for members of a group of s, the cost is ½ Σ y(i, j) d²(i, j). If every record may choose its own s and

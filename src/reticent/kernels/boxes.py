@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linkage by the largest change: whether any other record lies as near as the own one in every coordinate.
 
 The distance of two records is their largest difference in any coordinate; codes that differ rule a pair out. A missing value

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random draws keyed by record: Philox4x32-10, so that a draw depends on secret, record id and draw number only.
 
 Order of records, chunks and threads never matter. The generator is that of Salmon, Moraes, Dror and Shaw (2011),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arithmetic modulo the prime 2^61 − 1 for row spaces of integer matrices whose rows are sums of bit masks.
 
 A row is a list of terms, each a coefficient (already reduced) times a 0/1 vector over the columns, stored as 64-bit

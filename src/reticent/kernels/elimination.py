@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sparse elimination modulo a prime: random vectors of the kernel of a relation system."""
 
 import heapq

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spans of published cells modulo a prime: a tableau over a basis of them, and greedy completion of a part of it.
 
 Row i of the tableau has the coordinates of cell i over the basis; a slot is one basis vector, published or still

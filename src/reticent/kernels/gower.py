@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distances and centres of mixed records: numbers, ordered codes and unordered codes, with missing values."""
 
 import numpy as np

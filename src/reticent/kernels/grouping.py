@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which records share a combination of codes, and how many they are: the counting core.
 
 Codes are small integers per variable, −1 = missing (here a category of its own; the other readings of a missing value

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of local suppression: the cheapest set of variables that hits every minimal unique of a record."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which households are nearer to a household than its own: members are paired one to one at least total distance.
 
 Distances of two members are those of `nearest`: squared differences of numbers, 0 or the weight in `nominal` for codes; a

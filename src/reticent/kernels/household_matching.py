@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which published households can be a given one: every member's true keys fit a different published member.
 
 Members are compared by codes through tables of what is shown for each true value, and by moved numbers within the own

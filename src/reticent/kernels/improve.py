@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Annealing of a partition: records shift and swap between neighbouring groups, groups dissolve and new ones form.
 
 The cost is the within-groups sum of squares; every change is priced in O(d) from the groups' running sums. All sizes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What sums say about their parts: intervals of whole numbers narrowed over all relations until nothing moves."""
 
 from typing import NamedTuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expected 1/F of a cell given its sample count: negative binomial and Poisson, without cancellation anywhere.
 
 Both integrals obey a two-term recurrence; each is run in the direction in which rounding errors shrink.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rolling up a table of distinct rows: some columns get coarser codes, and rows that become equal are merged."""
 
 from typing import NamedTuple

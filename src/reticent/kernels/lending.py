@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels for the person-to-file attacker: blank records so that every true record fits k published ones.
 
 Blanking the variables N in a record makes it fit all true records that agree with it outside N (its cluster), but does

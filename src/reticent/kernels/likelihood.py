@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linkage by likelihood: whether any other record explains a record as well as its own does.
 
 Codes cost minus the logarithm of P(shown | true) / P(shown), taken from three tables per variable; numbers cost half of their

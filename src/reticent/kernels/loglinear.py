@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums over all cells of a fitted log-linear model, empty ones included, without storing them.
 
 A cell's log mean is the sum of one entry from each block table. Cells are walked with the last variable innermost, so

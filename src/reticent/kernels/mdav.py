@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distance-driven partitions into groups of k to 2k − 1 records: MDAV, V-MDAV and CBFS on standardised numbers.
 
 All three look for the record farthest from a centre and build a group around it; time grows like n²·d/k, memory like

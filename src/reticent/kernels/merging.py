@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cells that can only move together: relations of one or two moving cells, applied again and again."""
 
 import numpy as np

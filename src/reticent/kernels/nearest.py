@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nearest records without all pairs: a tree of boxes over records with numeric, ordinal and nominal coordinates.
 
 The squared distance of a record x and a query q is a sum over coordinates: (x−q)² for numeric and ordinal ones; for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Posterior probabilities of the parts of one sum, exactly: all ways in which independent parts add up to their total."""
 
 import numpy as np

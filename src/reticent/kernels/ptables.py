@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looking changes up in a perturbation table, for many cells."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Similarity of users by shared categories, and greedy clusters of the most similar ones."""
 
 import numpy as np

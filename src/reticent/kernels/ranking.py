@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stable order and ranks of many floats by radix sort: the first cost of every rank-based method."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact re-partition of a few neighbouring groups: all their records are freed and put together again at least cost.
 
 The within sum of squares of a set is (sum of its squared pair distances) / size, so a table over all subsets of a pool

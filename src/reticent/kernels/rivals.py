@@ -1,9 +1,20 @@
-"""Who else fits: records of a block that lie at least as near to a target as its own record does."""
+# SPDX-License-Identifier: Apache-2.0
+"""Who else fits: records of a block that lie at least as near to a target as its own record does.
+
+Targets nearer than one differing code to their own record have rivals only among records with fitting codes: these are
+found by hashes (`matching_rows`). All others are compared record by record (`find_rivals`).
+"""
 
 import numpy as np
 from numba import njit
 
-from reticent.base.arrays import Floats, Mask, Narrow, Words
+from reticent.base.arrays import Floats, Ints, Mask, Narrow, Words
+from reticent.kernels.wildcards import wild_sets
+
+CHUNK = 4_096
+"""Records that stay in a processor cache while all targets are compared with them."""
+MOST_CODES = 62
+"""Variables up to which a set of them is one word."""
 
 
 @njit(cache=True, nogil=True)
@@ -47,18 +58,110 @@ def find_rivals(
     block_ids: Words,
     exact: Mask,
     blank_fits: bool,
+    which: Ints,
     rival: Mask,
 ) -> None:
-    """Mark targets that another record of the block is as near to as their own. O(targets without a rival × block)."""
-    for s in range(asked.shape[0]):
-        if rival[s]:
-            continue
-        for i in range(codes.shape[0]):
-            if block_ids[i] == ids[s]:
+    """Mark those of the targets `which` that another record of the block is as near to as their own.
+
+    O(targets without a rival × block).
+    """
+    for start in range(0, codes.shape[0], CHUNK):
+        stop = min(start + CHUNK, codes.shape[0])
+        for s in which:
+            if rival[s]:
                 continue
-            if _distance(codes[i], asked[s], numbers[i], wanted[s], exact, own[s], blank_fits) <= own[s]:
-                rival[s] = True
-                break
+            for i in range(start, stop):
+                if block_ids[i] == ids[s]:
+                    continue
+                if _distance(codes[i], asked[s], numbers[i], wanted[s], exact, own[s], blank_fits) <= own[s]:
+                    rival[s] = True
+                    break
+
+
+@njit(cache=True, nogil=True)
+def check_pairs(
+    targets: Ints,
+    rows: Ints,
+    asked: Narrow,
+    wanted: Floats,
+    own: Floats,
+    ids: Words,
+    codes: Narrow,
+    numbers: Floats,
+    block_ids: Words,
+    exact: Mask,
+    blank_fits: bool,
+    rival: Mask,
+) -> None:
+    """Mark targets that have a rival among their pairs with rows of the block. O(pairs)."""
+    for at in range(targets.size):
+        s, i = targets[at], rows[at]
+        if rival[s] or block_ids[i] == ids[s]:
+            continue
+        if _distance(codes[i], asked[s], numbers[i], wanted[s], exact, own[s], blank_fits) <= own[s]:
+            rival[s] = True
+
+
+@njit(cache=True, nogil=True)
+def _hashes(codes: Narrow, rows: Ints, wild: int, out: Words) -> None:
+    """A hash of the codes of some rows, but for the wild ones. O(rows · variables)."""
+    for at in range(rows.size):
+        found = np.uint64(0x9E3779B97F4A7C15)
+        for v in range(codes.shape[1]):
+            if not (wild >> v) & 1:
+                found = (found ^ np.uint64(codes[rows[at], v] + 2)) * np.uint64(0xFF51AFD7ED558CCD)
+                found ^= found >> np.uint64(32)
+        out[at] = found
+
+
+@njit(cache=True, nogil=True)
+def _equal_pairs(asked: Words, there: Words) -> tuple[Ints, Ints]:
+    """All pairs of equal hashes: places in both. O(targets + rows + pairs) expected."""
+    size = 4
+    while size < 4 * asked.size:
+        size *= 2
+    mask = np.uint64(size - 1)
+    head, after = np.full(size, -1, np.int32), np.full(asked.size, -1, np.int32)
+    for s in range(asked.size):
+        slot = asked[s] & mask
+        after[s] = head[slot]
+        head[slot] = s
+    n = 0
+    for i in range(there.size):
+        s = head[there[i] & mask]
+        while s >= 0:
+            n += asked[s] == there[i]
+            s = after[s]
+    first, second = np.empty(n, np.int64), np.empty(n, np.int64)
+    n = 0
+    for i in range(there.size):
+        s = head[there[i] & mask]
+        while s >= 0:
+            if asked[s] == there[i]:
+                first[n], second[n] = s, i
+                n += 1
+            s = after[s]
+    return first, second
+
+
+def matching_rows(asked: Narrow, which: Ints, codes: Narrow, blank_fits: bool) -> tuple[Ints, Ints]:
+    """Pairs of one of the targets `which` and a row whose codes fit; blanks fit as in the distance. Some others may be there."""
+    rows = np.arange(len(codes))
+    wild_side, members = (codes, rows) if blank_fits else (asked, which)
+    sets = np.empty(len(wild_side), np.int64)
+    wild_sets(wild_side, sets)
+    found = []
+    for wild in np.unique(sets[members]).tolist():
+        own = members[sets[members] == wild]
+        targets, there = (which, own) if blank_fits else (own, rows)
+        first, second = np.empty(targets.size, np.uint64), np.empty(there.size, np.uint64)
+        _hashes(asked, targets, wild, first)
+        _hashes(codes, there, wild, second)
+        s, i = _equal_pairs(first, second)
+        found.append((targets[s], there[i]))
+    if not found:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    return np.concatenate([one for one, _ in found]), np.concatenate([other for _, other in found])
 
 
 @njit(cache=True, nogil=True)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every cell's places in the table along one dimension: the node itself and all nodes above it."""
 
 from typing import Any

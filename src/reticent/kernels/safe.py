@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts without 1 and 2 (SAFE): exchanges between patterns that keep controlled cells near their true counts.
 
 State: `y`, the new count of each pattern, 0 or at least 3; `deviation`, for each controlled cell Σ (y − x) over its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Partition refinement: the cells of one key combination from the cells of a shorter one.
 
 A partition of the active patterns is `order` (patterns, cell after cell) and `starts` (where each cell begins, and

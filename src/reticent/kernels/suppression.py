@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of local suppression: covering by clusters when missing values match anything.
 
 Covering. Violating patterns (too few records agree) have a demand each: how many more companions their records need.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who exchanges values with whom: partners within a rank window, pairs that differ, donors in other areas."""
 
 import numpy as np

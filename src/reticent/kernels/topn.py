@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums and largest contributions of every cell, in one pass over records or over finer cells.
 
 `top` lists hold |contribution| in falling order; the unit number −1 marks a free place. Ties keep the first comer, so

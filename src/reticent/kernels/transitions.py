@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Moving records between categories: independent draws, and unbiased controlled rounding of expected flows."""
 
 import numpy as np
@@ -38,17 +39,22 @@ def _fraction(value: float) -> bool:
 
 
 @njit(cache=True)
-def _neighbour(flows: Floats, node: int, previous: int) -> int:
-    """Another node joined to this one by a fractional flow, −1 if none; rows are 0…m−1, columns m…m+k−1."""
+def _neighbour(flows: Floats, node: int, previous: int, first: float) -> int:
+    """Another node joined to this one by a fractional flow, −1 if none; rows are 0…m−1, columns m…m+k−1.
+
+    The search begins at the share `first` of the nodes and goes round.
+    """
     m, k = flows.shape
     if node < m:
-        for column in range(k):
+        for at in range(k):
+            column = (at + int(first * k)) % k
             if column + m != previous and _fraction(flows[node, column]):
                 return int(column + m)
     else:
-        for row in range(m):
+        for at in range(m):
+            row = (at + int(first * m)) % m
             if row != previous and _fraction(flows[row, node - m]):
-                return row
+                return int(row)
     return -1
 
 
@@ -73,24 +79,27 @@ def _shift_cycle(flows: Floats, cycle: Ints, uniform: float) -> None:
 
 
 @njit(cache=True)
-def round_flows(flows: Floats, word0: np.uint64, word1: np.uint64) -> Ints:
+def round_flows(flows: Floats, word0: np.uint64, word1: np.uint64, wander: bool = False) -> Ints:
     """Round a matrix with whole row and column sums to whole numbers with the same sums, without bias (Cox 1987).
 
     Each entry becomes one of its two neighbours and its expectation is the entry itself. Fractional entries form cycles
     (rows and columns in turn); each step makes at least one entry whole. Usually O(L³) for L categories.
+    With `wander` cycles are drawn too, so that every matrix of neighbours with these sums is possible: one that is none of
+    them differs from the flows by cycles along which each entry goes its way, and any cycle may be the next.
     """
     m, k = flows.shape
     path = np.empty(m + k + 1, dtype=np.int64)
     where = np.full(m + k, -1, dtype=np.int64)
     step = 0
     for start in range(m):
-        while _neighbour(flows, start, -1) >= 0:
+        while _neighbour(flows, start, -1, 0.0) >= 0:
             length = 1
             path[0] = start
             where[start] = 0
             while True:
                 previous = path[length - 2] if length > 1 else -1
-                node = _neighbour(flows, path[length - 1], previous)
+                first = record_uniform(word0, word1, np.uint64(step), np.uint64(length)) if wander else 0.0
+                node = _neighbour(flows, path[length - 1], previous, first)
                 if node < 0:
                     # Only rounding errors leave a row or column with a single fraction: make it whole.
                     a, b = path[length - 1], previous

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Minimal rare sets: for every pattern, the smallest sets of variables on which too few records agree with it.
 
 A set R of variables is rare for a pattern when the number f_R of records that agree with it on R is below a limit; it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Microaggregation of one variable: the exact optimum by shortest path, and a genetic search over bit strings.
 
 Both take values in ascending order and return the position at which each group starts.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modified Ward grouping: joins at least cost that never unite two groups which are both large enough.
 
 Time grows like n²·d (n³ in bad cases), memory like n·d: distances are computed when needed, no matrix is kept.

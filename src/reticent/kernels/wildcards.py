@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counting compatible records when missing values may stand for anything, without comparing all pairs.
 
 Rows are grouped by which of their values are wild. Two such groups can only be told apart on the variables that are
-wild in neither, so one hash join on those variables serves all their pairs. With M different sets of wild variables
-and n distinct rows the time is O(M · n · q); M is at most 2^q and in practice a few dozen.
+wild in neither, so one join on those variables serves all their pairs: by a table of all numbers where these are few, else
+by a hash table. With M different sets of wild variables and n distinct rows the time is O(M · n · q); M is at most 2^q and
+in practice a few dozen.
 """
 
 from dataclasses import dataclass
@@ -13,7 +15,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Array, Ints, Mask
-from reticent.kernels.grouping import Integers, members_of_groups, radix_keys
+from reticent.kernels.grouping import Integers, group_columns, members_of_groups, radix_keys
+
+DENSE_PER_ROW = 6
+"""Numbers per row up to which sums are kept in a table of all numbers."""
 
 
 @njit(cache=True, nogil=True)
@@ -23,6 +28,15 @@ def _find(table: Array, used: Mask, key: int | np.uint32 | np.uint64, mask: np.u
     while used[slot] and table[slot] != key:
         slot = (slot + np.uint64(1)) & mask
     return slot
+
+
+@njit(cache=True, nogil=True)
+def _dense_sum(keys: Array, values: Array, asked: Array, sums: Array, out: Array) -> None:
+    """out[i] += Σ values[j] over keys[j] == asked[i], by a table of zeros for all numbers. O(n)."""
+    for j in range(keys.size):
+        sums[keys[j]] += values[j]
+    for i in range(asked.size):
+        out[i] += sums[asked[i]]
 
 
 @njit(cache=True, nogil=True)
@@ -51,68 +65,120 @@ def _join_sum(keys: Array, values: Array, asked: Array, out: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _without(keys: Ints, column: Array, place: int, out: Ints) -> None:
-    """Take one digit out of mixed-radix numbers (digit = code + 1, so that a missing value is 0). O(n)."""
+def _without(keys: Ints, place: int, radix: int, out: Ints) -> None:
+    """Take one digit out of mixed-radix numbers. O(n)."""
     for i in range(keys.size):
-        out[i] = keys[i] - np.int64(column[i] + 1) * place
+        out[i] = keys[i] - keys[i] // place % radix * place
+
+
+@njit(cache=True, nogil=True)
+def _numbers(codes: Array, places: Ints, out: Ints) -> None:
+    """Mixed-radix numbers of the rows (digit = code + 1, so that a missing value is 0). O(n · q)."""
+    for i in range(codes.shape[0]):
+        total = np.int64(0)
+        for v in range(codes.shape[1]):
+            total += np.int64(codes[i, v] + 1) * places[v]
+        out[i] = total
+
+
+@njit(cache=True, nogil=True)
+def wild_sets(codes: Array, out: Ints) -> None:
+    """Which values of each row are missing, a bit each. O(n · q)."""
+    for i in range(codes.shape[0]):
+        found = np.int64(0)
+        for v in range(codes.shape[1]):
+            if codes[i, v] < 0:
+                found |= np.int64(1) << v
+        out[i] = found
+
+
+@dataclass(frozen=True, slots=True)
+class _Digits:
+    """How rows become numbers: place value and number of codes of each variable, the last one counting ones."""
+
+    places: NDArray[np.int64]
+    radices: NDArray[np.int64]
+
+    @property
+    def space(self) -> int:
+        """Numbers that can occur are below this."""
+        return int(self.places[0] * self.radices[0])
+
+    @classmethod
+    def of(cls, asking: Integers, answering: Integers) -> "_Digits | None":
+        """Digits that hold every code of both sides, or None where a word would not."""
+        both = [asking] if asking is answering else [asking, answering]
+        radices = [max(int(side[:, v].max(initial=-1)) for side in both) + 2 for v in range(asking.shape[1])]
+        places, space = [], 1
+        for radix in reversed(radices):
+            places.append(space)
+            space *= radix
+            if space > 1 << 62:
+                return None
+        return cls(np.array(places[::-1], dtype=np.int64), np.array(radices, dtype=np.int64)) if places else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Rows with the same wild variables: their columns and, where all digits fit a word, their mixed-radix numbers."""
+    """Rows with the same wild variables: their numbers or, where digits do not fit a word, their codes."""
 
     wild: NDArray[np.bool_]
     rows: NDArray[np.int64]
-    columns: list[Integers]
+    codes: Integers | None
     numbers: NDArray[np.int64] | None
 
-    def keys_without(self, hidden: NDArray[np.int64], places: list[int]) -> NDArray[np.int64]:
+    def keys_without(self, hidden: NDArray[np.int64], digits: _Digits) -> NDArray[np.int64]:
         """Numbers over the variables that are not hidden."""
         assert self.numbers is not None
         keys = self.numbers
         for v in hidden.tolist():
             if not self.wild[v]:
                 smaller = np.empty_like(keys) if keys is self.numbers else keys
-                _without(keys, self.columns[v], places[v], smaller)
+                _without(keys, digits.places[v], digits.radices[v], smaller)
                 keys = smaller
         return keys
 
 
-def _sides(codes: Integers, wild: bool, places: list[int] | None) -> list[_Side]:
-    """Rows by the set of wild variables that they have."""
-    n, q = codes.shape
+def _sides(codes: Integers, wild: bool, digits: _Digits | None) -> list[_Side]:
+    """Rows by the set of wild variables that they have, in the order of these sets."""
+    n = len(codes)
     if n == 0:
         return []
-    masks = codes < 0 if wild else np.zeros((n, q), np.bool_)
-    if wild and q <= 62:
-        packed = masks @ (np.int64(1) << np.arange(q, dtype=np.int64))
-        _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
-    else:
-        _, first, inverse = np.unique(np.packbits(masks, axis=1), axis=0, return_index=True, return_inverse=True)
-    starts, order = members_of_groups(inverse.ravel(), len(first))
+    starts, order, sets = _by_wild_set(codes, wild)
+    numbers = None
+    if digits is not None:
+        numbers = np.empty(n, np.int64)
+        _numbers(codes, digits.places, numbers)
     sides = []
-    for g in range(len(first)):
+    for g, own in enumerate(sets):
         rows = order[starts[g] : starts[g + 1]]
-        part = codes[rows] if len(first) > 1 else codes
-        columns = [np.ascontiguousarray(part[:, v]) for v in range(q)]
-        numbers = None
-        if places is not None:
-            numbers = np.zeros(len(rows), np.int64)
-            for v in range(q):
-                numbers += (columns[v].astype(np.int64) + 1) * places[v]
-        sides.append(_Side(masks[first[g]], rows, columns, numbers))
+        alone = len(sets) == 1
+        if numbers is not None:
+            sides.append(_Side(own, rows, None, numbers if alone else numbers[rows]))
+        else:
+            sides.append(_Side(own, rows, codes if alone else codes[rows], None))
     return sides
 
 
-def _places(asking: Integers, answering: Integers) -> list[int] | None:
-    """Place values of a mixed-radix number that holds every code of both sides, or None when it would not fit."""
-    places, space = [], 1
-    for v in range(asking.shape[1]):
-        places.append(space)
-        space *= max(int(asking[:, v].max(initial=-1)), int(answering[:, v].max(initial=-1))) + 2
-        if space > 1 << 62:
-            return None
-    return places
+def _by_wild_set(codes: Integers, wild: bool) -> tuple[Ints, Ints, list[NDArray[np.bool_]]]:
+    """Where the rows of each set of wild variables begin, these rows one set after the other, and the sets."""
+    n, q = codes.shape
+    if not wild or not (codes < 0).any():
+        return np.array([0, n]), np.arange(n), [np.zeros(q, np.bool_)]
+    if q > 62:
+        masks, inverse = np.unique(np.packbits(codes < 0, axis=1), axis=0, return_inverse=True)
+        starts, order = members_of_groups(inverse.ravel(), len(masks))
+        return starts, order, [row.astype(bool) for row in np.unpackbits(masks, axis=1, count=q)]
+    packed = np.empty(n, np.int64)
+    wild_sets(codes, packed)
+    group, n_groups = group_columns([packed], [1 << q])
+    found = np.empty(n_groups, np.int64)
+    found[group] = packed
+    rank = np.argsort(found)
+    place = np.empty(n_groups, np.int64)
+    place[rank] = np.arange(n_groups)
+    starts, order = members_of_groups(place[group], n_groups)
+    return starts, order, [(found[at] >> np.arange(q)) & 1 > 0 for at in rank]
 
 
 def compatible_sums(
@@ -129,22 +195,41 @@ def compatible_sums(
     that is not wild, −1 is compared like any code. Sums have the type of `values`: int64 counts stay exact.
     """
     out = np.zeros(len(asking), values.dtype)
-    places = _places(asking, answering)
-    there = _sides(answering, answering_wild, places)
-    amounts = [values[side.rows] for side in there]
-    for here in _sides(asking, asking_wild, places):
+    digits = _Digits.of(asking, answering)
+    there = _sides(answering, answering_wild, digits)
+    same = asking is answering and asking_wild == answering_wild
+    for here in there if same else _sides(asking, asking_wild, digits):
         found = np.zeros(len(here.rows), values.dtype)
-        for side, amount in zip(there, amounts, strict=True):
+        for side in there:
             hidden = here.wild | side.wild
+            amount = values if len(there) == 1 else values[side.rows]
             if hidden.all():
                 found += amount.sum()
-            elif places is not None:
+            elif digits is not None:
                 gone = np.flatnonzero(hidden)
-                _join_sum(side.keys_without(gone, places), amount, here.keys_without(gone, places), found)
+                _add_sums(side.keys_without(gone, digits), amount, here.keys_without(gone, digits), found, digits)
             else:
-                known = np.flatnonzero(~hidden)
-                columns = [np.concatenate((side.columns[v], here.columns[v])) for v in known]
-                keys, _ = radix_keys(columns, [int(c.max()) + 1 for c in columns])
-                _join_sum(keys[: len(side.rows)], amount, keys[len(side.rows) :], found)
+                _join_sum(*_hashed_keys(side, here, hidden, amount), found)
         out[here.rows] = found
     return out
+
+
+def _add_sums(
+    keys: NDArray[np.int64], amount: NDArray[Any], asked: NDArray[np.int64], found: NDArray[Any], digits: _Digits
+) -> None:
+    """Join two sides by their numbers."""
+    if digits.space <= DENSE_PER_ROW * (len(keys) + len(asked)):
+        _dense_sum(keys, amount, asked, np.zeros(digits.space, amount.dtype), found)
+    else:
+        _join_sum(keys, amount, asked, found)
+
+
+def _hashed_keys(
+    side: _Side, here: _Side, hidden: NDArray[np.bool_], amount: NDArray[Any]
+) -> tuple[Integers, NDArray[Any], Integers]:
+    """Numbers of both sides over the variables that are hidden in neither, where digits do not fit a word."""
+    assert side.codes is not None
+    assert here.codes is not None
+    columns = [np.concatenate((side.codes[:, v], here.codes[:, v])) for v in np.flatnonzero(~hidden)]
+    keys, _ = radix_keys(columns, [int(c.max()) + 1 for c in columns])
+    return keys[: len(side.rows)], amount, keys[len(side.rows) :]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The anchor: a small file that says how far the ledger had come, so that a ledger cannot silently lose its end.
 
 It is written and synced after an entry is on disk and before the answer leaves. So at every moment the ledger is at or

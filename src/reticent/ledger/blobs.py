@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Large contents of ledger entries, kept beside the ledger by their hash; the entry that names one vouches for it."""
 
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Entries of a ledger and the keyed chain that ties each to all before it.
 
 The hash of an entry is BLAKE2b over the hash before, the entry's number and its bytes, keyed by the data set's secret:

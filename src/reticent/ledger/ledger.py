@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ledger of one data set: verified when opened, written one decision at a time, synced before anything leaves.
 
 Guarantee. When `Turn.append` returns, the entry is on disk and the anchor says so; only then may an answer leave. A

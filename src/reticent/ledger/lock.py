@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A lock file: one process at a time, freed by the operating system after a crash."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A ledger on a PostgreSQL server through SQLAlchemy: append-only by trigger, one writer by advisory lock."""
 
 import threading

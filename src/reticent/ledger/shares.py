@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ledgers lie on disks of this machine: locks and synced writes do not hold on network shares, so these are refused.
 
 Linux says in its mount table what a folder is; on Windows names such as `\\\\server\\share` are known. What neither says (a share

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A snapshot of what a program has worked out from a ledger, so that a long one need not be worked through again.
 
 It is only a short cut: the ledger decides. A snapshot is signed with the data set's secret and says which entry it stands

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where entries lie: the store protocol, and SQLite (write-ahead log, synchronous FULL) as the default.
 
 A store only keeps bytes in order. What they mean and whether they are intact is decided by `chain` and `ledger`.

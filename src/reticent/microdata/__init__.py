@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Risk measures, masking methods and loss measures for microdata files."""

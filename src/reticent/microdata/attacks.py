@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All attacks on a masked file by one who has the true values. Each is reported; the plan says which ones count."""
 
 from collections.abc import Mapping

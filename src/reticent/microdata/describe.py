@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Describe data: guess what each variable is, and say for every guess that it is one, and why."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drafts of a masking plan, from what a file looks like: weakest first, and a job takes the first that withstands its attacks.
 
 What an attacker may know counts: keys, and numbers of any role but weights. Numbers become few values, codes become coarser,
@@ -181,6 +182,41 @@ def table_dimensions(data: Microdata) -> tuple[str, ...]:
         if coded and 1 < len(data.categories(variable.name)) <= most:
             ranked.append((variable.hierarchy is None, at, variable.name))
     return tuple(name for _, _, name in sorted(ranked)[:DIMENSIONS])
+
+
+FILTERS = 4
+CUTPOINTS = 4
+
+
+def query_filters(data: Microdata) -> tuple[tuple[str, ...], dict[str, list[float]]]:
+    """Variables that queries may select by: the keys with the fewest codes, and cutpoints of those that are numbers."""
+    ranked = []
+    for at, variable in enumerate(data.schema.variables):
+        if variable.role is not Role.KEY:
+            continue
+        numeric = variable.kind is Kind.NUMERIC
+        codes = CUTPOINTS + 1 if numeric else len(data.categories(variable.name))
+        if 1 < codes <= TABLE_CODES:
+            ranked.append((codes, at, variable.name, numeric))
+    chosen = sorted(ranked)[:FILTERS]
+    cuts = {name: _cutpoints(data, name) for _, _, name, numeric in chosen if numeric}
+    return tuple(name for _, _, name, _ in chosen if cuts.get(name, [0.0])), {n: c for n, c in cuts.items() if c}
+
+
+def _cutpoints(data: Microdata, name: str) -> list[float]:
+    """Round numbers that cut a variable into about equal parts."""
+    numbers = data.numbers((name,))[:, 0]
+    present = numbers[np.isfinite(numbers)]
+    if not present.size:
+        return []
+    ends = np.quantile(present, np.arange(1, CUTPOINTS + 1) / (CUTPOINTS + 1))
+    return sorted({_plain(float(end)) for end in ends})
+
+
+def query_responses(data: Microdata) -> dict[str, bool]:
+    """Numbers that queries may add up, each with whether it is never below 0."""
+    names = [v.name for v in data.schema.variables if v.kind is Kind.NUMERIC and v.role in (Role.SENSITIVE, Role.OTHER)]
+    return {name: bool(np.nanmin(data.numbers((name,)), initial=0.0) >= 0) for name in names}
 
 
 def table_response(schema: Schema) -> str | None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drafts as the text of a plan, with a reason at each section."""
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from reticent.data.plan import PLAN_VERSION
 from reticent.microdata.draft import Draft
 
 
-def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most: float) -> str:
+def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most: float, separator: str = ",") -> str:
     """A draft as the text of a plan, with a reason at each step."""
     stem = data.stem
     parts = [
@@ -29,6 +30,7 @@ def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most
             {
                 "path": f"{stem}.safe.csv", "schema": f"{stem}.safe.schema.toml", "public_report": f"{stem}.public.html",
                 "report": f"{stem}.confidential.html", "summary": f"{stem}.confidential.json",
+                **({} if separator == "," else {"separator": separator}),
             },
             "path, schema and public_report may leave the house; the confidential ones must not",
         ),
@@ -36,7 +38,37 @@ def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most
     return "\n\n".join(parts) + "\n"
 
 
-def table_plan_text(by: Sequence[str], response: str | None, data: Path, schema: Path) -> str:
+def database_text(
+    filters: Sequence[str],
+    cutpoints: Mapping[str, Any],
+    responses: Mapping[str, bool],
+    data: Path,
+    files: tuple[Path, Path],
+) -> str:
+    """A database file as text; `files` are the schema and the secret."""
+    schema, secret = files
+    stem = data.stem
+    policy = {"mode": "exact", "minimum": 3, "filters": list(filters), "responses": list(responses)}
+    parts = [
+        f'# Answer queries about {data.name}. Ask:  reticent ask THIS FILE "SELECT …" --user NAME. A draft: read it, change it.',
+        _section(
+            "data",
+            {"path": data.name, "schema": schema.name, "secret": secret.name, "name": stem, "version": "1"},
+            "the ledger belongs to one data set and its versions",
+        ),
+        _section("ledger", {"path": f"{stem}.ledger", "anchor": f"{stem}.anchor"}, "keep the anchor on another disk"),
+        _section("policy", policy, "fewest respondents in a set; what may be selected by, and what may be added up"),
+        *([_section("policy.cutpoints", cutpoints, "numbers are compared with these only")] if cutpoints else []),
+        *(
+            _section(f"policy.bounds.{_inline_key(name)}", {"low": 0}, "what everybody knows")
+            for name, positive in responses.items()
+            if positive
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def table_plan_text(by: Sequence[str], response: str | None, data: Path, schema: Path, *, ending: str = "csv") -> str:
     """A plan for a table as text, with a reason at each part."""
     threshold: dict[str, Any] = {"rule": "threshold", "minimum": 3}
     rules = [threshold] if response is None else [{"rule": "p-percent", "p": 15}, {**threshold, "protection": 20}]
@@ -47,10 +79,10 @@ def table_plan_text(by: Sequence[str], response: str | None, data: Path, schema:
         f"version = {PLAN_VERSION}",
         _section("data", {"path": data.name, "schema": schema.name}, ""),
         _section("table", table, "cells that a rule calls unsafe are hidden, and others with them"),
-        _section("protect", {"method": "heuristic", "time_limit": 30}, "seconds"),
+        _section("protect", {"method": "heuristic", "time_limit": 300}, "seconds, at most; most tables need few"),
         _section(
             "output",
-            {"path": f"{stem}.table.csv", "report": f"{stem}.table.confidential.html"},
+            {"path": f"{stem}.table.{ending}", "report": f"{stem}.table.confidential.html"},
             "path may leave the house; the report must not",
         ),
     ]
@@ -59,7 +91,12 @@ def table_plan_text(by: Sequence[str], response: str | None, data: Path, schema:
 
 def _section(name: str, options: Mapping[str, Any], comment: str) -> str:
     head = f"[{name}]" + (f"  # {comment}" if comment else "")
-    return "\n".join([head, *(f"{key} = {_inline(value)}" for key, value in options.items())])
+    return "\n".join([head, *(f"{_inline_key(key)} = {_inline(value)}" for key, value in options.items())])
+
+
+def _inline_key(name: str) -> str:
+    """A name as the key of a TOML table."""
+    return tomli_w.dumps({name: 0}).partition(" = ")[0]
 
 
 def _inline(value: Any) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether edit rules can hold together: branches of their alternatives, codes by sets, numbers by a linear program."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The language of edit rules: a small parser of its own, so that no text is ever evaluated as code.
 
     tax <= income                     0 <= age <= 120               wages + rents == income

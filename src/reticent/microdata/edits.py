@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Edit rules: what every record must satisfy, before and after each masking step.
 
 A rule that compares with a missing value is neither kept nor broken. Rules that contradict each other are an error

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The risk–utility map: many candidate maskings, each attacked and compared on several draws, and one that is chosen.
 
 All candidates meet the same draws (common random numbers), so differences between them are theirs and not luck's. The

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explorations as TOML files: the candidates and their grids."""
 
 import itertools
@@ -45,8 +46,7 @@ class ExploreSpec:
 
     def find(self, name: str) -> Path:
         """A file that the spec names, relative to its own folder."""
-        path = Path(name)
-        return path if path.is_absolute() else self.folder / path
+        return self.folder / name
 
 
 def read_explore_spec(path: Path, registry: Registry) -> ExploreSpec:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record linkage against a file that stays in an engine: a sample drawn by the secret, compared with all records in blocks.
 
 Attackers know the true keys and numbers of everybody at the published detail (see `risk/linkage_attackers`): in standard
@@ -10,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import beta
+from scipy import special
 
-from reticent.base.arrays import Codes, Floats, Mask, Words
+from reticent.base.arrays import Codes, Floats, Ints, Mask, Words
 from reticent.data.schema import Kind
-from reticent.kernels.rivals import find_rivals, own_distances
+from reticent.kernels.rivals import MOST_CODES, check_pairs, find_rivals, matching_rows, own_distances
 from reticent.microdata.large_steps import Block
 from reticent.microdata.pipeline import Masked
 from reticent.microdata.risk.linkage_attackers import FAR
@@ -22,6 +23,10 @@ from reticent.microdata.risk.linkage_attackers import FAR
 SAMPLE = 2_000
 """Records that the attacker tries to link; all of them where the file has fewer."""
 CONFIDENCE = 0.95
+FIRST_ROWS, MOST_ROWS = 1_024, 65_536
+"""Records that are compared at a time, at first and at most."""
+MOST_PAIRS = 4_000_000
+"""Pairs of a target and a record with fitting codes that are held at a time, about."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class SampledLinkage:
         """The share of the file by its upper limit of confidence (Clopper and Pearson 1934); exact if all were tried."""
         if self.whole or not self.tried or self.linked == self.tried:
             return self.share
-        return float(beta.ppf(CONFIDENCE, self.linked + 1, self.tried - self.linked))
+        return float(special.betaincinv(self.linked + 1, self.tried - self.linked, CONFIDENCE))
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,8 @@ class KeyCodes:
 
 
 Side = tuple[Codes, Floats]
+Pairs = tuple[Ints, Ints]
+"""Targets and rows of a block that may fit each other."""
 Scale = Callable[[Floats, int], Floats]
 """Numbers on another scale; 0 says that they are true, 1 that they are published."""
 
@@ -115,14 +122,29 @@ class Attacker:
         own_distances(*self.targets[0], *self.targets[1], self._agree, True, self.own[1])
         return self
 
-    def look(self, ids: Words, true: Side, shown: Side, block_ids: Words) -> None:
-        """Look for rivals in a block, for targets that have none."""
-        for way, data in enumerate((true, shown)):
-            if not self.rivals[way].all():
-                there = self.side(data, way)
-                find_rivals(
-                    *self.targets[way], self.own[way], ids, *there, block_ids, self._agree, bool(way), self.rivals[way]
-                )  # fmt: skip
+    def near(self, way: int) -> Mask:
+        """Targets without a rival whose rivals must have fitting codes: one that differs is farther than their own record."""
+        q = self.targets[way][0].shape[1]
+        return np.asarray(~self.rivals[way] & (self.own[way] < 1.0) & (0 < q <= MOST_CODES))
+
+    def look(self, way: int, ids: Words, data: Side, block_ids: Words, pairs: Pairs) -> None:
+        """Look for rivals in some records, for targets that have none; `pairs` have fitting codes."""
+        near = self.near(way)
+        far = np.flatnonzero(~self.rivals[way] & ~near)
+        if not far.size and not near.any():
+            return
+        there = self.side(data, way)
+        agree, rivals = self._agree, self.rivals[way]
+        if near.any():
+            mine = near[pairs[0]]
+            check_pairs(
+                pairs[0][mine], pairs[1][mine], *self.targets[way], self.own[way], ids, *there, block_ids, agree,
+                bool(way), rivals,
+            )  # fmt: skip
+        if far.size:
+            find_rivals(
+                *self.targets[way], self.own[way], ids, *there, block_ids, agree, bool(way), far, rivals
+            )  # fmt: skip
 
     @property
     def linked(self) -> int:
@@ -244,11 +266,28 @@ class Linker:
 
     def look(self, block: Block) -> None:
         """Look for rivals in a block; who has one is not looked for any more."""
-        if any(one.linked for one in self.attackers):
-            sides, ids = self._sides(block), block.truth.record_ids()
-            for one in self.attackers:
-                if one.linked:
-                    one.look(self.ids, *sides, ids)
+        if not any(one.linked for one in self.attackers):
+            return
+        sides, ids = self._sides(block), block.truth.record_ids()
+        for way in (0, 1):
+            start, rows = 0, FIRST_ROWS
+            while start < len(ids):
+                part = slice(start, start + rows)
+                found = self._look(way, (sides[way][0][part], sides[way][1][part]), ids[part])
+                start += rows
+                rows = int(min(4 * rows, MOST_ROWS, max(FIRST_ROWS, rows * MOST_PAIRS // max(found, 1))))
+
+    def _look(self, way: int, data: Side, block_ids: Words) -> int:
+        """Look for rivals in one direction; gives the number of pairs with fitting codes."""
+        wanted = [one for one in self.attackers if not one.rivals[way].all()]
+        near = np.zeros(len(self.ids), dtype=np.bool_)
+        for one in wanted:
+            near |= one.near(way)
+        asked = next((one.targets[way][0] for one in wanted if one.use_codes), data[0][:0])
+        pairs = matching_rows(asked, np.flatnonzero(near), data[0], bool(way))
+        for one in wanted:
+            one.look(way, self.ids, data, block_ids, pairs)
+        return int(pairs[0].size)
 
     def found(self, *, whole: bool) -> SampledLinkage:
         """What the best attacker links."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protect records that stay in an engine: prepare the steps, mask block by block, attack, judge. Nothing is written here.
 
 Each masked block goes to a sink; whether what the sink holds may leave is said by the verdict at the end.
@@ -26,8 +27,7 @@ from reticent.microdata.large_linkage import SAMPLE, Linker, SampledLinkage
 from reticent.microdata.large_risk import refuse_respondents
 from reticent.microdata.large_steps import LargeSteps, prepare
 from reticent.microdata.pipeline import StepRecord
-from reticent.microdata.risk.recount import Recount, recount
-from reticent.microdata.trace import Trace
+from reticent.microdata.risk.recount import Recount, recount, recount_as_it_is
 
 Sink = Callable[[Microdata, Floats], None]
 """Takes a masked block without identifiers, and a drawn number for each record that says where it stands in the release."""
@@ -82,7 +82,7 @@ def protect_large(
     known = settings.known or (*keys, *_numbers(file.schema), *weight)
     ready = prepare(file, steps, keys, known=known, secret=secret, progress=part(progress, 0.0, 0.2))
     progress(0.2, "recount")
-    before = recount(Trace.start(ready.combined.trace.original, keys), ready.combined.trace.original, keys)
+    before = recount_as_it_is(ready.combined.trace.original, keys)
     after = recount(ready.combined.trace, ready.combined.data, keys)
     linker, whole = _sampled(ready, known, secret, part(progress, 0.25, 0.35))
     done = 0

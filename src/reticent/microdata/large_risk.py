@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The risk of records that stay in an engine: their combinations are counted there, and judged as a file is."""
 
 from collections.abc import Sequence

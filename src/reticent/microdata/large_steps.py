@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Masking steps on records that stay in an engine: prepared from values and combinations, applied to blocks of records.
 
 Three kinds of steps come in this order: those that look at single values (recoding, top and bottom coding, rounding), those that
@@ -183,7 +184,7 @@ def prepare(
     identifier = file.unique_identifier()
     if identifier is None:
         raise DataError(
-            "protect: records in an engine are told apart by an identifier column; give a variable without missing or "
+            "protect: an engine knows records by an identifier column; give a variable without missing or "
             "repeated values the role identifier."
         )
     named = list(_named(steps, secret))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Risk and loss as runs report them: the same measures before and after, as one frozen value each."""
 
 from collections.abc import Sequence
@@ -14,11 +15,11 @@ from reticent.microdata.risk.attacked import attacked_combinations
 from reticent.microdata.risk.combinations import CombinationTable, KeyCombinations, unsafe_combinations
 from reticent.microdata.risk.household import HouseholdRisk, household_risk
 from reticent.microdata.risk.individual import IndividualRisk
-from reticent.microdata.risk.recount import inverse, recount
+from reticent.microdata.risk.recount import inverse, recount, recount_as_it_is
 from reticent.microdata.risk.semantics import SemanticsTable, compare_semantics
 from reticent.microdata.risk.shapley import KeyShares, key_shares
 from reticent.microdata.risk.suda import Suda, suda
-from reticent.microdata.trace import Trace, positions
+from reticent.microdata.trace import positions
 
 LISTED = 50
 SEMANTICS_K = 3
@@ -88,10 +89,9 @@ def measure_risk(data: Microdata, settings: RiskSection, *, masked: Masked | Non
         return FileRisk((), data.n_records)
     shown = data if masked is None else masked.data
     keys = tuple(name for name in wanted if name in shown.schema)
-    trace = Trace.start(data, wanted) if masked is None else masked.trace
-    if any(trace.covers[name].unknown for name in keys):
+    if masked is not None and any(masked.trace.covers[name].unknown for name in keys):
         return FileRisk(keys, shown.n_records)
-    individual = recount(trace, shown, keys).individual()
+    individual = (recount_as_it_is(shown, keys) if masked is None else recount(masked.trace, shown, keys)).individual()
     household = data.household()
     homes = None if household is None else household_risk(individual.risk, household)
     if not keys:
@@ -100,7 +100,7 @@ def measure_risk(data: Microdata, settings: RiskSection, *, masked: Masked | Non
     few = len(keys) <= MOST_KEYS and (
         shown.copies is None or shown.n_rows <= MOST_COMBINATIONS
     )  # both look at all sets
-    truth = None if masked is None else trace.truth(shown)
+    truth = None if masked is None else masked.trace.truth(shown)
     table = unsafe_combinations(data, chosen) if truth is None else attacked_combinations(shown, truth, chosen)
     return FileRisk(
         keys,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns whose codes are nested: each code of the finer one belongs to one code of the coarser one (A88 in A21 in A10).
 
 Found by counting, never by name, so that any office's codes are found; a chain gives the finest column a tree.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Masking as one road: check what every step needs, apply the steps, check their promises, keep what the attacker compares with.
 
 Jobs and explorations take this road alike, so that what a map chooses is what a run measures.
@@ -34,6 +35,12 @@ class StepRecord:
     facts: Mapping[str, Any]
     promises: tuple[str, ...]
     seconds: float
+
+    @property
+    def repeat(self) -> Mapping[str, Any]:
+        """Options that end the same search at the same place again; none unless a limit ended it."""
+        found: Mapping[str, Any] = self.facts.get("repeat", {})
+        return found
 
     def summary(self) -> dict[str, Any]:
         """The record as plain data."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protect a microdata file: measure, mask, attack, judge, compare. Nothing here reads or writes a file."""
 
 from collections.abc import Sequence
@@ -5,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from reticent.base import clock
 from reticent.base.checks import check_options
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, part, silent
@@ -66,7 +68,7 @@ def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpa
     The publishable file (`run.result.file`) is given out only if the verdict allows it.
     """
     check_options(wishes, FileWishes.__annotations__, owner="protect_file")
-    secret, progress = wishes.get("secret"), wishes.get("progress", silent)
+    started, secret, progress = clock.peek(), wishes.get("secret"), wishes.get("progress", silent)
     keep_order = wishes.get("keep_order", False)
     settings = _settings(wishes.get("risk"), wishes.get("most"), wishes.get("accept_risk"))
     limit = settings.limit(weighted=data.schema.weight is not None)
@@ -106,7 +108,7 @@ def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpa
         secret_hex=source.to_hex() if secret is None else "",
     )
     progress(1.0, "done")
-    return ProtectedFile(result, data, masked.data, before, after, attacks, report)
+    return ProtectedFile(result, data, masked.data, before, after, attacks, report, clock.peek() - started)
 
 
 def _settings(risk: RiskSection | None, most: float | None, accept_risk: str | None) -> RiskSection:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What became of a file: the verdict, risk before and after, loss, what each step did, and what may leave. Confidential."""
 
 from collections.abc import Mapping
@@ -69,6 +70,7 @@ class ProtectedFile:
     risk_after: FileRisk
     attacks: FileAttacks
     loss: LossReport
+    seconds: float | None = None
 
     def __repr__(self) -> str:
         return repr(self.result)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each published value may stand for: the attacker compares true values at the detail that is published.
 
 A step either makes values coarser (recoding, top coding, rounding), blanks them, or changes them by chance. Coarsening is

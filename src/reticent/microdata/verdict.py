@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Judge what the attacks found by the limits that the plan states: held, not held, or not judged."""
 
 from reticent.data.plan import RiskSection

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which queries are looked at: variables, statistics and labels that the policy and the metadata allow."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record sets: what a query is really about, however it is written.
 
 The records of a data set version are grouped by everything a condition may read (filters, and which responses are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The unknowns of one response: exact values, grouped into columns that every condition treats alike."""
 
 from dataclasses import dataclass, field

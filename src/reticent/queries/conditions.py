@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a condition is true: over the atoms of a version, or over any other places whose levels are known."""
 
 from collections.abc import Mapping

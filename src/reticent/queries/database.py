@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ProtectedDatabase`: confidential records behind a policy, a secret and a ledger; statistics out, records never."""
 
 import math
@@ -6,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from reticent.base.checks import check_options
+from reticent.base.doors import doors
 from reticent.base.errors import DataError
 from reticent.base.randomness import Secret, check_streams, release_secret, secret_note
 from reticent.data.microdata import Microdata
@@ -42,6 +43,7 @@ class Opening(TypedDict, total=False):
     beside: Together | None
 
 
+@doors
 class ProtectedDatabase:
     """One data set, asked by many, remembered for ever.
 
@@ -73,7 +75,6 @@ class ProtectedDatabase:
         earlier: Sequence[tuple[str, Microdata]] = (),
         **opening: Unpack[Opening],
     ) -> None:
-        check_options(opening, Opening.__annotations__, owner="ProtectedDatabase")
         ledger, anchor = ledger_place(ledger), anchor_place(opening.pop("anchor", None))
         beside = opening.pop("beside", None)
         chosen = build(CheckedOpening, {"name": name, "version": version, **opening}, owner="ProtectedDatabase")

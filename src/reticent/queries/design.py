@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The columns of a regression: what its terms become over a set of records, and which models a policy allows.
 
 Filters with codes or cutpoints become indicators of all codes but the most common one; interactions become products of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a question to an answer that is on record: check, resolve, decide, write down, and only then answer.
 
 Nothing leaves before its decision is in the ledger. All processes that serve a data set take turns; each first catches up
@@ -41,6 +42,7 @@ from reticent.queries.recorded import (
     Together,
     answer_of,
     drawn,
+    is_new_answer,
     policy_changed,
     responses_of,
 )
@@ -264,11 +266,9 @@ class Engine:
 
     def answers(self) -> Iterator[tuple[Request, Answer]]:
         """Every answer on record with what was asked; repeated ones, which tell nothing new, are left out."""
-        for entry in self.ledger.entries():
-            payload = entry.payload
-            if entry.kind == DECISION and payload["answered"] and not payload["remember"].get("repeated"):
-                request = self._request_of(entry)
-                yield request, answer_of(payload, request)
+        for entry in filter(is_new_answer, self.ledger.entries()):
+            request = self._request_of(entry)
+            yield request, answer_of(entry.payload, request)
 
     def _check_releases(self, entries: Iterable[Entry]) -> None:
         """Refuse a ledger of tables and files where answers cannot be judged together with them."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an answer tells, as facts over the ground: one declaration per query mode.
 
 An exact answer tells the sums that `pieces` lists, a camouflaged one the hull that its numbers come from. A refusal tells the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Least squares and logistic regression on plain arrays, a block of records at a time.
 
 The triangle R of a QR decomposition is built from blocks (R of stacked block triangles), so that a million records are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers of the data as whole multiples of one unit, so that every sum is exact and no verdict rests on rounding.
 
 A number means what its shortest decimal text says: 0.1 is one tenth, not the binary fraction nearest to it. Every finite

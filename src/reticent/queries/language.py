@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an analyst may ask, as frozen data: statistics of a record set, nothing of a single record.
 
 Text (`parse`) and Python (`ask_for`) both end here; what cannot be built here cannot be asked. A query is never turned
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reticent.base.checks import check_between, check_choice, check_unique
+from reticent.base.doors import doors
 from reticent.base.errors import ParameterError
 from reticent.queries.terms import MAX_PREDICTORS, Model, Term
 
@@ -219,6 +221,7 @@ def variables_of(condition: Condition) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+@doors
 @dataclass(frozen=True)
 class ask_for:  # noqa: N801 - reads as a sentence: ask_for("sum", "income").where(...).by("region")
     """Build a query in Python. A regression takes terms: `ask_for("linreg", ("y", "x", Term.square("x")))`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The values of a filter in their order, and which of them a comparison selects."""
 
 import itertools

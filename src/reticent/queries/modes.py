@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The seam of protection: a mode decides whether and how a query on known record sets is answered.
 
 A mode gets a `Request` (record sets, statistics, the confidential data) and returns a `Decision`: what leaves, why (for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a protected database is opened with, checked before anything is read or written."""
 
 from collections.abc import Iterable
@@ -5,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from reticent.base.checks import kind_of
 from reticent.base.errors import ParameterError
-from reticent.data.conversion import kind_of
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters
 from reticent.ledger.ledger import Ledger

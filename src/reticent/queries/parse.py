@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Query text into `Query` data: length and nesting are limited first, then a whitelist of syntax is translated.
 
 The text is parsed by sqlglot and never executed. Everything not listed here is refused. The grammar:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each statistic tells: the sums over records that it can be computed from, or that it gives away.
 
 An answered average tells a sum and a count, a variance also the sum of squares, a regression its normal equations. The

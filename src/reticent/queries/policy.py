@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The owner's numbers for one protected database: what may be asked, and when a set of records is unsafe.
 
 The policy is read from the `[policy]` section of a database file. Thresholds and rule parameters are confidential: no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the entries of a ledger say to a query engine, and who judges answers beside other releases."""
 
 from collections.abc import Iterable, Mapping
@@ -29,6 +30,12 @@ def answer_of(payload: Mapping[str, Any], request: Request) -> Answer:
     columns = tuple(str(statistic) for statistic in request.query.statistics)
     values = [tuple(value_from_json(v) for v in row) for row in payload["values"]]
     return Answer(columns, tuple(Row(cell.group, row) for cell, row in zip(request.cells, values)))
+
+
+def is_new_answer(entry: Entry) -> bool:
+    """Whether an entry holds an answer; repeated ones, which tell nothing new, do not count."""
+    own = entry.payload
+    return entry.kind == DECISION and bool(own["answered"]) and not own["remember"].get("repeated")
 
 
 def drawn(entry: Entry) -> bool:

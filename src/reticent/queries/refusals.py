@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers and refusals: what the asker sees, and what only staff see.
 
 A refusal is a value, not an error. For the asker it has a code, a sentence and what to change. There is one code for
@@ -8,6 +9,8 @@ or which earlier answer was the reason. The full reason is a `StaffReason`, kept
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from reticent.base.doors import doors
 
 
 class Code(StrEnum):
@@ -30,6 +33,7 @@ RISK_MESSAGE = "This query cannot be answered without risk to confidential data.
 RISK_CHANGE = "Ask about a larger or more even group, or with fewer conditions."
 
 
+@doors
 @dataclass(frozen=True)
 class Refusal:
     """A query that is not answered: code, sentence, what to change."""
@@ -64,6 +68,7 @@ class Row:
         return tuple(value is None for value in self.values)
 
 
+@doors
 @dataclass(frozen=True)
 class Answer:
     """What may leave: rows of values, in the order of the statistics asked for. It holds no reference to data."""

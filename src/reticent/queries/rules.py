@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When a set of records is unsafe by itself: too few respondents, dominance, the p percent rule. Exact integers decide.
 
 Respondents (entities) are counted, not records. Contributions are absolute values of each respondent's total, so that a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The value of a statistic on a record set. Sums are exact integers; the same record set gives the same bits for ever.
 
 Nothing here protects anything: modes decide what may leave.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The terms of a regression as data: variables, three transforms of numbers, and interactions of two or three of them.
 
 The rules are those of the U.S. Census Bureau's analysis server (Lucero et al. 2011, 3.2): square, root and natural
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.checks import check_choice, check_unique
+from reticent.base.doors import doors
 from reticent.base.errors import ParameterError
 
 TRANSFORMS = ("square", "root", "log")
@@ -37,6 +39,7 @@ class Factor:
         return f"{self.transform}({self.variable})" if self.transform else self.variable
 
 
+@doors
 @dataclass(frozen=True)
 class Term:
     """One term of a regression: a variable, a transform, or an interaction, written as a product.

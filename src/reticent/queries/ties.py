@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Responses tied by an equation: a total and its parts, an amount in two currencies, pay as a public base and a bonus.
 
 Ties are linear, with a constant; public numbers (numeric filters) may take part. They may hold exactly or up to the rounding

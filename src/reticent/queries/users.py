@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of users: one person, one name, however it is typed."""
 
 import unicodedata

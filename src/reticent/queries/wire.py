@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queries and answers as plain JSON values and back: what the ledger keeps."""
 
 from collections.abc import Mapping

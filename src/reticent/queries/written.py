@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The name of a query's cell by its condition as it is written: nothing of the data decides it.
 
 Where equal record sets must not show (the mode `private`), what was released is found again by this name. Order, repeated

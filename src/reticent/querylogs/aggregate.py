@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The centroid of a cluster: a quota of each user's queries, the most repeated (then the most common) first.
 
 User i of a cluster may give |Q_i| / (users of the cluster) queries. Each of the user's queries is taken (repetitions ×

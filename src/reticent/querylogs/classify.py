@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queries by meaning: the categories of each query at every level, and how often each user asked about each of them."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rare-query guard: what fewer than t users asked is dropped, or replaced by the category that enough of them share.
 
 Clusters of k users make *who* asked uncertain; they do not hide *what* was asked. A query that only one user made names

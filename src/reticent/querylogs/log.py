@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A query log as codes: one row per query that was asked, texts and users once each. Confidential."""
 
 from collections.abc import Sequence

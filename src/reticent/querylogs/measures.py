@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Utility and risk of a protected log, measured on what is published, against the log it was made of."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clusters of at least k users who ask about the same things.
 
 Up to `block` users the greedy method of the source runs on the whole similarity matrix; more users are sorted by what they

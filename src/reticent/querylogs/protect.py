@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A query log protected: scrub, classify, guard, cluster, aggregate; then measured and recounted by other code."""
 
 import hashlib

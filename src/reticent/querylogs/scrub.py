@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Direct identifiers in queries: addresses, numbers and names are replaced by what they are, and counted.
 
 Patterns run in a fixed order, most specific first (a card number is also a long number, an e-mail address also a host name).

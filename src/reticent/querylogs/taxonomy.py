@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tree of categories and the terms that lead to them; any taxonomy that can be written as category, parent, terms."""
 
 import re

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Releases judged together: what files, tables and answers tell jointly, and whether what is watched stays unknown."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proofs that something is impossible, checked in whole numbers: a solver proposes multipliers, integers decide.
 
 If Σ yᵢ · rowᵢ is at least L for whatever satisfies the rows, and at most U < L for whatever lies within the bounds of the

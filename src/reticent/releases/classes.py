@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Classes of unknowns: the coarsest partition on which all facts and watches are constant.
 
 What everybody knows of a class total is the sum of the bounds of its unknowns: whole numbers within their bounds have every
 whole total between these, so an attacker who reasons with class totals finds what one who reasons with unknowns finds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +15,8 @@ from reticent.base.errors import DataError
 from reticent.releases.unknowns import OPEN
 
 MOST_SUM = 2**61
+MARKS = (0x51ED, 0xC0DE)
+"""Two seeds of marks: unknowns that a set of sums treats alike have equal marks, and hardly any others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,26 +33,51 @@ class Classes:
         n = int(groups.max()) + 1 if len(groups) else 0
         return cls(groups.astype(np.int64), n, np.arange(n))
 
-    def split(self, places: Ints, weights: Ints) -> "Classes":
-        """The coarsest refinement on which these weights (0 elsewhere) are constant."""
-        if len(places) == 0:
+    def refined(self, sums: Sequence[tuple[Ints, Ints]]) -> "Classes":
+        """The coarsest refinement on which the weights (0 elsewhere) of all these sums (places, weights) are constant."""
+        sums = [one for one in sums if len(one[0])]
+        if not sums:
             return self
-        own = self.of[places]
-        pairs, number = np.unique(np.column_stack((own, weights)), axis=0, return_inverse=True)
-        size = np.bincount(self.of, minlength=self.n)
-        rest = size - np.bincount(own, minlength=self.n)
-        first = np.ones(len(pairs), dtype=bool)
-        first[1:] = pairs[1:, 0] != pairs[:-1, 0]
+        places = np.concatenate([own for own, _ in sums])
+        weights = np.concatenate([own for _, own in sums])
+        line = np.repeat(np.arange(len(sums)), [len(own) for own, _ in sums])
+        marks = [_marked(places, weights, line, len(self.of), seed) for seed in MARKS]
+        made = self._by_marks(*marks)
+        assert made._constant(places, weights, line), "two different columns have the same marks"
+        return made
+
+    def _by_marks(self, first: Ints, second: Ints) -> "Classes":
+        """Each class parted by the marks of its unknowns."""
+        order = np.lexsort((second, first, self.of))
+        of, first, second = self.of[order], first[order], second[order]
+        new_class = np.append(True, of[1:] != of[:-1])
+        new_part = new_class | np.append(True, (first[1:] != first[:-1]) | (second[1:] != second[:-1]))
+        starts = np.flatnonzero(new_part)
+        parent = of[starts]
         # the part that no weight touches keeps the number of the class; where there is none, the first part does
-        keeps = first & (rest[pairs[:, 0]] == 0)
-        names = pairs[:, 0].copy()
-        fresh = np.flatnonzero(~keeps)
-        names[fresh] = self.n + np.arange(len(fresh))
+        untouched = (first[starts] == 0) & (second[starts] == 0)
+        has = np.zeros(self.n, dtype=bool)
+        has[parent[untouched]] = True
+        keeps = untouched | (new_class[starts] & ~has[parent])
+        names, fresh = parent.copy(), np.flatnonzero(~keeps)
         if len(fresh) == 0:
             return self
-        of = self.of.copy()
-        of[places] = names[number.reshape(-1)]
-        return Classes(of, self.n + len(fresh), np.concatenate((self.parent, self.parent[pairs[fresh, 0]])))
+        names[fresh] = self.n + np.arange(len(fresh))
+        out = np.empty_like(self.of)
+        out[order] = names[np.cumsum(new_part) - 1]
+        return Classes(out, self.n + len(fresh), np.concatenate((self.parent, self.parent[parent[fresh]])))
+
+    def _constant(self, places: Ints, weights: Ints, line: Ints) -> bool:
+        """Whether each sum gives all unknowns of a class the same weight: marks could be equal by chance."""
+        own = self.of[places]
+        order = np.lexsort((weights, own, line))
+        own, line, weights = own[order], line[order], weights[order]
+        new = np.append(True, (own[1:] != own[:-1]) | (line[1:] != line[:-1]))
+        starts = np.flatnonzero(new)
+        runs = np.diff(np.append(starts, len(own)))
+        same = weights == np.repeat(weights[starts], runs)
+        size = np.bincount(self.of, minlength=self.n)
+        return bool(same.all() and (runs == size[own[starts]]).all())
 
     def grown(self, n_more: int) -> "Classes":
         """With further unknowns, each a class of its own (and nobody's child)."""
@@ -93,3 +122,12 @@ class Classes:
                 if left == 0:
                     break
         return values
+
+
+def _marked(places: Ints, weights: Ints, line: Ints, n: int, seed: int) -> Ints:
+    """A random linear mark of each unknown, from its weights in all sums; overflow is meant."""
+    keys = np.random.default_rng(seed).integers(1, 2**62, size=int(line[-1]) + 1, dtype=np.int64)
+    out = np.zeros(n, dtype=np.int64)
+    with np.errstate(over="ignore"):
+        np.add.at(out, places, weights * keys[line])
+    return out

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What respondents could infer before a release: what an import gave away stops nothing, and gives nothing more away."""
 
 from dataclasses import replace

@@ -1,13 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """Why a release is refused, in codes, and what could be released instead."""
-
-from dataclasses import replace
 
 import numpy as np
 
 from reticent.base.arrays import Ints
 from reticent.data.facts import COUNT, MISSING, OWN, Fact, Facts, Ground, Term
 from reticent.releases.joint import JointSystem
-from reticent.releases.verdict import Exposure, JointVerdict, Outcome
+from reticent.releases.verdict import Exposure, JointVerdict
 
 MOST_TERMS = 8
 MOST_CODES = 4
@@ -66,25 +65,3 @@ def _codes(ground: Ground, column: int, codes: Ints) -> str:
         return f"= {names[0]}"
     shown = ", ".join(names[:MOST_CODES])
     return f"in ({shown}{f', … {len(names)} codes' if len(names) > MOST_CODES else ''})"
-
-
-def more_to_hide(
-    joint: JointSystem, new: Facts, *, version: int | None = None, most: int = 50
-) -> tuple[int, ...] | None:
-    """The numbers of facts of a release without which it is safe, found one exposure at a time; None if none are found.
-
-    Of the facts in a proof the one about the fewest unknowns is left out, because it is likely to be the one least used.
-    """
-    kept = list(range(len(new.facts)))
-    for _ in range(most + 1):
-        reduced = replace(new, facts=tuple(new.facts[k] for k in kept))
-        verdict = joint.judge(reduced, version=version)
-        if verdict.safe:
-            return tuple(sorted(set(range(len(new.facts))) - set(kept)))
-        if verdict.outcome is not Outcome.EXPOSED:
-            return None
-        own = {fact for one in verdict.exposures for release, fact, _ in one.combination if release == new.release}
-        if not own:
-            return None
-        kept.pop(min(own, key=lambda k: (sum(len(t.places) for t in new.facts[kept[k]].terms), k)))
-    return None

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What respondents know beforehand: their own values. For a respondent the other units of a class must carry what moves."""
 
 from dataclasses import dataclass
@@ -28,10 +29,9 @@ class Insiders:
     def of(cls, system: System) -> "Insiders":
         """All respondents of a system, whose center has the true values."""
         own = np.flatnonzero(system.owner != NOBODY)
-        pairs, number = np.unique(
-            np.column_stack((system.classes.of[own], system.owner[own])), axis=0, return_inverse=True
-        )
-        number = number.reshape(-1)
+        factor = int(system.owner.max(initial=0)) + 1
+        keys, number = np.unique(system.classes.of[own] * factor + system.owner[own], return_inverse=True)
+        pairs, number = np.column_stack(np.divmod(keys, factor)), number.reshape(-1)
         value = _sums(number, system.center[own], len(pairs))
         low = value + _others(system, own, number, pairs[:, 0], upper=False)
         high = value + _others(system, own, number, pairs[:, 0], upper=True)
@@ -47,6 +47,10 @@ class Insiders:
             wrong = (self.low[part] > total) | (self.high[part] < total)
             found |= set(self.owner[part][wrong].tolist())
         return frozenset(found)
+
+    def classes(self, owner: int) -> Ints:
+        """The classes with units of a respondent."""
+        return np.asarray(self.of_class[self.owner == owner], dtype=np.int64)
 
     def bounds(self, owner: int, low: Ints, high: Ints) -> tuple[Ints, Ints]:
         """The bounds of classes for one respondent."""

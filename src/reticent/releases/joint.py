@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The joint system: everything released of a data set, and the verdict for one more release."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +9,8 @@ import numpy as np
 from reticent.base.arrays import Array, Ints
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.data.facts import COUNT, OWN, Fact, Facts, Term
-from reticent.releases.part import Inside, Judge, Part
+from reticent.releases.judging import Inside, Judge
+from reticent.releases.part import Part
 from reticent.releases.programs import Limits
 from reticent.releases.system import Layout, Share, System
 from reticent.releases.unknowns import Columns, Version, columns_of
@@ -16,6 +18,7 @@ from reticent.releases.verdict import Exposure, JointVerdict, Outcome
 from reticent.releases.verifier import Witness, verify
 
 Responses = frozenset[str]
+KNOWN = "what is out already"
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +27,6 @@ class _Trial:
 
     number: int
     parts: dict[Responses, Part]
-    replaced: frozenset[Responses]
     facts: Facts
     version: int
 
@@ -53,15 +55,15 @@ class JointSystem:
         number = len(self.versions) - 1 if version is None else version
         new.check(self.versions[number].ground)
         parts: dict[Responses, Part] = {}
-        replaced: set[Responses] = set()
         exposures: list[Exposure] = []
         for joined, share in _separated(new, self._groups()):
-            before = self.parts[joined] if joined in self.parts else self._rebuilt(joined)
+            if joined not in self.parts:
+                self._make(joined)
+            before = self.parts[joined]
             ruling = self._judge(before, share, number, joined).rule(most_exposures=most_exposures, relax=relax)
             parts[joined] = ruling.part
-            replaced |= {own for own in self.parts if own <= joined}
             exposures += ruling.exposures
-        trial = _Trial(len(self.accepted), parts, frozenset(replaced), new, number)
+        trial = _Trial(len(self.accepted), parts, new, number)
         outcome = Outcome.SAFE
         if exposures:
             outcome = Outcome.EXPOSED if any(one.proved for one in exposures) else Outcome.UNDECIDED
@@ -87,9 +89,7 @@ class JointSystem:
         trial: _Trial = verdict.trial
         if trial.number != len(self.accepted):
             raise ParameterError("JointSystem: other releases were accepted since the verdict; judge it again.")
-        for gone in trial.replaced:
-            del self.parts[gone]
-        self.parts.update(trial.parts)
+        self._put(trial.parts)
         self.accepted.append((trial.facts, trial.version))
 
     def know(self, facts: Facts, *, version: int | None = None) -> None:
@@ -170,6 +170,25 @@ class JointSystem:
             touched = [group for group in groups if group & own]
             groups = [group for group in groups if not group & own] + [own.union(*touched)]
         return groups
+
+    def _make(self, joined: Responses) -> None:
+        """Make the part of some responses, and look for the movements of all that it watches: once, whatever is judged then.
+
+        This is work on what is out already, so its steps are not those of the release that happens to be judged first.
+        """
+        part = self._rebuilt(joined)
+        if part.system.sights:
+            nothing = Share(Facts(KNOWN, ()), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+            judge = self._judge(part, nothing, len(self.versions) - 1, joined)
+            judge.budget.left = self.limits.release + self.limits.watch * len(part.system.sights)
+            part = replace(part, pool=judge.rule(most_exposures=10**9).part.pool, system=judge.known())
+        self._put({joined: part})
+
+    def _put(self, made: dict[Responses, Part]) -> None:
+        """Keep these parts, and no others of the same responses; which responses belong together stays known."""
+        touched = frozenset[str]().union(*made)
+        self._known_groups |= {*self.parts, *made}
+        self.parts = {own: part for own, part in self.parts.items() if not own & touched} | made
 
     def _rebuilt(self, joined: Responses) -> Part:
         """The part of some responses from the accepted releases; movements are looked for when they are needed."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Movements away from the center that show what stays possible: kept from release to release, and mended where one breaks."""
 
 from dataclasses import dataclass, field
@@ -93,7 +94,13 @@ def carried(pool: Pool, before: System, after: System) -> Carried:
     down, up = low - center, high - center
     split = _Split.of(before, after)
     row = _NewRow.of(after, center) if len(after.row_low) == len(before.row_low) + 1 else None
-    dealt = [split.dealt(movement, down, up, row) for movement in _recentered(pool, before, after)]
+    moved = _recentered(pool, before, after)
+    if not split.parts:  # nothing to deal out, and what held for the rows before holds
+        new = Pool(list(moved), dict(pool.shows))
+        known = len(before.row_low) if moved is pool.movements else 0
+        excess = np.array([0 if row is None else row.excess(movement) for movement in moved], dtype=np.int64)
+        return Carried(new, alive(new, after, down, up, first_row=known), excess)
+    dealt = [split.dealt(movement, down, up, row) for movement in moved]
     new = Pool([movement for movement, _ in dealt], dict(pool.shows))
     excess = np.array([left for _, left in dealt], dtype=np.int64)
     return Carried(new, alive(new, after, down, up), excess)
@@ -113,9 +120,9 @@ class _NewRow:
         weights = after.rows[[len(after.row_low) - 1]].toarray()[0]
         return cls(weights, int(weights @ center), int(after.row_low[-1]), int(after.row_high[-1]))
 
-    def excess(self, change: Ints) -> int:
-        """By how much a change of the center leaves the ends: above 0 over the upper one, below 0 under the lower one."""
-        value = self.value + int(self.weights @ change)
+    def excess(self, movement: Movement) -> int:
+        """By how much a movement leaves the ends: above 0 over the upper one, below 0 under the lower one."""
+        value = self.value + int(self.weights[movement.classes] @ movement.steps)
         return value - self.high if value > self.high else min(value - self.low, 0)
 
 
@@ -165,7 +172,7 @@ class _Split:
                 own = min(left, room) if left > 0 else max(left, room)
                 change[part] += own
                 left -= own
-        excess = 0 if row is None else row.excess(change)
+        excess = 0 if row is None else row.excess(Movement.of(change))
         # parts of classes that move anyway come first: the movement stays small
         for old in [*movement.classes.tolist(), *self.parts] if row is not None and excess else ():
             if row is not None and old in self.parts:
@@ -191,15 +198,16 @@ def _shift(parts: Ints, weights: Ints, change: Ints, down: Ints, up: Ints, exces
     return excess - gap * room if excess > 0 else excess + gap * room
 
 
-def alive(pool: Pool, system: System, down: Ints, up: Ints) -> Mask:
-    """The movements that end within all bounds and rows."""
+def alive(pool: Pool, system: System, down: Ints, up: Ints, *, first_row: int = 0) -> Mask:
+    """The movements that end within all bounds and rows, from some row on."""
     matrix = pool.matrix(system.classes.n)
     inside = (matrix.data >= down[matrix.indices]) & (matrix.data <= up[matrix.indices])
     outside = np.zeros(len(pool.movements), dtype=np.int64)
     np.add.at(outside, np.repeat(np.arange(len(pool.movements)), np.diff(matrix.indptr)), ~inside)
-    changes = (matrix @ system.rows.T).tocsr()
-    sums = system.rows @ system.class_center()
-    room_down, room_up = system.row_low - sums, system.row_high - sums
+    rows = system.rows[first_row:]
+    changes = (matrix @ rows.T).tocsr()
+    sums = rows @ system.class_center()
+    room_down, room_up = system.row_low[first_row:] - sums, system.row_high[first_row:] - sums
     broken = (changes.data < room_down[changes.indices]) | (changes.data > room_up[changes.indices])
     np.add.at(outside, np.repeat(np.arange(len(pool.movements)), np.diff(changes.indptr)), broken)
     return np.asarray(outside == 0, dtype=bool)

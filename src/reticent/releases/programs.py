@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole-number points that reach an end of a watched sum, or proofs that none does.
 
 The program looks for a small movement away from a point that satisfies everything (the center), so points differ from it in
@@ -399,10 +400,15 @@ def exact_product(matrix: sparse.csr_array, point: Ints) -> Ints:
     """The products in whole numbers; what could leave 62 bits is an error."""
     if matrix.shape[0] == 0:
         return np.zeros(0, dtype=np.int64)
-    largest = float((abs(matrix).astype(np.float64) @ np.abs(point).astype(np.float64)).max(initial=0.0))
-    if largest >= ROOM:
+    most = float(np.abs(matrix.data).max(initial=0)) * float(np.abs(point).max(initial=0)) * matrix.shape[1]
+    if most >= ROOM and _largest(matrix, point) >= ROOM:
         raise SolverError("releases: sums leave 61 bits; declare fewer decimals.")
     return np.asarray(matrix @ point, dtype=np.int64)
+
+
+def _largest(matrix: sparse.csr_array, point: Ints) -> float:
+    """No partial sum of a product is larger."""
+    return float((abs(matrix).astype(np.float64) @ np.abs(point).astype(np.float64)).max(initial=0.0))
 
 
 def _shifted(ends: Ints, by: Ints) -> Floats:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact rational arithmetic: residues back to fractions, and p-adic lifting of solutions with large coefficients."""
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the auditor speaks of: released rows, classes of columns, proposals, and certificates of what they imply."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The row space of all released linear statistics of one response, exactly.
 
 Columns are grouped into classes (columns that every released row treats alike). Membership is first screened with random

@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """All facts and watches of related responses as one system over classes: rows, bounds, and where each comes from."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import gcd
 
 import numpy as np
@@ -67,16 +69,21 @@ class Layout:
     responses: tuple[str, ...]
     columns: tuple[Columns, ...]
 
-    @property
+    @cached_property
     def starts(self) -> dict[str, int]:
         """The first unknown of each response."""
         ends = np.cumsum([0, *(len(own.low) for own in self.columns)])
         return {name: int(start) for name, start in zip(self.responses, ends, strict=False)}
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of unknowns, auxiliary ones apart."""
         return sum(len(own.low) for own in self.columns)
+
+    @cached_property
+    def codes(self) -> Ints:
+        """The codes of each unknown, auxiliary ones apart; no column where versions are linked."""
+        return np.concatenate([own.codes for own in self.columns])
 
     def told(self, share: Share, version: int, release: int, first_own: int) -> Told:
         """A release in terms of unknowns; its auxiliary ones begin at `first_own`."""
@@ -107,7 +114,9 @@ class Layout:
         if len(found) == 1:
             places, weights = found[0]
             kept = weights != 0
-            return places[kept].astype(np.int64), weights[kept].astype(np.int64)
+            if not kept.all():
+                places, weights = places[kept], weights[kept]
+            return places.astype(np.int64), weights.astype(np.int64)
         places, inverse = np.unique(np.concatenate([p for p, _ in found]), return_inverse=True)
         total = np.zeros(len(places), dtype=np.int64)
         np.add.at(total, inverse.reshape(-1), np.concatenate([w for _, w in found]))
@@ -117,7 +126,7 @@ class Layout:
 def _reduced(line: Line, name: str) -> Line:
     """The line without a common factor of its weights; whole sums lie within the ends rounded inwards."""
     weights, low, high = line.weights, line.low, line.high
-    common = gcd(*(int(w) for w in np.unique(weights))) if len(weights) else 1
+    common = 1 if len(weights) == 0 or int(weights[0]) == 1 else gcd(*(int(w) for w in np.unique(weights)))
     if common > 1:
         weights = weights // common
         low = low if low <= -OPEN else -(-low // common)
@@ -202,15 +211,11 @@ class System:
         single = [line for line in told.lines if len(line.places) == 1]
         several = [line for line in told.lines if len(line.places) > 1]
         bounded = grown._bounded(single, told.name)
-        classes = bounded.classes.rebased()
-        # an auxiliary unknown has no parent, so the rows before it have no entry there
-        for places, weights in [(one.places, one.weights) for one in several] + [
-            (one.places, one.weights) for one in told.sights
-        ]:
-            classes = classes.split(places, weights)
-        parent = classes.parent
-        rows = sparse.vstack((bounded.rows[:, parent], _matrix(several, classes)), format="csr")
-        watched = sparse.vstack((bounded.watched[:, parent], _matrix(told.sights, classes)), format="csr")
+        base = bounded.classes.rebased()
+        sums = [(one.places, one.weights) for one in several] + [(one.places, one.weights) for one in told.sights]
+        classes = base.refined(sums)
+        rows = sparse.vstack((_parted(bounded.rows, base, classes), _matrix(several, classes)), format="csr")
+        watched = sparse.vstack((_parted(bounded.watched, base, classes), _matrix(told.sights, classes)), format="csr")
         return replace(
             bounded,
             classes=classes,
@@ -286,6 +291,11 @@ def _matrix(lines: Sequence[Line | Sight], classes: Classes) -> sparse.csr_array
     flat = np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
     data = np.concatenate(entries) if entries else np.zeros(0, dtype=np.int64)
     return sparse.csr_array((data, flat, np.array(starts)), shape=(len(lines), classes.n), dtype=np.int64)
+
+
+def _parted(matrix: sparse.csr_array, before: Classes, after: Classes) -> sparse.csr_array:
+    """A matrix over classes as one over their parts."""
+    return matrix if after.n == before.n else matrix[:, after.parent]
 
 
 def _widened(matrix: sparse.csr_array, n_columns: int) -> sparse.csr_array:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The unknowns of a data set over its versions: which values and counts of different versions are the same unknown.
 
 For one response a unit whose value did not change between versions is one unknown, a changed value is another. A count is
@@ -6,7 +7,7 @@ split by where its units are in the other versions: who stays in an atom is coun
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -42,7 +43,8 @@ class Version:
 class Columns:
     """The unknowns of one response: what everybody knows of each, a guess (the truth, where it is given), whose it is.
 
-    `places[v]` has a row per place of version v and a column per unknown; None where places are the unknowns.
+    `codes` are those of the ground, a row per unknown (no column where versions are linked). `places[v]` has a row per place of
+    version v and a column per unknown; None where places are the unknowns.
     """
 
     low: Ints
@@ -50,6 +52,7 @@ class Columns:
     guess: Ints
     owner: Ints
     places: tuple[sparse.csr_array | None, ...]
+    codes: Ints
 
     def weights(self, version: int, places: Ints, weights: Ints) -> tuple[Ints, Ints]:
         """The unknowns, and their weights, that places of a version with these weights stand for."""
@@ -76,11 +79,11 @@ def columns_of(versions: tuple[Version, ...], response: str) -> Columns:
         ground = versions[0].ground
         if response == COUNT:
             guess = np.bincount(ground.atom_of_unit, minlength=ground.n_atoms).astype(np.int64)
-            owner = np.full(ground.n_atoms, NOBODY, dtype=np.int64)
+            owner, codes = np.full(ground.n_atoms, NOBODY, dtype=np.int64), ground.codes
         else:
             guess = versions[0].values.get(response, np.zeros(ground.n_units, dtype=np.int64)).astype(np.int64)
-            owner = ground.entity_of_unit.astype(np.int64)
-        return _columns(low, high, guess, owner, (None,))
+            owner, codes = ground.entity_of_unit.astype(np.int64), ground.codes[ground.atom_of_unit]
+        return replace(_columns(low, high, guess, owner, (None,)), codes=codes)
     if any(version.marks is None for version in versions):
         raise DataError("Versions of a data set are linked by record marks; a version has none.")
     return _linked_counts(versions, low, high) if response == COUNT else _linked_values(versions, response, low, high)
@@ -99,7 +102,7 @@ def _bounds(versions: tuple[Version, ...], response: str) -> tuple[int, int]:
 def _columns(low: int, high: int, guess: Ints, owner: Ints, places: tuple[sparse.csr_array | None, ...]) -> Columns:
     n = len(guess)
     lows, highs = np.full(n, low, dtype=np.int64), np.full(n, high, dtype=np.int64)
-    return Columns(lows, highs, np.clip(guess, lows, highs), owner, places)
+    return Columns(lows, highs, np.clip(guess, lows, highs), owner, places, np.zeros((n, 0), dtype=np.int64))
 
 
 def _linked_values(versions: tuple[Version, ...], response: str, low: int, high: int) -> Columns:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is said about a new release together with all earlier ones."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks a safe verdict from scratch: facts, watches and points in, yes or no out, in whole numbers.
 
 It shares nothing with the search but the data types: no classes, no programs, no floats.
@@ -7,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reticent.base.arrays import Ints
-from reticent.data.facts import COUNT, OWN, Facts, Ground, Term
+from reticent.data.facts import OWN, Facts, Ground, Term
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,19 +45,6 @@ def verify(
             return False
         left.discard((witness.release, witness.watch, witness.upper))
     return not left
-
-
-def same_unknowns(marks: Sequence[Ints], truths: Sequence[Mapping[str, Ints]], witness: Witness) -> bool:
-    """Whether a witness gives a record that did not change between versions one value in all of them."""
-    seen: dict[tuple[str, int, int], int] = {}
-    for (version, response), values in witness.values.items():
-        if response == COUNT:
-            continue
-        true = truths[version][response]
-        for mark, before, value in zip(marks[version].tolist(), true.tolist(), values.tolist(), strict=True):
-            if seen.setdefault((response, mark, before), value) != value:
-                return False
-    return True
 
 
 def _within(grounds: Sequence[Ground], witness: Witness) -> bool:

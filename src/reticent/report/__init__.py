@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """What people look at: text, plots, HTML reports."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of a verified delegation: results, how they were verified, and what that is worth."""
 
 from collections.abc import Mapping
@@ -5,7 +6,7 @@ from fractions import Fraction
 
 from reticent.base.words import number
 from reticent.delegation.owner import Verified
-from reticent.report.page import Banner, Facts, Rows, Section, Text, render_page
+from reticent.report.page import HTML, Banner, Facts, Rows, Section, Text, render_page
 
 _CHECKS = {
     "residues": "Every total was compared with the plain data modulo fresh secret primes.",
@@ -15,7 +16,7 @@ _CHECKS = {
 }
 
 
-def delegation_report(found: Verified, expressions: Mapping[str, str]) -> str:
+def delegation_report(found: Verified, expressions: Mapping[str, str], *, form: str = HTML) -> str:
     """The page as HTML text; results are the owner's, so the page is confidential."""
     rows = tuple((name, expressions[name], _exact(value), _about(value)) for name, value in found.results.items())
     passing = f"{found.passing:.1e}" if found.passing is not None else "no bound: even changes pass"
@@ -33,7 +34,7 @@ def delegation_report(found: Verified, expressions: Mapping[str, str]) -> str:
         Text(_CHECKS[found.check]),
         Text("The handler had no key and saw only ciphertexts, the number of rows and the expressions."),
     )
-    return render_page("Delegated computation", (Section("Results", blocks),), public=False)
+    return render_page("Delegated computation", (Section("Results", blocks),), public=False, form=form)
 
 
 def _exact(value: Fraction | bool | None) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The confidential report of an exploration: the risk–utility map, the table, the chosen candidate on fresh draws."""
 
 import math
@@ -5,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.base.words import number
-from reticent.report.page import Banner, Facts, Picture, Rows, Section, Text, render_page
-from reticent.report.plots import ACCENT, GOOD, INK, MUTE, data_uri, new_figure, styled
+from reticent.report.page import HTML, Banner, Facts, Picture, Rows, Section, Text, render_page
+from reticent.report.plots import ACCENT, GOOD, INK, MUTE, data_uri, new_figure, styled, told
 
 SHOWN = (
     "candidate",
@@ -61,7 +62,9 @@ def risk_utility_map(rows: Sequence[Mapping[str, Any]], *, title: str = "Risk ag
     return data_uri(figure)
 
 
-def explore_report(rows: Sequence[Mapping[str, Any]], *, fresh: Mapping[str, Any] | None, holds: bool) -> str:
+def explore_report(
+    rows: Sequence[Mapping[str, Any]], *, fresh: Mapping[str, Any] | None, holds: bool, form: str = HTML
+) -> str:
     """The page as HTML text."""
     chosen = next((row for row in rows if row["chosen"]), None)
     blocks: list[Any] = []
@@ -88,6 +91,7 @@ def explore_report(rows: Sequence[Mapping[str, Any]], *, fresh: Mapping[str, Any
         Picture(
             risk_utility_map(rows),
             "Green: no other candidate has both less risk and less loss; the ring is the chosen one.",
+            "Risk and loss of the candidates on the front: " + _front(rows),
         )
     )
     ordered = sorted(rows, key=lambda row: (bool(row["failed"]), row["score"] if not row["failed"] else 0.0))
@@ -102,7 +106,13 @@ def explore_report(rows: Sequence[Mapping[str, Any]], *, fresh: Mapping[str, Any
     failures = [row for row in rows if row["failed"]]
     if failures:
         blocks.append(Text("Failed: " + "; ".join(f"{row['candidate']}: {row['failed']}" for row in failures)))
-    return render_page("Exploration", (Section("Risk and loss", tuple(blocks)),), public=False)
+    return render_page("Exploration", (Section("Risk and loss", tuple(blocks)),), public=False, form=form)
+
+
+def _front(rows: Sequence[Mapping[str, Any]]) -> str:
+    front = [row for row in rows if row["front"] and not row["failed"]]
+    names = [row["candidate"] + (" (chosen)" if row["chosen"] else "") for row in front]
+    return told(names, [row["risk"] for row in front], [row["loss"] for row in front])
 
 
 def _cell(value: Any) -> Any:

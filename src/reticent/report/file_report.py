@@ -1,22 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two reports of a protected file: everything for the protector, and for the public only what may be known.
 
 `public_report` takes a `MaskedFile` and nothing else, so that nothing confidential can reach it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from reticent.base.randomness import STREAM_VERSION
 from reticent.base.words import number
 from reticent.data.published import MaskedFile
 from reticent.data.schema import Kind, Role
 from reticent.data.verdict import State
 from reticent.microdata.loss.rows import correlation_rows, distribution_rows, table_rows
 from reticent.microdata.result import FileResult, ProtectedFile
+from reticent.report.levels_section import level_blocks
 from reticent.report.page import (
+    HTML,
     Banner,
     Block,
     Chapter,
@@ -29,7 +31,9 @@ from reticent.report.page import (
     section,
     sections_of,
 )
-from reticent.report.plots import before_after_bars, distribution_panels, heat_map, histogram_pair
+from reticent.report.plots import before_after_bars, distribution_panels, heat_map, histogram_pair, told
+from reticent.report.provenance import Provenance, provenance_sections
+from reticent.report.risk_section import model_blocks
 from reticent.report.safe_section import safe_blocks
 
 SHOWN = 15
@@ -45,11 +49,13 @@ class FileRun:
     secret: str = ""
 
 
-def confidential_report(run: ProtectedFile, *, secret: str = "") -> str:
+def confidential_report(
+    run: ProtectedFile, *, secret: str = "", origin: Provenance | None = None, form: str = HTML
+) -> str:
     """Everything about a run, for the data protector; with the `secret` only in a file that is kept."""
     subtitle = f"{number(run.result.masked.n_records)} records, {len(run.result.steps)} steps"
-    sections = sections_of(FileRun(run, secret), FILE_SECTIONS)
-    return render_page("Protection of a microdata file", sections, public=False, subtitle=subtitle)
+    sections = [*sections_of(FileRun(run, secret), FILE_SECTIONS), *provenance_sections(origin or Provenance())]
+    return render_page("Protection of a microdata file", sections, public=False, subtitle=subtitle, form=form)
 
 
 def _secret(secret: str) -> tuple[Block, ...]:
@@ -79,8 +85,7 @@ def _short(run: ProtectedFile) -> tuple[Block, ...]:
     for name, value in before.items():
         if name in after and (value is None or isinstance(value, int | float)):
             pairs.append((name, f"{_number(value)} → {_number(after[name])}"))
-    pairs.append(("random streams", f"version {STREAM_VERSION}"))
-    return (*blocks, Facts(tuple(pairs)), *(Text(note) for note in run.result.notes))
+    return (*blocks, Facts(tuple(pairs)), *model_blocks(run), *(Text(note) for note in run.result.notes))
 
 
 def _number(value: Any) -> str:
@@ -139,7 +144,12 @@ def _combinations(run: ProtectedFile) -> tuple[Block, ...]:
             "A combination is unsafe when it occurs, but in no more records than the threshold. The worst come first."
         ),
         Rows(("combination", "unsafe before", "records before", "unsafe after", "records after"), tuple(rows)),
-        Picture(picture, "Which keys drive the risk, before and after."),
+        Picture(
+            picture,
+            "Which keys drive the risk: grey bars before, blue bars after.",
+            "Unsafe combinations that contain each key, before and after: "
+            + told(names, [drivers_before[n] for n in names], [drivers_after.get(n, 0) for n in names]),
+        ),
     )
 
 
@@ -210,7 +220,13 @@ def _record_risk(run: ProtectedFile) -> tuple[Block, ...]:
     for threshold in (0.01, 0.05, 0.1, 0.2, 0.5):
         shares.append((threshold, int((before.risk > threshold).sum()), int((after.risk > threshold).sum())))
     return (
-        Picture(picture, f"Risk of each record ({before.model} model), before and after."),
+        Picture(
+            picture,
+            f"Risk of each record by the model {before.model}: grey before, blue outline after.",
+            f"Records by their risk. Median {number(float(np.median(before.risk)))} before and "
+            f"{number(float(np.median(after.risk)))} after; largest {number(float(before.risk.max(initial=0.0)))} before and "
+            f"{number(float(after.risk.max(initial=0.0)))} after.",
+        ),
         Text(
             "The risk of a record is 1 over the published records that fit its true keys at the published detail, and 0 if its "
             "own is not among them; with weights it is the expected 1/F given these records and their weights."
@@ -230,7 +246,8 @@ def _steps(result: FileResult) -> tuple[Block, ...]:
         names = list(dict.fromkeys(name for step in changing for name in step.changed))
         values = np.array([[float(step.changed.get(name, 0)) for name in names] for step in changing])
         uri = heat_map(values, [step.method for step in changing], names, title="Values changed", unit="values")
-        blocks.append(Picture(uri, "Values changed, by step and variable."))
+        shown = told([step.method for step in changing], [sum(step.changed.values()) for step in changing])
+        blocks.append(Picture(uri, "Values changed, by step and variable.", f"Values changed by each step: {shown}"))
     return tuple(blocks)
 
 
@@ -268,10 +285,14 @@ def _distributions(run: ProtectedFile) -> tuple[Block, ...]:
                 panels.append(
                     (name, [bar.label for bar in bars], [bar.before for bar in bars], [bar.after for bar in bars])
                 )
-    return tuple(
-        Picture(distribution_panels(panels[i : i + 2]), "Share of records, before (grey) and after (blue).")
-        for i in range(0, min(len(panels), 8), 2)
-    )
+    return tuple(_panels(panels[i : i + 2]) for i in range(0, min(len(panels), 8), 2))
+
+
+def _panels(panels: Sequence[tuple[str, Sequence[str], Sequence[float], Sequence[float]]]) -> Picture:
+    names = " and ".join(name for name, *_ in panels)
+    words = ". ".join(f"{name}: {told(labels, before, after, most=6)}" for name, labels, before, after in panels)
+    caption = f"Share of records by {names}, before (grey) and after (blue outline)."
+    return Picture(distribution_panels(panels), caption, f"Shares before and after by code. {words}")
 
 
 def _associations(run: ProtectedFile) -> tuple[Block, ...]:
@@ -300,9 +321,9 @@ def _associations(run: ProtectedFile) -> tuple[Block, ...]:
 PUBLIC_TITLE = "About this file"
 
 
-def public_report(file: MaskedFile) -> str:
+def public_report(file: MaskedFile, *, date: str = "", form: str = HTML) -> str:
     """What users of the file may know: its variables, codes and sizes as published. Built from the published file only."""
-    return render_page(PUBLIC_TITLE, public_sections(file), public=True)
+    return render_page(PUBLIC_TITLE, public_sections(file), public=True, subtitle=date, form=form)
 
 
 def public_sections(file: MaskedFile) -> list[Section]:
@@ -334,6 +355,7 @@ FILE_SECTIONS: list[Chapter[FileRun]] = [
     section("How a missing value is read", lambda about: _semantics(about.run)),
     section("Risk of the records", lambda about: _record_risk(about.run)),
     section("What each step did", lambda about: _steps(about.run.result)),
+    section("Levels that were chosen", lambda about: level_blocks(about.run)),
     section("Tables of the file without small counts", lambda about: safe_blocks(about.run.result)),
     section("What it cost", lambda about: _loss(about.run.result)),
     section("Distributions before and after", lambda about: _distributions(about.run)),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pages of a game and of a search simulation: sentences first, then payoffs, equilibria, pictures."""
 
 from collections.abc import Sequence
@@ -7,13 +8,13 @@ from reticent.coprivacy.equilibria import Equilibrium
 from reticent.coprivacy.game import Game
 from reticent.coprivacy.models.search import SearchResult
 from reticent.coprivacy.result import GameResult
-from reticent.report.page import Banner, Block, Facts, Grid, Picture, Rows, Section, Text, render_page
-from reticent.report.plots import ACCENT, GOOD, MUTE, WARM, data_uri, new_figure, styled
+from reticent.report.page import HTML, Banner, Block, Facts, Grid, Picture, Rows, Section, Text, render_page
+from reticent.report.plots import ACCENT, GOOD, MUTE, WARM, data_uri, new_figure, styled, told
 
 LISTED = 64
 
 
-def game_report(result: GameResult) -> str:
+def game_report(result: GameResult, *, form: str = HTML) -> str:
     """The page as HTML text; a game holds no personal data, so the page may leave."""
     first: list[Block] = []
     if result.coprivacy is not None:
@@ -31,8 +32,13 @@ def game_report(result: GameResult) -> str:
     sections.append(Section("Equilibria, each verified", (Rows(columns, tuple(rows), caption=note),)))
     if result.repeated:
         sections.append(Section("Played again and again", (_repeated(result),)))
-    sections.append(Section("Pictures", (Picture(_payoff_bars(result), "What each player gets in each equilibrium."),)))
-    return render_page("A game of privacy", tuple(sections), public=True, subtitle=", ".join(result.game.players))
+    fair = told(result.game.players, [float(one) for one in result.fair.payoffs])
+    largest = told(result.game.players, [float(one) for one in result.welfare.payoffs])
+    alt = f"Payoffs in the fairest equilibrium: {fair}. With the largest sum: {largest}."
+    picture = Picture(_payoff_bars(result), "What each player gets in each equilibrium.", alt)
+    sections.append(Section("Pictures", (picture,)))
+    names = ", ".join(result.game.players)
+    return render_page("A game of privacy", tuple(sections), public=True, subtitle=names, form=form)
 
 
 def _payoffs(result: GameResult) -> Block:
@@ -103,7 +109,7 @@ def _payoff_bars(result: GameResult) -> str:
     return data_uri(figure)
 
 
-def search_report(results: Sequence[SearchResult]) -> str:
+def search_report(results: Sequence[SearchResult], *, form: str = HTML) -> str:
     """The page of a search simulation: how flat profiles become, who submits, and whether they still link."""
     columns = ("masking", "submitted at once", "first peer helps", "a later peer helps", "asker after all",
                "entropy of interests", "entropy seen", "largest possible", "profiles linked", "sent per query")  # fmt: skip
@@ -120,9 +126,16 @@ def search_report(results: Sequence[SearchResult]) -> str:
         "is in the table. Covering queries flatten profiles at the price of more queries."
     )
     facts = Facts(tuple((item.masking, f"{item.linked:.0%} linked") for item in results))
-    blocks: tuple[Block, ...] = (facts, warning, Picture(_search_bars(results), "Entropy before and after, by masking."),
-                                 Rows(columns, rows, caption="Shares of all queries; entropies in bits."))  # fmt: skip
-    return render_page("Search through peers", (Section("What the database sees", blocks),), public=True)
+    entropies = told(
+        [item.masking for item in results], [item.entropy_before for item in results], [item.entropy_after for item in results]
+    )  # fmt: skip
+    picture = Picture(
+        _search_bars(results), "Entropy before and after, by masking.", f"Bits of interests and seen: {entropies}"
+    )
+    table = Rows(columns, rows, caption="Shares of all queries; entropies in bits.")
+    blocks: tuple[Block, ...] = (facts, warning, picture, table)
+    sections = (Section("What the database sees", blocks),)
+    return render_page("Search through peers", sections, public=True, form=form)
 
 
 @styled

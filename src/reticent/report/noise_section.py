@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The section of the confidential report on noise: what it did to the counts, as tables of deviations."""
 
 from typing import Any

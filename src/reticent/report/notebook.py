@@ -1,21 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
 """Short tables for terminals and notebooks: aggregates only, because a notebook is a file that travels."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from reticent.base.words import number
+
 MOST_ROWS = 40
 
 
 def short(value: Any) -> str:
-    """A figure with as many digits as matter."""
-    if value is None:
-        return "not judged"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    """A figure as in reports; nothing reads as "not judged"."""
+    return "not judged" if value is None else number(value)
 
 
 def facts_text(title: str, facts: Mapping[str, Any]) -> str:
@@ -42,5 +39,5 @@ def rows_html(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
         "<tr>" + "".join(f"<td>{escape(short(value))}</td>" for value in row.values()) + "</tr>"
         for row in rows[:MOST_ROWS]
     )
-    more = f"<p>and {len(rows) - MOST_ROWS:,} more</p>" if len(rows) > MOST_ROWS else ""
+    more = f"<p>and {number(len(rows) - MOST_ROWS)} more</p>" if len(rows) > MOST_ROWS else ""
     return f"<table><caption>{escape(title)}</caption><tr>{head}</tr>{body}</table>{more}"

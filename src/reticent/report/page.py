@@ -1,17 +1,35 @@
-"""One self-contained HTML page from plain blocks: no network, no script needed, everything escaped.
+# SPDX-License-Identifier: Apache-2.0
+"""One self-contained page from plain blocks: no network, no script needed, everything escaped.
 
-Reports are built as data (`Section` of blocks) and rendered here, so that their look is decided in one place.
+Reports are built as data (`Section` of blocks) and rendered here as HTML, or by `report.markdown` where the file ends in
+`.md`, so that their look is decided in one place.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from reticent.base.version import VERSION
 from reticent.base.words import number
 
 T = TypeVar("T")
+HTML, MARKDOWN = "html", "markdown"
+MARKS = {
+    "primary": "P", "secondary": "S", "exposed": "!", "frozen": "F", "hidden": "c", "empty": "–", "good": "*",
+}  # fmt: skip
+"""What stands in a cell of a grid beside its colour, so that a status shows on paper and without colours too."""
+LONG = 40
+"""A longer text in a cell keeps some width on narrow screens."""
+CONTENTS_FROM = 3
+"""Pages with so many sections have a list of contents."""
+
+
+def form_of(path: str | Path) -> str:
+    """The form of a report by the ending of its file: Markdown for `.md`, else HTML."""
+    return MARKDOWN if Path(path).suffix.lower() in (".md", ".markdown") else HTML
 
 
 @dataclass(frozen=True)
@@ -57,10 +75,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class Picture:
-    """A plot as a data URI (see `report.plots.data_uri`), with what it shows in words."""
+    """A plot as a data URI (see `report.plots.data_uri`): how to read it, and in `alt` what it shows, in figures."""
 
     uri: str
     caption: str
+    alt: str
     kind: str = "picture"
 
 
@@ -75,8 +94,22 @@ class Grid:
     legend: tuple[tuple[str, str], ...] = ()
     kind: str = "grid"
 
+    def used_legend(self) -> list[tuple[str, str, str]]:
+        """Class, mark and words of each status that a cell of this grid has."""
+        used = {mark for row in self.cells for _, mark, _ in row}
+        return [(name, MARKS.get(name, ""), words) for name, words in self.legend if name in used]
 
-Block = Text | Banner | Facts | Rows | Picture | Grid
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks that stand behind their summary until somebody opens them; paper shows them open."""
+
+    summary: str
+    blocks: tuple["Block", ...]
+    kind: str = "fold"
+
+
+Block = Text | Banner | Facts | Rows | Picture | Grid | Fold
 
 
 @dataclass(frozen=True)
@@ -107,15 +140,21 @@ def sections_of(about: T, registry: Iterable[Chapter[T]]) -> list[Section]:
 
 def _cell(value: object) -> tuple[str, str]:
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    return number(value), "right" if numeric else "left"
+    text = number(value)
+    return text, "right" if numeric else "left long" if len(text) > LONG else "left"
 
 
-def render_page(title: str, sections: Sequence[Section], *, public: bool, subtitle: str = "") -> str:
-    """The page as HTML text. A confidential page says so in a banner that cannot be overlooked."""
+def render_page(title: str, sections: Sequence[Section], *, public: bool, subtitle: str = "", form: str = HTML) -> str:
+    """The page as text in its form. A confidential page says so in a banner that cannot be overlooked."""
+    if form == MARKDOWN:
+        from reticent.report.markdown import render_markdown
+
+        return render_markdown(title, sections, public=public, subtitle=subtitle)
     environment = Environment(
         loader=PackageLoader("reticent.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
     return environment.get_template("page.html").render(
-        title=title, subtitle=subtitle, sections=sections, public=public, number=number
-    )
+        title=title, subtitle=subtitle, sections=sections, public=public, marks=MARKS, version=VERSION,
+        contents=len(sections) >= CONTENTS_FROM,
+    )  # fmt: skip

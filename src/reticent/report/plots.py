@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots as SVG data URIs: the same data give the same bytes (fixed hash salt, no date), and nothing is fetched.
 
 matplotlib is imported here only, and only when a plot is drawn.
@@ -12,7 +13,11 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.words import number
+
 INK, MUTE, ACCENT, GOOD, BAD, WARM = "#1d2733", "#8a949f", "#2c5d8f", "#1b7f5c", "#b3372f", "#d9902f"
+LETTERS = "#52606d"
+"""Letters of axes: 4.5 to 1 and more on white, which the grey of bars (`MUTE`) is not."""
 STYLE = {
     "svg.hashsalt": "reticent",
     "svg.fonttype": "path",
@@ -21,8 +26,8 @@ STYLE = {
     "axes.spines.right": False,
     "axes.edgecolor": MUTE,
     "axes.labelcolor": INK,
-    "xtick.color": MUTE,
-    "ytick.color": MUTE,
+    "xtick.color": LETTERS,
+    "ytick.color": LETTERS,
     "axes.titlesize": 10,
     "axes.titlelocation": "left",
     "legend.frameon": False,
@@ -53,6 +58,16 @@ def new_figure(*, width: float = 7.2, height: float = 3.0, panels: int = 1) -> t
 
     figure = Figure(figsize=(width, height))
     return figure, figure.subplots(1, panels)
+
+
+def told(names: Sequence[str], *values: Sequence[float], most: int = 12) -> str:
+    """What bars show, in words for those who do not see them: `age 12, 3; sex 4, 0; and 5 more`."""
+    parts = [
+        f"{name} {', '.join(number(round(float(one), 6)) for one in group)}"
+        for name, *group in zip(names, *values, strict=True)
+    ]
+    more = [f"and {len(parts) - most} more"] if len(parts) > most else []
+    return "; ".join([*parts[:most], *more])
 
 
 def data_uri(figure: Any) -> str:
@@ -114,7 +129,9 @@ def heat_map(values: NDArray[np.float64], rows: Sequence[str], columns: Sequence
     if values.size <= 150:
         limit = float(np.nanmax(values)) / 2 if values.size else 0.0
         for (row, column), value in np.ndenumerate(values):
-            axes.text(column, row, f"{value:g}", ha="center", va="center", color="white" if value > limit else INK)
+            axes.text(
+                column, row, number(float(value)), ha="center", va="center", color="white" if value > limit else INK
+            )
     figure.colorbar(image, ax=axes, label=unit)
     axes.set_title(title)
     return data_uri(figure)

@@ -1,14 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """The confidential report of a protected query log: what stays useful, what an attacker finds, what was taken out."""
 
 import numpy as np
 
 from reticent.base.words import number
 from reticent.querylogs.protect import LogResult
-from reticent.report.page import Banner, Block, Facts, Picture, Rows, Section, Text, render_page
-from reticent.report.plots import ACCENT, BAD, GOOD, MUTE, data_uri, new_figure, styled
+from reticent.report.page import HTML, Banner, Block, Facts, Picture, Rows, Section, Text, render_page
+from reticent.report.plots import ACCENT, BAD, GOOD, MUTE, data_uri, new_figure, styled, told
 
 
-def querylog_report(found: LogResult, note: str | None = None) -> str:
+def querylog_report(found: LogResult, note: str | None = None, *, form: str = HTML) -> str:
     """The page as HTML text."""
     held = found.risk.own_queries == 0
     words = (
@@ -38,7 +39,7 @@ def querylog_report(found: LogResult, note: str | None = None) -> str:
         Section("What an attacker finds", _risk(found)),
         Section("What was taken out", _taken(found)),
     )
-    return render_page("Query log", sections, public=False)
+    return render_page("Query log", sections, public=False, form=form)
 
 
 def _utility(found: LogResult) -> tuple[Block, ...]:
@@ -51,7 +52,12 @@ def _utility(found: LogResult) -> tuple[Block, ...]:
         "The share of a user's queries whose category is also in the user's pseudo-user, on average. A random partition is "
         "measured with the same aggregation; the worst case is users without any common interest."
     )
-    return Picture(_bars(found), "Categories that remain at each level."), Text(text), Rows(columns, rows)
+    levels = [f"level {level + 1}" for level in range(len(found.remaining))]
+    shown = told(levels, found.remaining, found.remaining_random)
+    picture = Picture(
+        _bars(found), "Categories that remain at each level.", f"Share remaining by meaning and at random: {shown}"
+    )
+    return picture, Text(text), Rows(columns, rows)
 
 
 @styled
@@ -80,7 +86,11 @@ def _risk(found: LogResult) -> tuple[Block, ...]:
         ("found: the right person", f"{risk.linked_before:.1%}", f"{risk.linked_person:.1%}"),
     )
     return (
-        Picture(_risk_bars(found), "The right person found, before and after."),
+        Picture(
+            _risk_bars(found),
+            "The right person found, before and after.",
+            f"Share of users found: {risk.linked_before:.1%} before, {risk.linked_person:.1%} after.",
+        ),
         Text(text),
         Rows(("", "before", "after"), rows),
     )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a report says of a file that SAFE made: its tables before and after, the recount, and what the attacks find."""
 
 from collections.abc import Mapping

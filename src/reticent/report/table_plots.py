@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of a protected table: attack intervals against required ones, and what hiding cost at each level."""
 
 from collections.abc import Sequence
@@ -29,7 +30,9 @@ def interval_plot(
     figure, axes = new_figure(height=max(1.8, 0.22 * len(shown) + 1.0))
     place = np.arange(len(shown))
     colours = np.where(exposed[shown], BAD, GOOD).tolist()
+    point = (attack[1] - attack[0])[shown] <= 1e-9 * size  # an interval without width is drawn as a diamond
     axes.hlines(place, low, high, color=colours, linewidth=5, alpha=0.85)
+    axes.scatter(low[point], place[point], marker="D", s=34, color=np.asarray(colours)[point], zorder=4)
     axes.hlines(place, need_low, need_high, color=INK, linewidth=1.2)
     axes.plot(need_low, place, "|", color=INK)
     axes.plot(need_high, place, "|", color=INK)
@@ -64,7 +67,7 @@ def level_plot(
     return data_uri(figure)
 
 
-MARKS = {"primary": ("x", BAD), "secondary": ("o", WARM), "exposed": ("X", BAD), "frozen": ("s", ACCENT)}
+MARKS = {"primary": ("X", BAD), "secondary": ("o", WARM), "exposed": ("D", BAD), "frozen": ("s", ACCENT)}
 
 
 @styled
@@ -78,7 +81,16 @@ def heat_plot(values: Floats, marks: Sequence[Sequence[str]], rows: Sequence[str
     for name, (symbol, colour) in MARKS.items():
         found = [(column, row) for row, line in enumerate(marks) for column, mark in enumerate(line) if mark == name]
         if found:
-            axes.scatter(*zip(*found, strict=True), marker=symbol, c=colour, s=26, linewidths=1.3, label=name, zorder=3)
+            axes.scatter(
+                *zip(*found, strict=True),
+                marker=symbol,
+                c=colour,
+                s=46,
+                linewidths=0.9,
+                edgecolors="white",
+                label=name,
+                zorder=3,
+            )
     axes.set_xticks(range(len(columns)), [c[:18] for c in columns], rotation=40, ha="right")
     axes.set_yticks(range(len(rows)), [r[:28] for r in rows])
     axes.tick_params(labelsize=7)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two reports of a protected table: everything for the protector, and for the public only what may be known.
 
 `public_table_report` takes a `PublishedTable` and nothing else, so that nothing confidential can reach it.
@@ -6,20 +7,19 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from reticent.base.randomness import STREAM_VERSION
-from reticent.base.words import number
+from reticent.base.words import amount, number, span
 from reticent.data.cells import CellStatus
 from reticent.data.parameters import to_plain
-from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
-from reticent.data.table import Dimension, Table
+from reticent.data.published_table import PublishedTable
 from reticent.report.noise_section import noise_blocks
 from reticent.report.page import (
+    HTML,
     Banner,
     Block,
     Chapter,
     Facts,
-    Grid,
     Picture,
     Rows,
     Section,
@@ -28,7 +28,10 @@ from reticent.report.page import (
     section,
     sections_of,
 )
-from reticent.report.table_plots import heat_plot, interval_plot, level_plot
+from reticent.report.plots import told
+from reticent.report.provenance import Provenance, provenance_sections
+from reticent.report.table_grid import confidential_grid, public_grid
+from reticent.report.table_plots import interval_plot, level_plot
 from reticent.tables.granularity import table_granularity
 from reticent.tables.group_disclosure import group_disclosures
 from reticent.tables.insider import insider_bounds
@@ -36,13 +39,12 @@ from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import RuleCells
 from reticent.tables.sap import sap
 
-MAX_ROWS, MAX_COLUMNS, MAX_UNSAFE = 80, 30, 200
+MAX_UNSAFE = 200
 MAX_RELATIONS = 6
 NAMES = {status.value: status.name.lower() for status in CellStatus}
-LEGEND = (
-    ("safe", "published"), ("primary", "unsafe (primary)"), ("secondary", "hidden to protect others"),
-    ("exposed", "exposed: the attacker comes too close"), ("frozen", "never hidden"), ("empty", "empty"),
-)  # fmt: skip
+INTERVALS = (
+    "Exposed cells come first, in red; a diamond is an interval without width: the attacker knows the value exactly."
+)
 
 HOW = {
     "suppression": "Hidden cells are left blank: some would say too much about single respondents, others would let those "
@@ -53,17 +55,18 @@ HOW = {
 }
 
 
-def confidential_table_report(result: ProtectedTable) -> str:
+def confidential_table_report(result: ProtectedTable, *, origin: Provenance | None = None, form: str = HTML) -> str:
     """Everything about a protected table, for the data protector."""
     title = " × ".join(result.table.names)
     subtitle = f"{title}, {result.table.response or 'count'}"
-    return render_page("Protection of a table", sections_of(result, TABLE_SECTIONS), public=False, subtitle=subtitle)
+    sections = [*sections_of(result, TABLE_SECTIONS), *provenance_sections(origin or Provenance())]
+    return render_page("Protection of a table", sections, public=False, subtitle=subtitle, form=form)
 
 
 def _grids(result: ProtectedTable) -> Iterator[Section]:
     parts = len(result.system.parts)
     for part in range(parts):
-        yield Section("The table" if parts == 1 else f"Table {part + 1}", _grid(result, part))
+        yield Section("The table" if parts == 1 else f"Table {part + 1}", confidential_grid(result, part))
 
 
 def _short(result: ProtectedTable) -> tuple[Block, ...]:
@@ -78,65 +81,9 @@ def _short(result: ProtectedTable) -> tuple[Block, ...]:
     facts.append(("proven least cost", "not known" if bound is None else number(float(bound))))
     facts.append(("method", f"{result.method} ({result.outcome.status})"))
     facts.append(("respondents alone in a cell", f"{result.inside.state}: {number(len(result.inside.cells))} cells"))
-    facts.append(("random streams", f"version {STREAM_VERSION}"))
     inside = Text(result.inside.sentence())
     promised = Text(f"What the method promises where no cell is exposed. {result.guarantee}")
     return (Banner(exposed == 0, text), inside, promised, Facts(tuple(facts)), *(Text(note) for note in result.notes))
-
-
-def _grid(result: ProtectedTable, part: int) -> tuple[Block, ...]:
-    """The first two dimensions as a grid; further ones at their total."""
-    table, members = result.system.parts[part], result.system.members[part]
-    status = result.status[members]
-    exposed = np.isin(members, result.exposed)
-    marks = np.where(exposed, "exposed", np.array([NAMES[int(s)] for s in status]))
-    values = result.problem.values if result.outcome.values is None else result.outcome.values
-    texts = [plain(float(table.values[c]), table.decimals) for c in range(table.n_cells)]
-    hovers = [
-        f"{marks[c]}; {table.respondents.counts[c]} respondents"
-        + ("" if result.outcome.values is None else f"; published {values[members[c]]:g}")
-        for c in range(table.n_cells)
-    ]
-    cells = {
-        tuple(row): (texts[c], str(marks[c]), hovers[c])
-        for c, row in enumerate(table.codes.tolist())
-        if not any(row[2:])
-    }
-    rows, columns = table.dimensions[0], table.dimensions[1] if len(table.dimensions) > 1 else None
-    heads = [_indented(rows, node) for node in range(min(len(rows), MAX_ROWS))]
-    tops = [_label(columns, node) for node in range(min(len(columns), MAX_COLUMNS))] if columns else ["value"]
-    body = tuple(
-        tuple(cells.get(_key(table, row, column), ("", "empty", "empty")) for column in range(len(tops)))
-        for row in range(len(heads))
-    )
-    caption = "" if len(table.dimensions) < 3 else "First two dimensions; the others at their total."
-    if len(rows) > MAX_ROWS or (columns and len(columns) > MAX_COLUMNS):
-        caption += f" The first {MAX_ROWS} rows and {MAX_COLUMNS} columns are shown."
-    grid = Grid(tuple(tops), tuple(heads), body, caption.strip(), LEGEND)
-    if columns is None:
-        return (grid,)
-    heat = np.full((len(heads), len(tops)), np.nan)
-    where: list[list[str]] = [[""] * len(tops) for _ in heads]
-    for cell, codes in enumerate(table.codes.tolist()):
-        if not any(codes[2:]) and codes[0] < len(heads) and codes[1] < len(tops) and marks[cell] != "empty":
-            heat[codes[0], codes[1]], where[codes[0]][codes[1]] = table.values[cell], str(marks[cell])
-    picture = Picture(
-        heat_plot(heat, where, heads, tops), "Dark cells carry most of the value; marks say what happens."
-    )
-    return (grid, picture)
-
-
-def _key(table: Table, row: int, column: int) -> tuple[int, ...]:
-    n = len(table.dimensions)
-    return (row,) if n == 1 else (row, column, *(0,) * (n - 2))
-
-
-def _label(dimension: Dimension, node: int) -> str:
-    return dimension.label(node)
-
-
-def _indented(dimension: Dimension, node: int) -> str:
-    return "\u2003" * int(dimension.levels[node]) + _label(dimension, node)
 
 
 def _attack(result: ProtectedTable) -> tuple[Block, ...]:
@@ -156,8 +103,9 @@ def _attack(result: ProtectedTable) -> tuple[Block, ...]:
         if len(rows) == MAX_UNSAFE:
             break
         rows.append(
-            (table.name_of(cell), NAMES[int(result.status[cell])], float(table.values[cell]), float(audit.low[place]),
-             float(audit.high[place]), float(audit.required_low[place]), float(audit.required_high[place]))
+            (table.name_of(cell), "exposed" if cell in result.exposed else NAMES[int(result.status[cell])],
+             amount(float(table.values[cell]), table.decimals), span(float(audit.low[place]), float(audit.high[place])),
+             _required(float(audit.required_low[place]), float(audit.required_high[place])))
         )  # fmt: skip
         classes.append("bad" if cell in result.exposed else "")
     known, cells_words = "the attacker's bounds", "each hidden cell"
@@ -172,12 +120,29 @@ def _attack(result: ProtectedTable) -> tuple[Block, ...]:
             f"{number(audit.programs)} linear programs over all relations of the table, with every published value and "
             f"{known} known, give the smallest and the largest value that {cells_words} can have."
         ),
-        Picture(picture, "Exposed cells come first, in red."),
-        Rows(("cell", "status", "value", "attack low", "attack high", "required low", "required high"), tuple(rows),
-             classes=tuple(classes)),
+        Picture(picture, INTERVALS, _in_words(result, names, cells, primary)),
+        Rows(("cell", "status", "value", "attack interval", "required"), tuple(rows), classes=tuple(classes)),
         *_revealed(result),
         *_inside(result),
     )  # fmt: skip
+
+
+def _required(low: float, high: float) -> str:
+    """The interval that a cell must keep; cells that are hidden for others need none."""
+    return span(low, high) if high > low else "–"
+
+
+def _in_words(
+    result: ProtectedTable, names: list[str], cells: NDArray[np.integer], primary: NDArray[np.integer]
+) -> str:
+    """What the plot of intervals shows: how many are exposed, and the first of them."""
+    audit, exposed = result.audit, np.flatnonzero(np.isin(cells, result.exposed))
+    words = f"Intervals of {number(len(cells))} unsafe cells, {number(len(exposed))} of them exposed"
+    shown = [
+        f"{names[at]} {span(float(audit.low[primary[at]]), float(audit.high[primary[at]]))}"
+        for at in exposed[:5].tolist()
+    ]
+    return words + (": " + "; ".join(shown) if shown else "") + "."
 
 
 def _revealed(result: ProtectedTable) -> tuple[Block, ...]:
@@ -211,10 +176,10 @@ def _inside(result: ProtectedTable) -> tuple[Block, ...]:
         words += ' Only exact values are kept from them; insiders = "protect" keeps them out of the levels too.'
     rows = tuple(
         (", ".join(result.table.name_of(cell) for cell in item.known[:3]), result.table.name_of(item.cell),
-         item.low, item.high, item.required_low, item.required_high)
+         span(item.low, item.high), span(item.required_low, item.required_high))
         for item in found.findings[:MAX_UNSAFE]
     )  # fmt: skip
-    columns = ("knows", "finds", "low", "high", "required low", "required high")
+    columns = ("knows", "finds", "interval", "required")
     return (Text(words), *((Rows(columns, rows),) if rows else ()))
 
 
@@ -225,7 +190,8 @@ def _unsafe(result: ProtectedTable) -> tuple[Block, ...]:
     bounds = insider_bounds(view) if view.top is not None and view.top.shape[1] >= 2 else None
     rows = []
     for cell in cells[:MAX_UNSAFE].tolist():
-        row: list[object] = [table.name_of(cell), verdict.reason_of(cell) or "declared", float(table.values[cell])]
+        value = amount(float(table.values[cell]), table.decimals)
+        row: list[object] = [table.name_of(cell), verdict.reason_of(cell) or "declared", value]
         row.append(int(table.respondents.counts[cell]) if table.counted else None)
         if bounds is not None:
             row += [float(bounds.largest[cell]), float(bounds.upper[cell])]
@@ -262,7 +228,12 @@ def _cost(result: ProtectedTable) -> tuple[Block, ...]:
         )
     picture = level_plot(levels, *(list(share) for share in zip(*shares)))
     return (
-        Picture(picture, "Level 0 is the grand total; the deepest level are the inner cells."),
+        Picture(
+            picture,
+            "Level 0 is the grand total; the deepest level are the inner cells.",
+            "Cells at each level, unsafe and secondary: "
+            + told([f"level {row[0]}" for row in rows], [row[2] for row in rows], [row[3] for row in rows]),
+        ),
         Rows(("level", "cells", "unsafe", "secondary", "cost of the secondary"), tuple(rows)),
     )
 
@@ -327,9 +298,12 @@ def _others(result: ProtectedTable) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def public_table_report(table: PublishedTable) -> str:
+def public_table_report(table: PublishedTable, *, date: str = "", form: str = HTML) -> str:
     """What anybody may know: the published table and how to read it."""
-    return render_page(public_table_title(table), public_table_sections(table), public=True, subtitle=table.response)
+    subtitle = f"{table.response}, {date}" if date else table.response
+    return render_page(
+        public_table_title(table), public_table_sections(table), public=True, subtitle=subtitle, form=form
+    )
 
 
 def public_table_title(table: PublishedTable) -> str:
@@ -346,40 +320,8 @@ def public_table_sections(table: PublishedTable) -> list[Section]:
         how += " Cells with nobody in them may be among the hidden ones."
     return [
         Section("In short", (Facts(tuple((name, number(count)) for name, count in counts.items())), Text(how))),
-        Section("The table", _public_grid(table)),
+        Section("The table", public_grid(table)),
     ]
-
-
-def _public_grid(table: PublishedTable) -> tuple[Block, ...]:
-    place = {codes: row for row, codes in enumerate(table.codes)}
-    rows = list(dict.fromkeys(codes[0] for codes in table.codes))
-    columns = list(dict.fromkeys(codes[1] for codes in table.codes)) if len(table.dimensions) > 1 else [""]
-    rest = tuple(table.codes[0][2:]) if table.codes else ()
-
-    def cell(row: str, column: str) -> tuple[str, str, str]:
-        at = place.get((row,) if len(table.dimensions) == 1 else (row, column, *rest))
-        if at is None or table.status[at] == EMPTY:
-            return ("", "empty", EMPTY)
-        return (table.text(at), table.status[at], table.status[at])
-
-    shown_rows, shown_columns = rows[:MAX_ROWS], columns[:MAX_COLUMNS]
-    body = tuple(tuple(cell(row, column) for column in shown_columns) for row in shown_rows)
-    heads = tuple(_public_head(table, 0, code) for code in shown_rows)
-    tops = tuple(_public_label(table, 1, c) for c in shown_columns) if len(table.dimensions) > 1 else ("value",)
-    caption = "" if len(table.dimensions) < 3 else "First two dimensions; the others at their total. "
-    if len(rows) > MAX_ROWS or len(columns) > MAX_COLUMNS:
-        caption += f"The first {MAX_ROWS} rows and {MAX_COLUMNS} columns are shown; the file has all."
-    legend = ((PUBLISHED, PUBLISHED), (HIDDEN, HIDDEN), (EMPTY, EMPTY))
-    return (Grid(tops, heads, body, caption.strip(), legend),)
-
-
-def _public_label(table: PublishedTable, at: int, code: str) -> str:
-    return table.labels.get(table.dimensions[at], {}).get(code, code)
-
-
-def _public_head(table: PublishedTable, at: int, code: str) -> str:
-    depth = table.depths.get(table.dimensions[at], {}).get(code, 0)
-    return "\u2003" * depth + _public_label(table, at, code)
 
 
 # One line a section of the confidential report, in the order of the page.

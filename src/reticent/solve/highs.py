@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The only file that knows HiGHS: one loaded model, many objectives, every return status checked."""
 
 import math
@@ -16,6 +17,10 @@ from reticent.solve.model import LinearModel, Solution, Status
 # The number of threads is a property of the whole process in HiGHS: mixing values makes later runs fail silently.
 THREADS = 1
 _LEAST = 1e-3  # seconds: less is no time to stop in
+# Cuts modulo small numbers at the root: HiGHS eliminates over all equations in whole numbers and does not look at its limit
+# meanwhile. So many seconds for each pair of equations (7.5 s for 3,000); below a second nobody minds.
+_UNSTOPPABLE = 8e-7
+_UNNOTICED = 1.0
 _ALGORITHMS = {"primal": ("simplex", 4), "dual": ("simplex", 1), "interior": ("ipm", 0), "choose": ("choose", 0)}
 
 _STATUS = {
@@ -55,6 +60,7 @@ class HighsSession:
             self._option("presolve", "choose")
             self._option("solver", "choose")
             self._option("mip_rel_gap", 0.0)
+        self._unstoppable = _UNSTOPPABLE * _whole_equations(model) ** 2 if self._is_mip else 0.0
         self._n_columns = model.n_columns
         self._n_rows = model.n_rows
         self._check(self._highs.passModel(_to_highs(model)), "loading the model")
@@ -132,11 +138,15 @@ class HighsSession:
         """Drop the warm start (the next solve is from scratch)."""
         self._check(self._highs.clearSolver(), "clearing the solver")
 
-    def solve(self, *, time_limit: float = math.inf) -> Solution:
+    def solve(self, *, time_limit: float = math.inf, strict: bool = False) -> Solution:
         """Solve from the last basis; `time_limit` in seconds.
 
-        The deadline of the work around it (`base.clock`) counts as well: when it passes, `OutOfTime` is raised.
+        The deadline of the work around it (`base.clock`) counts as well: when it passes, `OutOfTime` is raised. If the limit
+        is `strict`, an integer program that could not be stopped by then is not begun: it ends as stopped, without a solution.
         """
+        if strict and self._too_long(time_limit):
+            clock.check()
+            return Solution(Status.STOPPED, math.nan, math.nan, np.zeros(0))
         name = self._run(time_limit)
         if name == "kUnboundedOrInfeasible":
             self._option("presolve", "off")
@@ -160,13 +170,19 @@ class HighsSession:
                 return name
             # stopped by a deadline that has not passed by the clock in use (processor time): on from this basis
 
+    def _too_long(self, seconds: float) -> bool:
+        """Whether this program may still run when it should long have ended."""
+        if self._unstoppable <= _UNNOTICED or clock.current().nodes(seconds) is not None:
+            return False
+        return self._unstoppable > min(seconds, clock.left())
+
     def _limit(self, seconds: float) -> None:
         nodes = clock.current().nodes(seconds)
         if nodes is not None:
             self._option("time_limit", math.inf)
             self._option("mip_max_nodes", nodes)
             return
-        seconds = min(seconds, max(clock.left(), _LEAST))
+        seconds = clock.current().wall(min(seconds, max(clock.left(), _LEAST)))
         # HiGHS's clock runs on over the solves of one session, so the limit is counted from what it shows now.
         self._option("time_limit", self._highs.getRunTime() + seconds if math.isfinite(seconds) else math.inf)
 
@@ -196,14 +212,23 @@ def solve(
     algorithm: str = "choose",
     start: Floats | None = None,
     relative_gap: float = 0.0,
+    strict: bool = False,
 ) -> Solution:
-    """Solve one model from scratch (with presolve); `start` is a first incumbent of a MIP."""
+    """Solve one model from scratch (with presolve); `start` is a first incumbent of a MIP, `strict` as in a session."""
     session = HighsSession(model, algorithm=algorithm, presolve=True)
     if model.integer is not None and model.integer.any():
         session.set_option("mip_rel_gap", relative_gap)
         if start is not None:
             session.start_from(start)
-    return session.solve(time_limit=time_limit)
+    return session.solve(time_limit=time_limit, strict=strict)
+
+
+def _whole_equations(model: LinearModel) -> int:
+    """Equations all of whose columns are whole."""
+    if model.integer is None:
+        return 0
+    beside = abs(model.matrix) @ (~model.integer).astype(np.float64)
+    return int(((model.row_lower == model.row_upper) & (beside == 0)).sum())
 
 
 def _to_highs(model: LinearModel) -> Any:

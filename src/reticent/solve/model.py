@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What algorithms say to a solver and what it says back: plain arrays, no solver library."""
 
 from dataclasses import dataclass, field

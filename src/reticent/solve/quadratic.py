@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Separable convex quadratic programs: minimise ½ Σ d_i x_i² with A x = b and bounds, by an interior-point method.
 
 HiGHS's quadratic solver is an active-set method that slows down on tables; a primal-dual path follower with one sparse

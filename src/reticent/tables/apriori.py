@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is known about cells beforehand: declared safe, unsafe, never to be hidden, hidden already; costs, levels, bounds."""
 
 from collections.abc import Sequence
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats
+from reticent.base.doors import doors
 from reticent.base.errors import DataError
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
@@ -21,6 +23,7 @@ _EARLIER = {"safe": ("protected", "hidden")}
 """A cell that is declared safe may then be frozen or hidden, as tau-ARGUS allows; no other change of mind is."""
 
 
+@doors
 @dataclass(frozen=True)
 class Entry:
     """One line of knowledge: the codes of a cell, the action (as in `.hst` files) and its numbers."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What methods that draw have in common: a draw belongs to the cell, wherever it stands."""
 
 from collections.abc import Sequence

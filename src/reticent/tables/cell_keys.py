@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cell keys for a table: made from microdata just after the table, for methods whose noise depends on record sets."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What hiding a cell costs: by a name, by a variable, or by its distance. The choice decides what kind of pattern comes out.
 
 Three distances are meant by three doors: in plans how high a cell stands above the inner ones, for numbers how many relations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of shares and ratios from protected parts: nothing in them that the published tables do not say.
 
 Means, shares and ratios are not additive and are never protected by themselves: each is calculated from two published values.

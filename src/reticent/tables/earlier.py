@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Earlier releases: what was published of a table stays known, and what was hidden in it stays hidden.
 
 The earlier table is linked to the new ones, so that the attacker calculates with all of them together.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a published table tells, as facts over the ground: one declaration per table method.
 
 A published value is an equation, or an interval where it was rounded or changed within known limits; a hidden cell is a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Granularity: how many cells of a hyper-row hold a single respondent, and in which of four patterns.
 
 Index = unit cells / non-empty cells; from 50 % on a row is unsafe. Labels may overlap: *proportional* (index reached),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Group disclosure: all respondents of a row stand in one column, so that the row alone tells the column."""
 
 from dataclasses import dataclass

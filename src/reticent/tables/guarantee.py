@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a table method promises, in words: to which of two attackers, and what is not covered.
 
 The arithmetic attacker has what is published, the relations, the method's name and the parameters that bound a change.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a judged table to the problem that methods solve and the attacker attacks: costs, bounds, levels."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one respondent of a cell learns about another: why a dominance verdict misleads, in numbers."""
 
 import math
@@ -8,6 +9,7 @@ import numpy as np
 
 from reticent.base.arrays import Floats
 from reticent.base.checks import check_between, check_integer
+from reticent.base.doors import door
 from reticent.base.errors import ParameterError
 from reticent.tables.rules import RuleCells
 
@@ -39,6 +41,7 @@ def insider_bounds(cells: RuleCells, *, coalition: int = 1) -> InsiderBounds:
     return InsiderBounds(top[:, 0], total - top[:, 1 : coalition + 1].sum(axis=1))
 
 
+@door
 def why_dominance_misleads(contributions: Sequence[float], n: int, k: float) -> str:
     """One sentence that sets the verdict of (n, k) beside what the second largest respondent really learns."""
     cells = RuleCells.of_contributions([list(contributions)])
@@ -61,6 +64,7 @@ class DominanceFlaw:
     failed: tuple[float, ...]
 
 
+@door
 def dominance_flaw(n: int, k: float, *, step: float = 0.5) -> DominanceFlaw:
     """A counterexample for any (n, k), with total 100, for teaching.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Responses that are related, as one problem: protected, attacked and explained together, told response by response."""
 
 from collections.abc import Sequence

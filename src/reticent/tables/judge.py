@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linked tables as one system, each judged by its own rules and by what is known of its cells beforehand.
 
 Plans, batch files and the Python call use the same functions: a cell that stands in several tables is one cell, and so are

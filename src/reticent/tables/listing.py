@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which codes a table of changed values lists: a code that only records have is no news if nothing shows it."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of a request, made: tabulated with what rules and method look at, redesigned, with cell keys and marks."""
 
 from collections.abc import Sequence

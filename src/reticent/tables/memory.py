@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What earlier releases ask of the cells of a new table: which must be hidden, which stay shown, what may still be hidden."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Methods that protect a table, under their plan names: one small protocol, one registry, one judge.
 
 A method hides cells, or exchanges their values. Whatever it does, the outcome is attacked by code that did not make it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Controlled rounding with the least sum of distances, which draws nothing."""
 
 from dataclasses import dataclass, field

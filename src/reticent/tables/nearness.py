@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Costs that grow with the distance from the unsafe cells, as <DISTANCE> of tau-ARGUS metadata asks for.
 
 A cell in the same row as an unsafe one (the other codes equal, below the same total) and k codes away from it costs the

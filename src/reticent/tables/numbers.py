@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables that have nothing but numbers, as JJ files have them: a request, one function that runs it, and the result.
 
 There are no codes, rules or records: the problem is judged already, and a cell is known by its number.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a table method did."""
 
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ import numpy as np
 from reticent.base.arrays import Floats, Mask
 from reticent.tables.perturb.movements import Candidates
 from reticent.tables.perturb.origins import Drawn, Origins
+from reticent.tables.perturb.quota_rule import QuotaRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +26,7 @@ class Outcome:
     were drawn: then every cell is attacked, whether the values add up or not. Of noisy counts `origins` has which true
     ones are possible, and `measure` what is published of the size of each change (NaN: nothing). `kept` cells are published as
     they are by the rules of the method: everybody knows them, and only where they are unsafe that exposes them. `drawn` says how
-    the noise of counts came about, for further attacks.
+    the noise of counts came about, for further attacks, and `quotas` how cells were selected, where that tells more.
     """
 
     hidden: Mask
@@ -44,6 +46,7 @@ class Outcome:
     measure: Floats | None = None
     kept: Mask | None = None
     drawn: Drawn | None = None
+    quotas: QuotaRule | None = None
 
 
 class Behind(TypedDict, total=False):

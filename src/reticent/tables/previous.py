@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pattern of a previous period: what was hidden then is hidden rather than something else now.
 
 Another period has other values, so nothing is known and nothing forced; cells hidden before only cost less. A release of

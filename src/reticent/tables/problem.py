@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A table as the suppression methods and the attacker see it: numbers, demands, bounds and relations."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From rules to unsafe cells and how far each must be protected, as tau-ARGUS derives it from the rule that fired."""
 
 from collections.abc import Sequence

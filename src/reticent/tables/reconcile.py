@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables whose printed totals are off by rounding: what the attacker calculates with is the published part.
 
 The hidden values are moved as little as possible so that they fit the published ones; the attacker's intervals are those

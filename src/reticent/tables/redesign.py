@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Redesign: merge categories until few enough cells are unsafe, at the least loss of detail.
 
 Only categories with the same parent are merged (neighbours only, for ordinal variables). What a merging loses is the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one way out of a protected table: codes, values and `published | hidden | empty`, nothing else."""
 
 from dataclasses import replace

@@ -1,13 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is asked of tables: the same request, whether a plan, a batch file, a problem file or Python asks it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypedDict, Unpack
 
-from reticent.base.checks import did_you_mean
+from reticent.base.checks import check_integer, did_you_mean, kind_of
 from reticent.base.errors import ParameterError, PlanError
 from reticent.base.randomness import Source
-from reticent.data.conversion import kind_of
 from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters
@@ -79,7 +80,8 @@ class TableRequest:
     nothing relates are protected one by one. `a_priori` names cells by the codes of all dimensions of the linked tables. With
     `hide_empty` a suppression method may also hide cells without respondents, and nobody can tell them from the others. A
     `secret` that can be guessed is refused, unless `test_secret` says that the result is never released. `releases` are other
-    releases of noisy counts of the same cells, which the attacker has as well.
+    releases of noisy counts of the same cells, which the attacker has as well. With `search_steps` the time limit passes in so
+    many steps of the search instead of seconds, so that it ends alike on every machine.
     """
 
     tables: tuple[WantedTable, ...]
@@ -92,6 +94,7 @@ class TableRequest:
     apart: bool = False
     hide_empty: bool = False
     time_limit: float = 60.0
+    search_steps: int | None = None
     secret: Source = field(default=None, repr=False)
     test_secret: bool = False
     releases: tuple[PublishedTable, ...] = ()
@@ -103,6 +106,10 @@ class TableRequest:
             raise PlanError("[table]: linked tables come from microdata or from table files, not from both.")
         if self.a_priori and (self.relations or len({table.source.response for table in self.tables}) > 1):
             raise PlanError("a_priori: entries name cells of one response; with several give them table by table.")
+        if self.search_steps is not None:
+            check_integer(self.search_steps, minimum=1, name="search_steps", owner="[protect]")
+            if not 0 < self.time_limit < math.inf:
+                raise ParameterError("[protect]: search_steps divide the time_limit; give one above 0 that ends.")
         self._check_method()
 
     def _check_method(self) -> None:
@@ -152,6 +159,7 @@ class Wishes(TypedDict, total=False):
     earlier: Mapping[int, PublishedTable] | None
     previous: Mapping[int, PublishedTable] | None
     time_limit: float
+    search_steps: int | None
     secret: Source
     test_secret: bool
     releases: Sequence[PublishedTable]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The responses of a request: what relates them, the tables that only the attacker thinks of, and each response judged."""
 
 from collections.abc import Mapping, Sequence

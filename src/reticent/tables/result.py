@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What became of a table: the verdict, the protection, what the attacker found, and what may leave. Confidential."""
 
 from collections.abc import Sequence
@@ -63,6 +64,7 @@ class ProtectedTable:
     shown: tuple[int, ...] | None = None
     sums: tuple[tuple[int, ...], ...] = ()
     asked_inside: str = "exact"
+    seconds: float | None = field(default=None, repr=False)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -207,17 +209,21 @@ class ProtectedTable:
                     found[cell] = reveal(self.problem, hidden, cell).in_words(relations, name)
         return found
 
-    def why(self, *codes: str) -> str:
+    def why(self, *codes: str, values: bool = True) -> str:
         """What a hidden cell guards, and by which relations its publication would reveal it; codes as in the table.
 
-        In a joint result the response stands behind the other codes.
+        In a joint result the response stands behind the other codes. Without `values` nobody reads what would be revealed.
         """
         if self.whole is not None:
-            return self.whole.why(*self._in_whole(codes))
+            return self.whole.why(*self._in_whole(codes), values=values)
         cell = self._hidden_cell(codes)
-        found = why(self.problem, self.outcome.hidden, cell)
-        rows = found.revelations[0].in_words(self.problem.relations, self.table.name_of) if found.revelations else []
-        return "\n".join([found.sentence(self.table.name_of), *(f"  {row}" for row in rows)])
+        found, name = why(self.problem, self.outcome.hidden, cell), self.table.name_of
+        words, how = [found.sentence(name, values=values)], next(iter(found.revelations), None)
+        if found.primary and cell in self.audit.exposed_cells:
+            how = self.audit.reveal(cell)
+            words.append(f"It does not help to hide it: {how.sentence(name, values=values)}")
+        rows = how.in_words(self.problem.relations, name) if how else []
+        return "\n".join([*words, *(f"  {row}" for row in rows)])
 
     def what_if(self, *codes: str, time_limit: float = 10.0) -> str:
         """What would have to be hidden instead of a hidden cell, and at what cost."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Safety rules: which cells tell too much about a respondent. Frozen dataclasses under their plan names.
 
 Definitions and boundaries are those of tau-ARGUS 4.2: dominance is unsafe *strictly above* k %, p % and pq at a

@@ -1,5 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one road of tables: a request is made, judged, protected and attacked; nothing is refused or written here."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -51,6 +53,9 @@ from reticent.tabulation.tied_responses import Tie
 _LEAST_SHARE = 0.3  # of the time limit that the search has, however long the tables took to make
 _CHECKS = 2  # attacks on what a method has found: that of the public, and that of respondents
 _INSIDE_SHARE = 0.25  # of the time for the search, what the attack from inside may take where it only informs
+_DECIDED = 0.03  # of the time limit: a part of a search is stopped by the clock after 4 % at the earliest
+_MORE = 1.25  # steps come at the pace of the run that was counted; some more, so that another way ends in time as well
+_FEWEST_STEPS = 100  # so that a step stays small against the shares of the limit that parts of a search have
 SUMS_NOT_JUDGED = (
     "Not judged: whether one respondent stands in several hidden cells whose sum follows from the published ones; "
     "a finished table does not say who is in a cell."
@@ -66,6 +71,29 @@ ONLY_EXACTLY = (
 
 def run_request(request: TableRequest, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:
     """Make, judge, protect and attack the tables of a request: one result, or with `apart` one for each response."""
+    if request.search_steps is None:
+        return _run(request, progress)
+    with clock.using(clock.StepClock(tick=request.time_limit / request.search_steps)):
+        return _run(request, progress)
+
+
+def run_and_count(
+    request: TableRequest, *, progress: Progress = silent
+) -> tuple[tuple[ProtectedTable, ...], int | None]:
+    """The same, and the `search_steps` that stand for a run in which seconds may have decided; None: they did not."""
+    if request.search_steps is not None:
+        return run_request(request, progress=progress), None
+    started = clock.peek()
+    counted = clock.CountingClock(clock.current())
+    with clock.using(counted):
+        results = _run(request, progress)
+    took = clock.peek() - started
+    if took <= _DECIDED * request.time_limit:
+        return results, None
+    return results, max(_FEWEST_STEPS, math.ceil(_MORE * counted.looks * request.time_limit / took))
+
+
+def _run(request: TableRequest, progress: Progress) -> tuple[ProtectedTable, ...]:
     secret = secret_for(request.method, request.secret, test=request.test_secret)
     started = clock.peek()
     found = judged_responses(request, secret, part(progress, 0.0, 0.3))
@@ -80,9 +108,10 @@ def run_request(request: TableRequest, *, progress: Progress = silent) -> tuple[
             asked = replace(request, time_limit=limit)
             result = _run_group(asked, found, members, own, secret, part(progress, *span))
         if not request.apart:
-            return (result,)
+            return (replace(result, seconds=clock.peek() - started),)
         results.update(zip(members, result.by_response(), strict=True))
-    return tuple(results[name] for name in found.names)
+    taken = clock.peek() - started
+    return tuple(replace(results[name], seconds=taken) for name in found.names)
 
 
 @contextmanager

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subtraction–attribution probability: how likely an intruder who knows n respondents empties a cell by subtracting them.
 
 A cell that becomes zero says of everybody else that they are not in it. Exact by counting: the ways to draw n of N

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of cells judged by the rules: the respondents of all their cells combined, as if the sum were a cell."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cells that are the same because a total has a single part: found, and merged into one."""
 
 from dataclasses import replace

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Microdata and a table specification to a table with its relations."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the cells of units, in memory or in an engine, to what the rules see of them and to the table."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which atoms of a ground the cells of a table are made of, empty ones included."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From units (records, or records combined to respondents) to all cells of a table: sparse, dimension by dimension."""
 
 from collections.abc import Mapping, Sequence

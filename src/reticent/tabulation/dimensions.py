@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a variable and its trees to the nodes of a dimension."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The relations of a table: in every subtable a parent cell is the sum of its children. Sparse, from the cells alone."""
 
 from collections.abc import Sequence

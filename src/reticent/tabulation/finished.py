@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables that somebody else made: cells with their totals, checked that they add up."""
 
 from collections.abc import Sequence

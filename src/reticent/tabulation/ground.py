@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where facts are stated: the atoms and units of one version of a data set, with the decimals and values of its responses."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,15 +18,15 @@ from reticent.data.response_relations import COUNT as RELATION_COUNT
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.assemble import MAX_DECIMALS
+from reticent.tabulation.near_atoms import HiddenCells, near_atoms
 from reticent.tabulation.tabulate import decimals_of
 from reticent.tabulation.tied_responses import Tie
 
 MOST_ATOMS = 200_000
 """Up to so many combinations are listed, empty ones included; of more, only those that occur and some near them."""
-MOST_NEAR = 40_000
-"""So many empty combinations near those that occur are listed at most, where not all are."""
 ABSENT_OR_NOT = ("there", "missing")
 Bounds = Mapping[str, tuple[float | None, float | None]]
+Near = Callable[[Ints, Sequence[int]], Ints]
 
 
 def missing_of(response: str) -> str:
@@ -77,10 +78,6 @@ class GroundedData:
         """The true number of records of each atom."""
         return np.bincount(self.ground.atom_of_unit, minlength=self.ground.n_atoms).astype(np.int64)
 
-    def units_of(self, atoms: Mask) -> Ints:
-        """The units of some atoms, given as a mask."""
-        return np.flatnonzero(atoms[self.ground.atom_of_unit])
-
 
 def ground_of(
     data: Microdata,
@@ -89,10 +86,12 @@ def ground_of(
     responses: Sequence[str] = (),
     bounds: Bounds | None = None,
     most: int = MOST_ATOMS,
+    hidden: Sequence[HiddenCells] = (),
 ) -> GroundedData:
     """The ground of some data: `variables` is everything a release may select by, `responses` what it may add up.
 
-    Without `bounds` a response is known to be at least 0 where no value is negative, and nothing is known otherwise.
+    Without `bounds` a response is known to be at least 0 where no value is negative, and nothing is known otherwise. Where
+    not all combinations can be listed, those are where records of `hidden` cells could be.
     """
     names = tuple(dict.fromkeys(variables))
     data.schema.require((*names, *responses), owner="ground")
@@ -100,12 +99,15 @@ def ground_of(
     absent = [name for name in responses if bool(data.missing(name).any())]
     columns = (*columns, *(data.missing(name).astype(np.int64) for name in absent))
     categories = (*categories, *(ABSENT_OR_NOT for _ in absent))
-    codes, atom, complete = _atoms(columns, categories, data.n_records, most)
+    own_names = (*names, *(missing_of(name) for name in absent))
+
+    def near(codes: Ints, sizes: Sequence[int]) -> Ints:
+        return near_atoms(codes, sizes, own_names, categories, hidden)
+
+    codes, atom, complete = _atoms(columns, categories, data.n_records, most, near)
     decimals = {name: _decimals(data, name) for name in responses}
     own = {name: _bounds(data, name, decimals[name], (bounds or {}).get(name)) for name in responses}
-    ground = Ground(
-        (*names, *(missing_of(name) for name in absent)), categories, codes, atom, _entities(data), own, complete
-    )
+    ground = Ground(own_names, categories, codes, atom, _entities(data), own, complete)
     return GroundedData(ground, data, decimals)
 
 
@@ -119,7 +121,7 @@ def _column(data: Microdata, name: str) -> tuple[Ints, tuple[str, ...]]:
 
 
 def _atoms(
-    columns: Sequence[Ints], categories: Sequence[tuple[str, ...]], n_records: int, most: int
+    columns: Sequence[Ints], categories: Sequence[tuple[str, ...]], n_records: int, most: int, near: Near
 ) -> tuple[Ints, Ints, bool]:
     """The codes of the atoms, the atom of each record, and whether all combinations are listed."""
     if not columns:
@@ -131,34 +133,12 @@ def _atoms(
     least = np.array([MISSING if bool((column < 0).any()) else 0 for column in columns])
     sizes = [len(texts) - int(low) for texts, low in zip(categories, least, strict=True)]
     if math.prod(sizes) > most:
-        return np.concatenate((codes, _near(codes - least, sizes) + least)), atom.astype(np.int64), False
+        return np.concatenate((codes, near(codes - least, sizes) + least)), atom.astype(np.int64), False
     every = np.column_stack(np.unravel_index(np.arange(math.prod(sizes)), sizes)).astype(np.int64)
     there = np.ravel_multi_index(tuple((codes - least).T), sizes)
     empty = np.ones(len(every), dtype=bool)
     empty[there] = False
     return np.concatenate((codes, every[empty] + least)), atom.astype(np.int64), True
-
-
-def _near(codes: Ints, sizes: Sequence[int]) -> Ints:
-    """Empty combinations that differ in one variable from those that occur, most of them first: where somebody could be.
-
-    Which are listed decides only how much can be shown to be possible: any of them may be left out.
-    """
-    if math.prod(sizes) >= LARGEST:
-        return np.zeros((0, codes.shape[1]), dtype=np.int64)
-    steps = np.array([math.prod(sizes[at + 1 :]) for at in range(len(sizes))], dtype=np.int64)
-    here = codes @ steps
-    found = []
-    for at, size in enumerate(sizes):
-        rest = here - codes[:, at] * steps[at]
-        lines, times = np.unique(rest, return_counts=True)
-        shared = lines[times > 1]  # between two that occur
-        found.append((shared[:, None] + np.arange(size) * steps[at]).ravel())
-    every, times = np.unique(np.concatenate(found), return_counts=True)
-    fresh = ~np.isin(every, here)
-    every, times = every[fresh], times[fresh]
-    kept = np.sort(every[np.argsort(-times, kind="stable")[:MOST_NEAR]])
-    return np.column_stack(np.unravel_index(kept, tuple(sizes))).astype(np.int64).reshape(-1, codes.shape[1])
 
 
 def _entities(data: Microdata) -> Ints:

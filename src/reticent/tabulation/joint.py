@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several responses as one system: the cells of each stand one behind the other, and relations tie those of the same codes.
 
 `tot = dom + exp` holds in every cell, so it is a row for every cell. `exp <= tot`, and equalities up to rounding, get a

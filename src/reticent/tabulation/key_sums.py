@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of whole numbers over the records of every cell, modulo 2^64: what cell keys are made of."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of records that stay in an engine: finest cells come from there, totals are added up here as in memory.
 
 Numbers are added up as whole multiples of their last decimal, so that every order gives the same sum; a number without

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linked tables as one system: cells of the same records are one cell, and all relations hold together."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records with one variable recoded for one table: code lists (`.grc`), closed branches of a tree, levels."""
 
 import numpy as np

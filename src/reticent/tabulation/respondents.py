@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Respondents with several records: their records combine first, in every cell anew."""
 
 from collections.abc import Mapping, Sequence

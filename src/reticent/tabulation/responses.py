@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Responses of one release: which are related, what relates them, and which tables must be thought of beside those asked for."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cells of linked tables that have the same records under different codes: the same cell, and the relations say so."""
 
 from collections.abc import Sequence

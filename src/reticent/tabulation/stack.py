@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cells of two tables, one behind the other."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Microdata + TableSpec → Table: totals and subtotals of every dimension, only where there are records."""
 
 from collections.abc import Mapping

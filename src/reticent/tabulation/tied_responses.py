@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which relations hold between responses: declared ones are checked, others are looked for in the data.
 
 The numbers are those of the records, one row each, or of the inner cells where there are no records. A relation that holds

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Templates with everything escaped, and how names and numbers are shown."""
 
 import functools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drawings as SVG made here: geometry in attributes, colour in classes, a title, and the same facts in words nearby."""
 
 import itertools
@@ -33,10 +34,11 @@ def nice_top(value: float) -> float:
 
 
 def _svg(title: str, description: str, inside: str, *, height: int = HEIGHT) -> Markup:
+    role = "group" if "<a " in inside else "img"  # what has links is no picture
     name = f"figure-{next(_ids)}"
     return Markup(
         f'<div class="chart-wrap" tabindex="0" role="group" aria-label="{escape(title)}">'
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="{name}-t {name}-d">'
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="{role}" aria-labelledby="{name}-t {name}-d">'
         f'<title id="{name}-t">{escape(title)}</title><desc id="{name}-d">{escape(description)}</desc>{inside}</svg></div>'
     )
 
@@ -144,7 +146,7 @@ def intervals(
     inside += f'<path class="g-axis" d="M0 {y - 8}H{WIDTH}"/>'
     for step in range(4):
         number = low + (high - low) * (step + 0.5) / 4
-        inside += _text(place(number), y + 8, f"{number:,.4g}", "middle")
+        inside += _text(place(number), y + 8, f"{number:,.0f}" if abs(number) >= 1000 else f"{number:,.4g}", "middle")
     if value is not None:
         inside += f'<path class="i-value" d="M{place(value):.1f} 14V{y - 10}"/>'
         inside += _text(min(place(value), WIDTH - 90), y + 24, f"value {value:,.6g} {unit}".rstrip(), "start", "strong")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Between options and the texts of a form: what shape a type has, how a value is written, how a text is read.
 
 A list of numbers stands on one line, a list of texts has one line per item, a list of lists one line per list with commas,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a sent form means: options as a plan has them, and a sentence of the library beside each field that is wrong."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forms from dataclasses: each field of a method, rule or section becomes a form field, and what comes back becomes options.
 
 What a field is follows from its type: a choice, a switch, a number, a text, a list, a table, options within options. Its
@@ -6,7 +7,6 @@ for instance, which the page knows. Nothing here knows a single method.
 """
 
 import dataclasses
-import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -196,8 +196,3 @@ def range_of(meta: Mapping[str, Any]) -> str:
 
 def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
-
-
-def is_optional(hint: Any) -> bool:
-    """Whether a type allows None."""
-    return typing.get_origin(hint) in (typing.Union, types.UnionType) and type(None) in typing.get_args(hint)

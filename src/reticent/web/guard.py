@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may ask: a one-time token opens a session, other hosts and origins are refused, and every answer has its policy."""
 
 import hashlib

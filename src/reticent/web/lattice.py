@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lattice of generalisations as SVG: all detail at the bottom, one group at the top; every node can be followed."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The components of a page as data: tables, key figures, heat maps, trees. The macros of `components.html` draw them."""
 
 from dataclasses import dataclass, field

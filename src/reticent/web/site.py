@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A site of pages: one address per page, one function that shows it, one that acts on its form; the rest is the same for all.
 
 A page is a `Page` in a registry. Both functions take a `Visit` and return a `View` (a template with its facts) or `Go` (another
@@ -70,6 +71,13 @@ class Visit(Generic[State]):
     def number(self, name: str, default: int = -1) -> int:
         """A whole number of the address, or the default."""
         return Sent(((name, self.query.get(name, "")),)).number(name, default)
+
+    def within(self, name: str, default: int, low: int, high: int) -> tuple[int, str]:
+        """A whole number of the address, and what is wrong with it: then the default stands in for it."""
+        text = self.query.get(name, "").strip()
+        number = self.number(name, low - 1) if text else default
+        good = low <= number <= high
+        return (number, "") if good else (default, f"must be a whole number from {low:,} to {high:,}.")
 
 
 Show = Callable[[Visit[Any]], View | Go]

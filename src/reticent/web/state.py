@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A text file as the state of pages: written in one piece after each change, with undo, redo and a check of versions.
 
 The file is the truth; what undo needs stands beside it (`.NAME.history.json`). A file that somebody else changed meanwhile
@@ -81,6 +82,10 @@ class TextState:
             self._check(versions[at].text, version)
             to = min(max(at + by, 0), len(versions) - 1)
             return self._snapshot(versions, at) if to == at else self._save(versions, to)
+
+    def require(self, version: str) -> None:
+        """Go on only if the text is the one that a page was made from."""
+        self._check(self.read().text, version)
 
     def _check(self, text: str, version: str) -> None:
         if version_of(text) != version:

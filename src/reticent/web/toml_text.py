@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Change a TOML text without touching what does not change: comments, order and spelling stay.
 
 The text is cut into blocks at its headers. Every change says what the parsed text must then be; where a text is written in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work in processes of its own: started once per question, watched, cancelled; the pages only hold what came back.
 
 A worker is spawned, runs one piece of work after another, and keeps what it has loaded for the next. It ends with the server,

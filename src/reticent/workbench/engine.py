@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What runs in workers: read, describe, protect, write. Arguments and results are plain data; each takes `progress`."""
 
 import functools
@@ -89,6 +90,7 @@ def judge(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[
         "detail_lost": run.loss.detail_lost,
         "records": {"before": run.before.n_records, "after": run.after.n_records},
         "codes": _codes(run),
+        "repeat": [dict(step.repeat) for step in result.steps],
         "histograms": {
             "before": _histogram(run.risk_before), "after": _histogram(run.risk_after), "limit": limits[0] if limits else None,
         },

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What exploring writes: the steps of a node of the lattice, local recoding, and candidates of them for the map."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What runs in workers for the page of hierarchies. Plain data in and out."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ledger that a plan of the project names, and what tells one state of it from another."""
 
 import re

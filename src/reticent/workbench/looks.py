@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the columns of the project's data look: asked once for each state of data and schema."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What everybody knows of each response, as a small form: its least and greatest value, and whether it is whole."""
 
 from collections.abc import Mapping

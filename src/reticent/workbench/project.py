@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the workbench works on: a folder, and the plans in it. The plan files are the whole state."""
 
 import re

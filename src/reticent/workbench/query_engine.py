@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What runs in workers for the page of queries. Plain data in and out."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What runs in workers for releases and their ledger. Plain data in and out."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The server of the workbench: on loopback, with a one-time token, until the terminal stops it."""
 
 import logging

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps of a plan as cards: what a step is called, what it says, and the form that changes it."""
 
 from collections.abc import Mapping
@@ -59,6 +60,12 @@ def title_of(entry: Mapping[str, Any]) -> str:
     names = [names] if isinstance(names, str) else [str(name) for name in names] if isinstance(names, list) else []
     said = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return f"{method[:1].upper()}{method[1:]} {said}".strip()
+
+
+def brief(entry: Mapping[str, Any]) -> str:
+    """The same in few words: variables only where there is one."""
+    several = isinstance(entry.get("variables"), list) and len(entry["variables"]) > 1
+    return title_of({"method": entry.get("method", "no method")} if several else entry)
 
 
 def about(method: str) -> str:

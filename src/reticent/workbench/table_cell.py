@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the panel says of one cell: status and rule, contributions in shares, intervals, why hidden, what if shown."""
 
 from typing import Any
@@ -40,7 +41,8 @@ def cell_panel(visit: Visit[Project], grid: Grid, seen: Seen, response: int | No
 
 def _after(visit: Visit[Project], seen: Seen, asked: tuple[Any, ...]) -> dict[str, Any]:
     """The cell in the light of a run."""
-    work, values = visit.works.ask(engine.look_at_cell, *asked, title="Looking at the cell"), visit.show_values
+    values = visit.show_values
+    work = visit.works.ask(engine.look_at_cell, *asked, values, title="Looking at the cell")
     facts: dict[str, Any] = {"work": work if work.running else None, "error": str(work.error or "")}
     if work.done:
         found = work.value()
@@ -65,7 +67,7 @@ def _intervals(found: dict[str, Any], values: bool) -> list[tuple[str, str]]:
             return "open"
         if values:
             return f"{number:,.6g}"
-        return "–" if not value else f"{100 * (number - value) / abs(value):+.1f} %"
+        return "–" if not value else f"{100 * (number - value) / abs(value):+.1f}\u00a0%"
 
     return [
         ("protection interval", f"{end(need_low)} to {end(need_high)}"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What runs in workers for tables: judge, protect, look at one cell, compare methods, write. Plain data in and out."""
 
 import functools
@@ -50,8 +51,9 @@ def _run(plan: str, version: str, stamp: Stamp, report: Reporter) -> Any:
 
 def protect_tables(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[str, Any]:
     """Protect and attack the tables of a plan; nothing is written. The run is kept for cells and for writing."""
-    results = _run(plan, version, stamp, Reporter(progress))
+    results, steps = _run(plan, version, stamp, Reporter(progress))
     return {
+        "steps": steps,
         "grids": protected_grids(Path(plan), results),
         "accepted": read_table_plan(Path(plan)).protect.accept_exposed,
         "results": [
@@ -67,14 +69,16 @@ def protect_tables(plan: str, version: str, stamp: Stamp, *, progress: Progress)
     }  # fmt: skip
 
 
-def look_at_cell(plan: str, version: str, stamp: Stamp, response: int, cell: int, *, progress: Progress) -> Any:
-    """One cell of a run in full."""
-    return cell_facts(_run(plan, version, stamp, Reporter(progress))[response], cell)
+def look_at_cell(
+    plan: str, version: str, stamp: Stamp, response: int, cell: int, values: bool, *, progress: Progress
+) -> Any:
+    """One cell of a run in full; values of cells stand in its sentences only if they are shown."""
+    return cell_facts(_run(plan, version, stamp, Reporter(progress))[0][response], cell, values=values)
 
 
 def show_cell(plan: str, version: str, stamp: Stamp, response: int, cell: int, *, progress: Progress) -> str:
     """What would have to be hidden if a hidden cell were shown."""
-    result = _run(plan, version, stamp, Reporter(progress))[response]
+    result = _run(plan, version, stamp, Reporter(progress))[0][response]
     return str(result.what_if(*result.table.cell_codes(cell)))
 
 
@@ -88,7 +92,7 @@ def write_tables(plan: str, version: str, stamp: Stamp, results: str, *, progres
     read = read_table_plan(Path(plan))
     if read.ledger is not None:
         raise PlanError("the plan has a [ledger], so only a release writes: go on with the page Release.")
-    made = _run(plan, version, stamp, Reporter(progress))
+    made, _ = _run(plan, version, stamp, Reporter(progress))
     write_results(read, made)
     pairs = zip(read.by_response(), made, strict=True)
     return [[kind, name] for one, result in pairs for kind, name in written_names(one, result)]

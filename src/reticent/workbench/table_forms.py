@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The forms of a table plan: dimensions and response, rules, method, output; and the lines of the plan that they change."""
 
 from collections.abc import Mapping, Sequence

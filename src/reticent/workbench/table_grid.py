@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A table as a heat map: which rows and columns are unfolded, what each cell shows, and the addresses that change it."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table plan of a project: how it begins, and what tells one state of it from another."""
 
 import json

@@ -193,3 +193,40 @@ def test_a_dimension_keeps_its_name_beside_the_columns_of_a_cell(tmp_path: Path,
     frame = published_frame(table)
     read = published_of_frame(frame, value="cell_value", status="cell_status", kind="count")
     assert (read.dimensions, read.codes, read.values.tolist()) == (names, codes, [5.0, 3.0, 2.0])
+
+
+def test_pc_axis_reads_back_as_it_was(table: PublishedTable, tmp_path: Path) -> None:
+    write_published_table(table, tmp_path / "t.px")
+    found = read_published_table(tmp_path / "t.px")
+    assert found.dimensions == table.dimensions
+    assert dict(zip(found.codes, found.status, strict=True)) == dict(zip(CODES, STATUS, strict=True))
+    value = dict(zip(found.codes, found.values.tolist(), strict=True))
+    assert [value[codes] for codes in CODES] == pytest.approx(list(VALUES), nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("DATA=\n", "DATA=\n1 ", "DATA has 10 values, its dimensions ask for 3 × 3 = 9"),
+        ('"...', "", "neither a number nor a known symbol"),
+        ("DATA=\n", "DATA=\n1e", "neither a number nor a known symbol"),
+        ("STUB=", "STUP=", "ask for 3 = 3"),
+        ("DATA=", "DATO=", "needs STUB or HEADING, and DATA"),
+        ("TITLE=", "title ", "no PC-Axis file"),
+        ('CODES("region")="Total","north"', 'CODES("region")="north","north"', "all different"),
+        ("NOTE=", 'CELLNOTE("a","b")=', "give the table as CSV"),
+    ],
+)  # fmt: skip
+def test_a_px_file_that_does_not_fit_is_one_sentence(
+    table: PublishedTable, tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    path = tmp_path / "t.px"
+    write_published_table(table, path)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    head, data = text.split("DATA=", 1)
+    text = head + "DATA=" + data.replace('"..."', "x") if old == '"...' else text.replace(old, new, 1)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match="t.px") as refused:
+        read_published_table(path)
+    assert words in str(refused.value)

@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from reference.table_plans import table_plan_to_toml
 from reticent.base.errors import DataError, NotProtectedError, PlanError, ReticentError
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
-from reticent.data.table_plan import read_table_plan, table_plan_from, table_plan_to_toml
+from reticent.data.table_plan import read_table_plan, table_plan_from
 from reticent.jobs.protect_table import protect_table, run_table_plan
 from reticent.report.table_report import confidential_table_report
 from reticent.tables.apriori import Entry

@@ -1,5 +1,7 @@
 """Synthetic data: distributions, relations, rules, partial replacement, copies and combining rules."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,10 +9,10 @@ from scipy import stats
 
 from reference.perturb_files import file_of, run
 from reticent.base.errors import InfeasibleError, ParameterError, PlanError
-from reticent.base.randomness import as_secret
+from reticent.data.microdata import Microdata
 from reticent.data.schema import Role
 from reticent.microdata import edits
-from reticent.microdata.mask.synthesize import Synthesize, synthesize_copies
+from reticent.microdata.mask.synthesize import Synthesize
 from reticent.microdata.perturb.combining import combine
 from reticent.microdata.perturb.leaves import number_atoms, shared_values, step_of
 from reticent.microdata.perturb.synthesis import Column, Source, fit_tree
@@ -180,14 +182,16 @@ def test_rules_hold_and_impossible_ones_are_reported() -> None:
         run(Synthesize(("tax",), rules=("tax > 3", "tax < 2")), data)
 
 
+def copies_of(method: Synthesize, data: Microdata, count: int, *, seed: int) -> list[Microdata]:
+    return [run(replace(method, copy=n), data, seed).data for n in range(1, count + 1)]
+
+
 def test_same_secret_same_values_and_copies_differ() -> None:
     data = survey(500)
-    first, second = synthesize_copies(Synthesize(("income", "job")), data, 2, secret=as_secret(1))
-    again = synthesize_copies(Synthesize(("income", "job")), data, 1, secret=as_secret(1))[0]
+    first, second = copies_of(Synthesize(("income", "job")), data, 2, seed=1)
+    again = copies_of(Synthesize(("income", "job")), data, 1, seed=1)[0]
     assert np.array_equal(first.numbers(("income",)), again.numbers(("income",)), equal_nan=True)
     assert not np.array_equal(first.numbers(("income",)), second.numbers(("income",)), equal_nan=True)
-    with pytest.raises(ParameterError, match="m must be"):
-        synthesize_copies(Synthesize(("income",)), data, 0, secret=as_secret(1))
 
 
 def test_household_variables_are_drawn_per_household() -> None:
@@ -220,7 +224,7 @@ def test_partial_rule_covers_the_truth() -> None:
         rng = np.random.default_rng(seed)
         x = rng.normal(size=300)
         data = file_of({"x": x, "y": 2 * x + rng.normal(size=300)})
-        copies = synthesize_copies(Synthesize(("y",), model="parametric"), data, 5, secret=as_secret(seed))
+        copies = copies_of(Synthesize(("y",), model="parametric"), data, 5, seed=seed)
         values = [copy.numbers(("y",))[:, 0] for copy in copies]
         found = combine([v.mean() for v in values], [v.var(ddof=1) / 300 for v in values])
         hits += abs(found.estimate) <= stats.t.ppf(0.975, found.degrees_of_freedom) * np.sqrt(found.variance)

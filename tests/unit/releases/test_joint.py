@@ -1,18 +1,17 @@
 """Releases judged together: the example of a table and a query, a table and a file, responses and versions that relate."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
+from reference.joint_worlds import same_unknowns
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.data.facts import COUNT, OWN, Fact, Facts, Ground, Term, Watch
-from reticent.releases.explain import explain, more_to_hide
+from reticent.releases.explain import explain
 from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
 from reticent.releases.unknowns import Version
 from reticent.releases.verdict import Outcome
-from reticent.releases.verifier import same_unknowns, verify
+from reticent.releases.verifier import verify
 
 
 def ints(*values: int) -> np.ndarray:
@@ -257,16 +256,3 @@ def test_an_explanation_names_relations_in_codes() -> None:
     lines = explain(joint, query(), joint.judge(query()))
     assert "answer 1" in lines[0]
     assert "total of turnover where region = A and sector in (z, w) (answer 1)" in lines[1]
-
-
-def test_what_to_hide_in_addition_makes_a_table_safe() -> None:
-    """After the answer the table must hide more; what is found is judged safe, and None where hiding cannot help."""
-    joint = system()
-    joint.accept(query())
-    wide = cells_table({1, 2, 5, 6})
-    assert more_to_hide(joint, wide) is None, "the answer alone excludes the upper end of A×z"
-    new = replace(wide, watches=tuple(replace(w, low=w.low * 5 // 4, high=w.high * 17 // 20) for w in wide.watches))
-    hidden = more_to_hide(joint, new)
-    assert hidden
-    left = tuple(fact for k, fact in enumerate(new.facts) if k not in hidden)
-    assert joint.judge(replace(new, facts=left)).safe

@@ -8,8 +8,8 @@ from reticent.report.notebook import MOST_ROWS, facts_html, facts_text, rows_htm
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (None, "not judged"), (True, "yes"), (False, "no"), (1234567, "1,234,567"), (0.123456, "0.1235"),
-        (12345.678, "1.235e+04"), (0.0, "0"), ("held", "held"),
+        (None, "not judged"), (True, "yes"), (False, "no"), (1234567, "1\u00a0234\u00a0567"), (0.123456, "0.1235"),
+        (12345.678, "12\u00a0346"), (0.0, "0"), ("held", "held"),
     ],
 )  # fmt: skip
 def test_figures_are_short(value: object, text: str) -> None:

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from report_makers import GAME
 from reticent.coprivacy.files import game_file
 from reticent.coprivacy.result import analyse
 from reticent.report.explore_report import explore_report
@@ -46,17 +47,6 @@ def test_without_a_candidate_no_plan_was_written() -> None:
     assert "No candidate keeps to the risk that is allowed; no plan was written." in explore_report(
         rows, fresh=None, holds=False
     )
-
-
-GAME = {
-    "game": {"ann": ["hide", "show"], "b<o>b": ["hide", "show"]},
-    "payoff": [
-        {"played": ["hide", "hide"], "values": [1, 1]},
-        {"played": ["hide", "show"], "values": [0, 0]},
-        {"played": ["show", "hide"], "values": [0, 0]},
-        {"played": ["show", "show"], "values": [2, 2]},
-    ],
-}
 
 
 def test_a_game_shows_its_payoffs_and_equilibria() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from reticent.base import clock
 from reticent.base.errors import ParameterError
 from reticent.solve.highs import HighsSession, solve
 from reticent.solve.model import LinearModel, Status
@@ -85,3 +86,33 @@ def test_wrong_shapes_and_options_are_refused() -> None:
         HighsSession(knapsack(False), algorithm="magic")
     with pytest.raises(ParameterError, match="threads"):
         HighsSession(knapsack(False)).set_option("threads", 2)
+
+
+class StandingClock:
+    """A clock on which no time passes; the solver watches the time itself."""
+
+    def now(self) -> float:
+        """Always the same."""
+        return 0.0
+
+    peek = now
+
+    def nodes(self, seconds: float) -> int | None:
+        """The solver has its own clock."""
+        return None
+
+    def wall(self, seconds: float) -> float:
+        """Its seconds are ours."""
+        return seconds
+
+
+@pytest.mark.parametrize(("left", "status"), [(2.0, Status.STOPPED), (600.0, Status.OPTIMAL)])
+def test_an_integer_program_that_cannot_be_stopped_in_time_is_not_begun(left: float, status: Status) -> None:
+    """Elimination over 3,000 equations in whole numbers takes seconds, in which HiGHS does not look at its limit."""
+    n = 3_000
+    pairs = sparse.csr_array(sparse.hstack((sparse.eye(n), -sparse.eye(n)), format="csr"))
+    whole = np.ones(2 * n, dtype=bool)
+    model = LinearModel(np.ones(2 * n), np.zeros(2 * n), np.ones(2 * n), pairs, np.zeros(n), np.zeros(n), whole)
+    with clock.using(StandingClock()), clock.until(clock.Deadline(left)):
+        assert solve(model, strict=True).status is status
+        assert solve(model).status is Status.OPTIMAL

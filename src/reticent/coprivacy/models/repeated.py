@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A game of two played again and again: machines such as tit-for-tat, and how far each is from an equilibrium.
 
 Against a machine the best reply is a Markov decision problem over the machine's states; its value is computed exactly
@@ -28,7 +29,6 @@ class Machine:
 
 TIT_FOR_TAT = Machine("tit-for-tat", 1, (0, 1), ((0, 1), (0, 1)))
 GRIM = Machine("grim", 1, (0, 1), ((0, 0), (0, 1)))
-ALTERNATOR = Machine("alternator", 0, (0, 1), ((1, 1), (0, 0)))
 
 
 def reputation(levels: int, needed: int) -> Machine:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Peer-to-peer keyword search: queries travel through peers so that the database sees flat profiles.
 
 A peer submits a query itself if that does not lower the entropy of what the database has seen from it; otherwise it asks

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Disclosure in a social network: privacy scores (Liu and Terzi) and the game whose utility is privacy and functionality.
 
 `PR` adds up what a user shows, weighted by how sensitive it is; `PRF` divides what the others show the user by 1 + PR.
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.checks import check_integer
+from reticent.base.doors import door
 from reticent.base.errors import ParameterError
 from reticent.coprivacy.game import Game, Profile, exact, game_from
 
@@ -26,6 +28,7 @@ def privacy_scores(visibility: Array, sensitivity: Array) -> Array:
     return scores
 
 
+@door
 def privacy_functionality(visibility: Array, sensitivity: Array, links: NDArray[np.integer[Any]]) -> Array:
     """PRF of every user: what others show at the distance they are, over 1 + the user's own score.
 
@@ -55,6 +58,7 @@ def _fit(visibility: Array, sensitivity: Array) -> None:
         )
 
 
+@door
 def disclosure_game(users: int, sensitivities: Sequence[Any] = (1,)) -> Game:
     """Every user hides or publishes each attribute; the utility is PRF2, where visibility is 0 or 1.
 

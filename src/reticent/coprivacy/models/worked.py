@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two worked examples: vehicles that endorse announcements, and content with an expiry date.
 
 The source describes both in words and gives no payoffs: those below are choices of this model, stated where they are made.

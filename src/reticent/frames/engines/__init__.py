@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Engines that hold more records than memory does. One file an engine, and one line here."""
 
 from collections.abc import Callable

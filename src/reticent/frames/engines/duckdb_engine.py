@@ -1,5 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """DuckDB: one machine, more records than memory. Queries run in a thread of their own, so that progress can be shown."""
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -15,7 +17,8 @@ from reticent.frames.engines.seam import SOURCE, EngineSettings, Files
 
 POLL = 0.2
 """Seconds between two looks at the progress of a query."""
-FULL = ("no space left", "max_temp_directory_size", "failed to offload", "disk is full", "could not write")
+LITTLE = 2**24
+"""Bytes on the disk of the spill folder below which it counts as full."""
 Result = TypeVar("Result")
 
 
@@ -47,6 +50,7 @@ class DuckDB:
             ) from None
         self._pool = ThreadPoolExecutor(1)
         self._setup = ""  # what makes the view, in each connection anew
+        self._csv = False
 
     def open(self, files: Files) -> dict[str, pl.DataType]:
         """The view of Parquet or CSV files, or of a query in a DuckDB database that is attached for reading."""
@@ -54,6 +58,7 @@ class DuckDB:
             place = _text(str(files.paths[0]))
             self._run(lambda: self._connection.execute(f"ATTACH {place} AS attached (READ_ONLY)"))
             self._setup = "USE attached; "
+        self._csv = files.format not in ("database", "parquet")
         self._setup += f"CREATE OR REPLACE TEMP VIEW {SOURCE} AS {_reader(files)}"
         self._run(lambda: self._connection.execute(self._setup))
         empty = self.fetch(f"SELECT * FROM {SOURCE} LIMIT 0")
@@ -114,6 +119,14 @@ class DuckDB:
         """DuckDB's regular expressions."""
         return f"regexp_matches({expression}, {_text(pattern)})"
 
+    def trimmed(self, expression: str, characters: str) -> str:
+        """Characters are cut off at both ends."""
+        return f"TRIM({expression}, {_text(characters)})"
+
+    def time_text(self, expression: str, digits: int) -> str:
+        """Years first, and decimals of seconds."""
+        return f"strftime({expression}, '%Y-%m-%d %H:%M:%S.{ {3: '%g', 6: '%f', 9: '%n'}[digits] }')"
+
     def close(self) -> None:
         """The spill folder goes with the connection."""
         self._connection.close()
@@ -136,19 +149,13 @@ class DuckDB:
 
     def _sentence(self, err: Exception) -> DataError:
         """What went wrong, without the engine's words: they may show values."""
-        text = str(err).lower()
-        if any(words in text for words in FULL):
+        if isinstance(err, self._duckdb.OutOfMemoryException) or shutil.disk_usage(self._spill.name).free < LITTLE:
             place = self._settings.spill or Path(tempfile.gettempdir())
             return DataError(
-                f"duckdb: the spill folder {str(place.name) or str(place)!r} is full; name a folder with more space "
-                "(spill), or allow more memory. Nothing was written."
+                f"duckdb: the work needs more memory than is allowed, or the spill folder {place.name or str(place)!r} is full; "
+                "raise memory, use fewer threads, or name a folder with more space (spill, spill_limit). Nothing was written."
             )
-        if "out of memory" in text or "memory" in type(err).__name__.lower():
-            return DataError(
-                "duckdb: the work needs more memory than is allowed; raise memory, or use fewer threads. "
-                "Nothing was written."
-            )
-        if ("invalid input error" in text and "csv" in text) or "csv error" in text:
+        if self._csv and isinstance(err, self._duckdb.InvalidInputException | self._duckdb.ConversionException):
             return DataError(
                 "duckdb: a CSV file cannot be read; every row must have as many fields as the header, in UTF-8."
             )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an engine is to the rest: a connection that runs SQL over one lazy source and gives polars tables back.
 
 Both engines speak SQL, so one text serves them; what they spell differently is a method of the connection. Only
@@ -82,6 +83,14 @@ class Connection(Protocol):
 
     def matches(self, expression: str, pattern: str) -> str:
         """Whether a text holds a regular expression."""
+        ...
+
+    def trimmed(self, expression: str, characters: str) -> str:
+        """A text without some characters at both ends."""
+        ...
+
+    def time_text(self, expression: str, digits: int) -> str:
+        """A time as text: 2020-01-31 10:20:30 and so many decimals of the second."""
         ...
 
     def close(self) -> None:

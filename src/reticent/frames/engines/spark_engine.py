@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spark: many machines. The master comes from the environment (`SPARK_MASTER`), else the session is local."""
 
 import os
@@ -111,6 +112,14 @@ class Spark:
     def matches(self, expression: str, pattern: str) -> str:
         """Java's regular expressions."""
         return f"regexp_like({expression}, {self.text(pattern)})"
+
+    def trimmed(self, expression: str, characters: str) -> str:
+        """Characters are cut off at both ends."""
+        return f"BTRIM({expression}, {self.text(characters)})"
+
+    def time_text(self, expression: str, digits: int) -> str:
+        """Years first, and decimals of seconds."""
+        return f"date_format({expression}, 'yyyy-MM-dd HH:mm:ss.{'S' * digits}')"
 
     def close(self) -> None:
         """The views go; the session may serve another source."""

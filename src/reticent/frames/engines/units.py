@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Units of a table in an engine: records or respondents with their finest cell, their numbers and their weight.
 
 All numbers are whole, so that sums do not depend on the order in which an engine adds them up. What comes back are finest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a batch run cannot do is said before it writes anything: files, tables, methods and output types that do not fit."""
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cell key method of tau-ARGUS batch files: `<SUPPRESS> CKM(…)` and `<WRITETABLE>` of type 7."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a <SUPPRESS> line asks for: our method, its limits, and one sentence for each option that steers nothing here."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write one table of a batch run in a format of tau-ARGUS."""
 
 from collections.abc import Mapping

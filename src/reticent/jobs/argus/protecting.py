@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands that protect and write: <SUPPRESS> becomes a request, <WRITETABLE> a file in a format of tau-ARGUS."""
 
 from functools import partial

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands that open, describe and read: what a batch file says about its data and tables."""
 
 from collections.abc import Sequence

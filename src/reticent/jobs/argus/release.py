@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of a batch are one release: what it publishes from the same data is protected and attacked together.
 
 Tables that were suppressed before in the batch are earlier releases for the next one, and responses that add up in the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The safety rules of a batch line."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs batch files of tau-ARGUS unchanged: the same commands in the same order, our methods and our attacker behind."""
 
 from collections.abc import Callable, Sequence

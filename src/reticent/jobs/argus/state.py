@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a batch run knows so far: open files, tables and what was said about them, the log, and what was written."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of a batch run: what was said about them, and the request that it makes."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collects facts and the auxiliary unknowns that they speak of."""
 
 from dataclasses import dataclass, field

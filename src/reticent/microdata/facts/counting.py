@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a file tells about counts: exact sums where patterns do not overlap, else a transport problem of patterns to atoms."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a released file tells, from the file, the plan and the ground: `facts_left` of all steps together."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a large file tells about numbers, as if the attacker knew which record is whose.
 
 To say exactly what is open about that takes an unknown per kind of record and class of units, millions of them for a large

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may be who: published patterns against what the atoms of the ground can show, and the parts that stand by themselves."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declarations of the methods that change values by chance: what stays is true, what is beyond it is not certified."""
 
 from collections.abc import Mapping, Sequence

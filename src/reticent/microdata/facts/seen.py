@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an attacker sees of a file after some steps: what each published code and number may stand for.
 
 Only the methods' names and parameters and the published file enter: how a step chose (which values it blanked, which groups

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which numbers a published number may stand for: exact intervals, and how each way of coarsening widens them."""
 
 from bisect import bisect_left, bisect_right

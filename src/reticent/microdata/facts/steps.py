@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each masking method leaves to the attacker: one declaration per method, beside the words that the manual shows.
 
 A declaration follows one step: it says which labels may be shown for which, which numbers for which, and what is no longer

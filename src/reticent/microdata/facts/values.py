@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a file tells about the numbers of its records: sums over atoms, by how its records can be matched with the units.
 
 Who stands in which atom is known; which of the records of a pattern belongs to which of its atoms is not. Releases select

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Partitions of records into groups of k to 2k − 1 similar ones, on plain arrays."""
 
 from reticent.microdata.grouping.mixed import mixed_columns, partition_mixed

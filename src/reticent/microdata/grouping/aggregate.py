@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What stands for a group: mean, median, mode or medoid, as arrays over the groups."""
 
 import numpy as np

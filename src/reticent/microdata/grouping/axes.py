@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Partitions along one ordering of the records: sorted, then cut into runs of k to 2k − 1."""
 
 import numpy as np

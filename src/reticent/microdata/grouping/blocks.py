@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks of neighbouring records, cut at medians, so that quadratic methods meet only a few thousand at a time."""
 
 import numpy as np

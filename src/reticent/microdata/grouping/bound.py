@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proven lower bounds of the within sum of squares, so that a search can say how far from the optimum it may be."""
 
 import numpy as np

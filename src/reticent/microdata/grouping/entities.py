@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups must hold k respondents, not k rows: where one respondent has several records, groups are joined."""
 
 import numpy as np

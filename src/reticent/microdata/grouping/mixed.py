@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Grouping of mixed records: Gower's distance or that of Domingo-Ferrer and Torra, always into disjoint groups.
 
 Disjoint groups of at least k are what makes the masked records k-anonymous; replacing every record by its own nearest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One door to all partitions of numeric records: standardise, group, prove that every size is k to 2k − 1.
 
 Records are first brought into the order of their values, so that the order in a file matters only between records

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that are missing: what stands for a group must rest on k respondents who have a value."""
 
 import numpy as np

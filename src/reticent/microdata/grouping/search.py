@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The partition `best`: annealing chains from a start, then exact re-partition of neighbouring groups.
 
 The result is a function of the records, the secret and the number of proposals. Chains and blocks have their own

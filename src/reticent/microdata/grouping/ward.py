@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modified Ward grouping (EUSTAT, "MWA"): two extreme groups of k, least-cost joins, recursion on what is too large."""
 
 import numpy as np

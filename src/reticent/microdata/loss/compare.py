@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One call that measures everything a masked file lost against its original."""
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of loss measures: name, words, formula, source. One place, read by reports and the manual."""
 
 from reticent.microdata.loss.measure import Definition

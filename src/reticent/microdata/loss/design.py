@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Design matrices for the models that judge a masked file: standardised numbers, indicators of codes, missing flags.
 
 Both files share one design: the numbers are scaled by the original, a code that only one file has gets its column.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The common coarser level of two files: a recoded variable is compared at the detail that both can show.
 
 Old codes beside new ones would differ in every record, and a pure recoding would look like a ruined file. What the coarser

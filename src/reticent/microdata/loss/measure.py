@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A measure of information loss: a named value with its formula and source. Zero always means "nothing changed"."""
 
 import math

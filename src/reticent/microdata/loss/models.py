@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The statistical models of the loss measures, in plain numpy: least squares, logistic regression, naive Bayes."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loss of numeric variables: arrays x (original) and y (masked), records in rows; NaN is missing.
 
 Measures that compare record by record use the values present in both; the others compare two distributions and take

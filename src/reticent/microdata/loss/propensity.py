@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Propensity measures: how well a model tells masked records from original ones. Indistinguishable = nothing lost."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plain rows for pictures side by side: distributions, correlations and tables before and after. Confidential."""
 
 from dataclasses import dataclass

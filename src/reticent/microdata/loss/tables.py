@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loss of categorical variables: tables before and after, entropy that recoding or PRAM takes away.
 
 Tables are arrays of counts with the same cells on both sides; a missing code has a cell of its own.

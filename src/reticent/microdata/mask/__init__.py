@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Masking methods: one method, one file. The registry below is what plans look names up in."""
 
 from reticent.data.method import Registry

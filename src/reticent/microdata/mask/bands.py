@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Labels of bands of numbers, and the order of new codes."""
 
 from collections.abc import Mapping, Sequence

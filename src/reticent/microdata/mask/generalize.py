@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generalization: the cheapest levels of the keys' hierarchies that make a file safe, found by search, with a proof."""
 
 from collections.abc import Mapping
@@ -19,9 +20,10 @@ from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
 from reticent.microdata.search.evaluate import Evaluator, Node
 from reticent.microdata.search.ladders import Ladder, ladder_from_hierarchy, level_losses
-from reticent.microdata.search.lattice import NodeLoss, search, suppressed_rows
+from reticent.microdata.search.lattice import NodeLoss, Patience, search, suppressed_rows
 from reticent.microdata.search.local import local_coding
 from reticent.microdata.search.models import All, Closeness, Diversity, Groups, KAnonymity, KMap, RiskLimit, SafetyModel
+from reticent.microdata.search.nearby import next_best
 
 OWNER = "generalize"
 MOST_DRAWN = 400
@@ -70,6 +72,10 @@ class Generalize(Method):
     )
     local: bool = field(default=False, metadata={"help": "coarser codes only for records that need them"})
     time_limit: float = field(default=60.0, metadata={"min": 0.0, "help": "seconds; then the best found so far"})
+    steps: int | None = field(
+        default=None,
+        metadata={"min": 0, "keyed": False, "help": "stop the search after so many steps, whatever the time"},
+    )
 
     def __post_init__(self) -> None:
         check_unique(self.keys, name="keys", owner=OWNER)
@@ -128,16 +134,19 @@ class Generalize(Method):
         self.check(data.schema)
         keys = self._keys(data.schema)
         ladders, evaluator, loss = self._prepared(data)
+        patience = Patience(self.time_limit, self.steps)
         if self.local:
             allowed = int(self.suppression * data.n_records + 1e-9)
-            coding = local_coding(evaluator, loss, allowed=allowed, time_limit=self.time_limit, progress=progress)
+            coding = local_coding(evaluator, loss, allowed=allowed, patience=patience, progress=progress)
             nodes, choice = coding.nodes, coding.choice
             facts: dict[str, Any] = coding.summary()
         else:
-            found = search(evaluator, loss, limit=self.suppression, time_limit=self.time_limit, progress=progress)
+            found = search(evaluator, loss, limit=self.suppression, patience=patience, progress=progress)
             nodes = (found.node,)
             choice = np.where(suppressed_rows(evaluator, found.node), -1, 0)
-            facts = {**found.summary(), "levels": dict(zip(keys, found.node))}
+            share, others = next_best(evaluator, loss, found.node, int(self.suppression * data.n_records + 1e-9))
+            facts = {**found.summary(), "levels": dict(zip(keys, found.node)), "share lost": share, "next best": others}
+        facts |= patience.to_repeat()
         per_record = choice[evaluator.row_of_record]
         if self._has_household_keys(data.schema) and bool((per_record < 0).any()):
             per_record = self._whole_households(data, ladders, nodes[0], per_record)

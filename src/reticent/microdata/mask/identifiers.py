@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Direct identifiers: removed, or replaced by new random numbers that lead nowhere."""
 
 from dataclasses import dataclass, field

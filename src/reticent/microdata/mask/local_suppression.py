@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Local suppression (plan name `local-suppression`): blank single values until every asked combination is safe."""
 
 from collections.abc import Iterator, Mapping

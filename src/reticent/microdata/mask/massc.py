@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MASSC (plan name `massc`): micro agglomeration, substitution, subsampling, calibration (Singh, Yu and Dunteman 2003)."""
 
 from dataclasses import dataclass, field

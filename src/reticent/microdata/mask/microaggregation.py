@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Microaggregation (plan name `microaggregate`): groups of at least k similar records share one value."""
 
 from dataclasses import dataclass, field

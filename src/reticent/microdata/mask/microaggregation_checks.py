@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What microaggregation promises, counted again from the masked file alone: no grouping is looked at."""
 
 import numpy as np

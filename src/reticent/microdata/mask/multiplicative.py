@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Multiplicative noise (plan name `multiplicative-noise`): keeps positivity, order, means and covariance (Oganian 2011)."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Additive noise (plan name `noise`): on its own, correlated, or with a transformation that keeps moments."""
 
 from dataclasses import dataclass, field

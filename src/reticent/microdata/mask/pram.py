@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Post-randomisation (plan name `pram`): categories change by chance, by a Markov matrix that travels with the result."""
 
 from collections.abc import Mapping

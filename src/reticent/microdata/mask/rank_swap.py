@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rank swapping (plan name `rank-swap`): exchange values between records of nearby rank (Moore 1996)."""
 
 from dataclasses import dataclass, field

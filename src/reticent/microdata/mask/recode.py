@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Global recoding: coarser codes for one variable, by bands, by a map, by a level of its hierarchy or by ARGUS rules."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record swapping (plan name `record-swap`): exchange the areas of whole households with the same profile."""
 
 from dataclasses import dataclass, field

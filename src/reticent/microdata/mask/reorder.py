@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A random order of records and households: the order of a file often follows area or date of interview."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Resampling (plan name `resample`): averages of sorted bootstrap samples, given back by rank (Heer 1993)."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rounding (plan name `round`): replace numbers by the nearest point of a rounding set, one variable or several at once."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SAFE (plan name `safe`): a file of which no table has a count of 1 or 2 (Höhne 2003; Giessing and Höhne 2011)."""
 
 from dataclasses import dataclass, field, replace
@@ -203,7 +204,9 @@ class Safe(Method):
         dropped: tuple[str, ...],
     ) -> dict[str, Any]:
         others = [change for change in changes if not change.controlled]
+        repeat = {"repeat": {"steps": result.steps}} if result.ended == "time" else {}
         return {
+            **repeat,
             "combinations": {
                 "before": len(found),
                 "in 1 or 2 records": int((found.counts < 3).sum()),

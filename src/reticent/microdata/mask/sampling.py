@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Releasing a sample: records or whole households, simple or stratified, with weights that count for those left out."""
 
 from dataclasses import dataclass, field, replace

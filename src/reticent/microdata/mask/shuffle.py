@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data shuffling (plan name `shuffle`): a model says who should have the large values, the values are the true ones."""
 
 from dataclasses import dataclass, field

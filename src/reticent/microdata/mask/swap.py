@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Swapping (plan name `swap`): exchange values between pairs of records, at random or records at risk first."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Synthetic data (plan name `synthesize`): variables drawn one after the other from models given the others."""
 
 import math
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from reticent.base.arrays import Mask
 from reticent.base.errors import InfeasibleError, ParameterError
-from reticent.base.progress import Progress, part, silent
+from reticent.base.progress import Progress, part
 from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
 from reticent.data.method import Applied, Method, Promise
@@ -205,19 +206,6 @@ class Synthesize(Method):
             Promise("records that were not chosen are unchanged", partial(_others_changed, self)),
             Promise("rules hold wherever records were replaced", partial(_rules_broken, self)),
         )
-
-
-def synthesize_copies(
-    method: Synthesize, data: Microdata, m: int, *, secret: Secret, progress: Progress = silent
-) -> tuple[Microdata, ...]:
-    """m synthetic copies of a file, for the combining rules of `perturb.combining`."""
-    if m < 1:
-        raise ParameterError(f"synthesize: m must be at least 1, got {m!r}.")
-    copies = []
-    for number in range(1, m + 1):
-        copies.append(replace(method, copy=number).apply(data, secret=secret, progress=silent).data)
-        progress(number / m, f"copy {number}")
-    return tuple(copies)
 
 
 @dataclass(frozen=True)

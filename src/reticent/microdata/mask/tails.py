@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a number computed from the values beyond a limit may be published: enough respondents, and none that dominates.
 
 A mean of n values beyond a limit that the attacker knows is their sum. A respondent among them knows its own part, and that

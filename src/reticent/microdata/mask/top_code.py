@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Top and bottom coding of a numeric variable, and its multivariate form (records pulled back to an ellipse)."""
 
 import math
@@ -7,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy import special
 
 from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
@@ -250,7 +251,7 @@ def winsorize(values: Floats, *, share: float, robust: bool) -> tuple[Floats, ND
         raise DataError("multivariate-top-code: one variable is a linear function of the others; leave it out.")
     centered = values - center
     distance = np.einsum("ij,ij->i", centered, np.linalg.solve(covariance, centered.T).T)
-    limit = float(chi2.ppf(1.0 - share, d))
+    limit = _chi_square(1.0 - share, d)
     outside = distance > limit
     scale = np.where(outside, np.sqrt(limit / np.maximum(distance, limit)), 1.0)
     return np.where(outside[:, None], center + centered * scale[:, None], values), outside
@@ -277,5 +278,10 @@ def _robust(values: Floats) -> tuple[Floats, Floats]:
         distance = new
         if settled:
             break
-    factor = float(np.median(distance)) / float(chi2.ppf(0.5, d))
+    factor = float(np.median(distance)) / _chi_square(0.5, d)
     return center, covariance * factor
+
+
+def _chi_square(share: float, degrees: int) -> float:
+    """The value that a chi-square variable stays below with that probability."""
+    return 2.0 * float(special.gammaincinv(degrees / 2, share))

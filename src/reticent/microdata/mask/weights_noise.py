@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Noise on the sampling weights, so that they do not point back to the design strata or to an outside file."""
 
 import math

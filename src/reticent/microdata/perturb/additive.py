@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Additive noise on arrays: uncorrelated, correlated, with linear or non-linear transformation.
 
 `k` is the variance of the noise as a share of the variance of the data; `draws` are independent standard normals of

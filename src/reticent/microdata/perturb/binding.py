@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all perturbative methods need of a file: its units, strata, keyed draws, and counts of what changed."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calibration of weights to known totals by raking: new weights are the old ones times exp(xᵢ·λ), so never negative."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Combining rules: one estimate and its variance from the estimates of m synthetic copies."""
 
 from collections.abc import Sequence
@@ -7,6 +8,7 @@ from math import inf
 import numpy as np
 
 from reticent.base.checks import check_choice
+from reticent.base.doors import door
 from reticent.base.errors import ParameterError
 
 KINDS = ("partial", "full", "simple")
@@ -21,6 +23,7 @@ class CombinedEstimate:
     degrees_of_freedom: float
 
 
+@door
 def combine(
     estimates: Sequence[float], variances: Sequence[float], *, kind: str = "partial", size_ratio: float = 1.0
 ) -> CombinedEstimate:

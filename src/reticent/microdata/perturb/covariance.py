@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Moments and covariance matrices for noise: estimates, factors, and what to do when a matrix is not one.
 
 A matrix that no noise can have (an eigenvalue below zero) is an error that names the variables, unless the nearest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Means and covariances without rounding on the way: sums of exact fractions, the same for every order of the records.
 
 A float is a whole number times a power of two. Cut into limbs of 20 bits, sums of products of up to 8,192 of them are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Swapping whole households between areas: risk by level, profiles, donors; on arrays of households.
 
 Targeted record swapping: a household with a member whose risk combination is rare in its area is exchanged with a

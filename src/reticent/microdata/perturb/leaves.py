@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is drawn from the leaf of a model: values that enough respondents share, and smoothed stretches between the others.
 
 No number of a single respondent is ever handed on. A value that at least k respondents of the file share stays a value. All

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Multiplicative (log-normal) noise that keeps positivity, order chains, means and covariance (Oganian, SORT 2011).
 
 With s = √(1+k) and lag = c·E[X]/σ, 1 ≤ c ≤ s, equations (11)-(15) of the paper read

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How moments of z-score multiplicative noise relate to the true ones: (26) of Oganian (SORT 2011), corrected.
 
 An analyst who knows k can undo the inflation of third and higher moments. In (24)-(26) and A the cross term is
@@ -8,9 +9,12 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from math import comb, prod, sqrt
 
+from reticent.base.doors import door
+
 Powers = tuple[int, ...]
 
 
+@door
 def masked_moment(powers: Powers, original: Callable[[Powers], float], *, k: float) -> float:
     """E[Π X_m(j)^p_j] from the moments of the original data, given as a function of the powers."""
     return _inflation(powers, original, k=k) * sum(
@@ -18,6 +22,7 @@ def masked_moment(powers: Powers, original: Callable[[Powers], float], *, k: flo
     )
 
 
+@door
 def original_moments(masked: Mapping[Powers, float], *, k: float) -> dict[Powers, float]:
     """The original moments from masked ones: every power with total order 3 or more is corrected recursively.
 

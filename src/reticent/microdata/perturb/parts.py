@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of a file that are masked on their own: strata, zones, and (to keep zeros) patterns of zeros."""
 
 from dataclasses import dataclass

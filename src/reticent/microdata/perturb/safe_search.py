@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SAFE's search: new counts for the patterns of a file, none of them 1 or 2, that keep controlled tables near the truth.
 
 After Höhne's SAFE as Giessing and Höhne describe it (SORT 35, 2011): a first solution, then exchanges between patterns

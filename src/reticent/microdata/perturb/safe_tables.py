@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What SAFE counts: the combinations of a file's values as they are written, and tables of them before and after."""
 
 import hashlib

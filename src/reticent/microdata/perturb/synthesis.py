@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that draw one variable given others: trees with smoothed leaves, and parametric regressions.
 
 Numeric columns are floats with NaN for missing, categorical ones codes with −1. A model is fitted on observed columns

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Markov matrices for PRAM: given, uniform, or invariant (expected marginals unchanged) with structural zeros.
 
 An invariant matrix is R = J / π with a joint table J whose two margins are both π. Of the tables that keep at least
 the asked share on the diagonal and are zero where transitions are forbidden, the one nearest to independence (in
-Kullback-Leibler divergence) is taken: a convex programme, solved by scaling rows and columns and then by Newton steps.
+Kullback-Leibler divergence) is taken: a convex program, solved by scaling rows and columns and then by Newton steps.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from reticent.base.arrays import Floats, Mask
+from reticent.base.doors import door
 from reticent.base.errors import ParameterError, SolverError
 
 OWNER = "pram"
@@ -142,12 +144,16 @@ def _imbalance(table: Floats, margin: Floats) -> float:
     return float(max(np.abs(table.sum(axis=1) - margin).max(), np.abs(table.sum(axis=0) - margin).max()))
 
 
+@door
 def estimate_counts(matrix: Floats, observed: Floats, *, steps: int = 10_000, tolerance: float = 1e-10) -> Floats:
     """Maximum-likelihood counts before PRAM from counts after it, never negative (EM).
 
     Inverting the matrix is the textbook estimate, but it can be negative and explodes when the matrix is nearly
     singular; this is what an analyst should use.
     """
+    matrix, observed = np.asarray(matrix, dtype=np.float64), np.asarray(observed, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or observed.shape != (len(matrix),):
+        raise ParameterError("estimate_counts: the matrix must be square, with one row per count in observed.")
     total = float(observed.sum())
     estimate = np.full(len(observed), total / max(1, len(observed)))
     for _ in range(steps):

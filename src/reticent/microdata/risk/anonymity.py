@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """k-anonymity and its kin: how many records, or people, share a combination of keys, and what an attacker makes of it.
 
 All measures go by key groups: records with the same codes on the keys. f_j is the number of records in group j, F_j the
@@ -14,16 +15,7 @@ from reticent.base.checks import check_between, check_integer
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.microdata import Microdata
 from reticent.kernels.grouping import group_columns
-from reticent.microdata.risk.semantics import Semantics, aligned_codes, count_codes
-
-
-def keys_of(data: Microdata, keys: Sequence[str], *, owner: str) -> tuple[str, ...]:
-    """The keys asked for, or those of the schema; an error if there are none or one is unknown."""
-    chosen = tuple(keys) or data.schema.keys
-    if not chosen:
-        raise DataError(f"{owner}: there are no keys; name some or give variables the role key.")
-    data.schema.require(chosen, owner=owner)
-    return chosen
+from reticent.microdata.risk.semantics import Semantics, aligned_codes, count_codes, keys_of
 
 
 @dataclass(frozen=True)
@@ -267,16 +259,3 @@ class KeySetRisk:
     keys: tuple[str, ...]
     distinction: float
     separation: float
-
-
-def distinction_and_separation(data: Microdata, keys: Sequence[str] = ()) -> KeySetRisk:
-    """Distinction: distinct combinations per record. Separation: share of pairs of records that differ.
-
-    Motwani and Xu, "Efficient algorithms for masking and finding quasi-identifiers" (2007); as ARX's attribute risks.
-    """
-    names = keys_of(data, keys, owner="distinction_and_separation")
-    counts = data.patterns(names).counts
-    n = data.n_records
-    pairs = n * (n - 1)
-    same = int((counts * (counts - 1)).sum())
-    return KeySetRisk(names, len(counts) / n, 1 - same / pairs if pairs else 0.0)

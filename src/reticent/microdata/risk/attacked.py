@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attacker's count of key combinations: how many true records fit what was published.
 
 A combination of a published record is unsafe when 0 < f ≤ threshold, f being the true records that have these codes

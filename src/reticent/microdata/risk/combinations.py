@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Key combinations: which crossings of keys have cells that are too small, and how many records are in them.
 
 A cell of a combination is unsafe when 0 < f ≤ threshold (as in the ARGUS programs; EUSTAT 690–700, 819–842): f is the

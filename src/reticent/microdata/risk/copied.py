@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a synthetic file copy the records that it was made from? Compare them with records that were held back.
 
 A synthetic record may equal a true one by chance: many people are alike. It is a copy only as far as records that were used are

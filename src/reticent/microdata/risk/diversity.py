@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a key group gives away about sensitive values: l-diversity, t-closeness and their kin.
 
 For each key group j of n_j records and each sensitive value s: q_js is the value's share in the group, p_s its share in
@@ -32,7 +33,7 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
-from reticent.microdata.risk.anonymity import keys_of
+from reticent.microdata.risk.semantics import keys_of
 
 CHUNK = 4_096
 """Groups that are compared with a tree at a time."""
@@ -208,7 +209,6 @@ class AttributeRisk:
     beta_enhanced: float
     delta: float
     record_distinct_l: NDArray[np.int64] = field(repr=False, compare=False)
-    record_entropy_l: Floats = field(repr=False, compare=False)
 
     def summary(self) -> str:
         """The short form."""
@@ -269,7 +269,6 @@ def attribute_risk(
         float(beta_enhanced(table).max()),
         float(delta_disclosure(table, base=log_base).max()),
         distinct[patterns.group].astype(np.int64),
-        by_entropy[patterns.group],
     )
 
 

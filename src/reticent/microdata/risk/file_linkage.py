@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attack a masked file with the original at hand: linkage by distance and by agreement, and interval disclosure."""
 
 from collections.abc import Sequence
@@ -27,6 +28,8 @@ class FileLinkage:
     growth: LinkageGrowth
     agreement: ProbabilisticLinkage | None
     intervals: tuple[IntervalDisclosure, ...] = field(repr=False)
+    left_out: tuple[str, ...] = ()
+    """Variables that are numbers in one file and codes in the other, which this attack cannot compare."""
 
     def rows(self) -> tuple[tuple[str, float], ...]:
         """Shares of records, one line per attack."""
@@ -45,6 +48,7 @@ class FileLinkage:
         """Plain numbers."""
         facts: dict[str, Any] = {"records": self.records, "variables": list(self.variables), **dict(self.rows())}
         facts["growth"] = list(self.growth.rows())
+        facts["left out"] = list(self.left_out)
         return facts
 
 
@@ -61,7 +65,10 @@ def link_files(
 
     Record i of the masked file must be record i of the original: attack before the file is reordered or sampled.
     """
-    names = tuple(variables) or _known(original, masked)
+    wanted = tuple(variables) or _known(original, masked)
+    names = tuple(name for name in wanted if variables or _is_number(original, name) == _is_number(masked, name))
+    if not names:
+        raise DataError("linkage: each shared variable is a number in one file and a code in the other.")
     if original.n_records != masked.n_records:
         raise DataError(
             f"linkage: the files have {original.n_records} and {masked.n_records} records; record i of one must be record i "
@@ -80,7 +87,8 @@ def link_files(
     if numeric:
         true, seen = original.numbers(numeric), masked.numbers(numeric)
         intervals = rank_intervals(true, seen, percent=RANK_PERCENT), deviation_intervals(true, seen)
-    return FileLinkage(names, masked.n_records, growth, agreement, intervals)
+    left_out = tuple(name for name in wanted if name not in names)
+    return FileLinkage(names, masked.n_records, growth, agreement, intervals, left_out)
 
 
 def _known(original: Microdata, masked: Microdata) -> tuple[str, ...]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All risk models of one file side by side: what each says of uniques and expected matches, and what it rests on."""
 
 from collections.abc import Sequence

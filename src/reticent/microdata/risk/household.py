@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Household risk: the chance that at least one member is re-identified; everyone in the household carries it.
 
 Source: mu-ARGUS manual (base household risk); r_h = 1 − Π(1 − r_i), with matches of the members taken as independent.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linkage of whole households: which published households lead back by the nearest composition of their members.
 
 Members are paired one to one at least total distance, by each attacker of record linkage (values, ranks, what was left

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Households by the combination of all their members: how many published households can be a given one.
 
 The attacker knows the true keys of every member whose record is published, and looks for published households of that size

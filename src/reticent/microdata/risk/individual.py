@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Individual risk: the expected 1/F of the key group of a record, given what the sample shows; and its sum over a file.
 
 Sources: Benedetti and Franconi (1998), Franconi and Polettini (2004) for the negative-binomial model that mu-ARGUS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Interval disclosure: does a narrow interval around a masked number hold the true one?
 
 Sources: rank intervals, Domingo-Ferrer and Torra (2001); intervals in standard deviations, as in sdcMicro's `dRisk`; the
@@ -9,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from reticent.base.checks import check_between
 from reticent.base.errors import DataError
@@ -72,7 +72,8 @@ def rank_intervals(original: npt.ArrayLike, masked: npt.ArrayLike, *, percent: f
         if not values.size:
             continue
         ordered = np.sort(values)
-        rank = rankdata(values) - 1.0
+        _, place, alike = np.unique(values, return_inverse=True, return_counts=True)
+        rank = (np.cumsum(alike) - (alike + 1) / 2.0)[place]  # values that are alike share the middle of their ranks
         reach = percent * values.size / 200.0
         low = ordered[np.clip(np.ceil(rank - reach), 0, values.size - 1).astype(np.int64)]
         high = ordered[np.clip(np.floor(rank + reach), 0, values.size - 1).astype(np.int64)]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an attacker may know of a file: its keys, every number, and variables without a role that single records out.
 
 A code works like an identifier when half of the records have a value that at most three records have, or that one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record linkage by an attacker who has the true values of keys and numbers: which published records lead back?
 
 The attacker brings the true values to the published detail (a true 37 becomes the published band) and links each published

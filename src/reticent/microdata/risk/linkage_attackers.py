@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attackers of record linkage: how one who has the true values measures the distance to published records.
 
 Numbers are measured as they stand, by their ranks in each file (which rank swapping and noise on skewed numbers hardly

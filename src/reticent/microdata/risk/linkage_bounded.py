@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linkage by one who knows how far values were moved at most: few records fit the intervals of all variables.
 
 Rank swapping, random rounding and uniform noise bound every change. The attacker measures each disturbed number in units of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coordinates for linking an original and a masked file: numbers scaled or whitened, codes shared, strings compared.
 
 Distances follow Domingo-Ferrer and Torra, Definition 1, with the ordinal one corrected (equal codes are at 0): numeric

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distance-based record linkage: how many masked records are nearest to the record they came from.
 
 Source: Domingo-Ferrer and Torra (2001) and the description in Domingo-Ferrer, Franconi and Torra. A masked record is
@@ -217,7 +218,7 @@ def linkage_growth(
     rows = []
     for size in sizes or range(1, d + 1):
         check_integer(size, minimum=1, maximum=d, name="sizes", owner=OWNER)
-        shares = [_linked(coordinates.columns(s), own, truth, 1).share for s in _some_sets(d, size, sets, rng)]
+        shares = [distance_linkage(coordinates.columns(s), own=own).share for s in _some_sets(d, size, sets, rng)]
         rows.append((size, len(shares), min(shares), float(np.mean(shares)), max(shares)))
     return LinkageGrowth(tuple(rows), 1.0 / coordinates.n_original)
 
@@ -263,12 +264,3 @@ def assigned_linkage(distances: npt.ArrayLike, *, own: npt.ArrayLike | None = No
 def all_distances(coordinates: Coordinates) -> Floats:
     """Squared distances of all pairs, masked × original: for small files and for one-to-one linkage in blocks."""
     return np.vstack([distances for _, distances in _blocks(coordinates)])
-
-
-def gower_distances(original: npt.ArrayLike, masked: npt.ArrayLike) -> Floats:
-    """Mean absolute difference of numeric variables in units of their range over both files, masked × original."""
-    x, y = np.asarray(original, dtype=np.float64), np.asarray(masked, dtype=np.float64)
-    both = np.vstack([x, y])
-    spread = both.max(axis=0) - both.min(axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    return np.asarray(np.abs((y[:, None, :] - x[None, :, :]) / spread).mean(axis=2))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linkage by one who knows how often codes were changed: agreement on a rare code that mostly stays says much.
 
 For each code the attacker takes the probability that it stays (from the run, drawn towards the rate of its variable where a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Probabilistic record linkage (Fellegi and Sunter 1969, Jaro 1989): agreement patterns, EM, thresholds, one to one.
 
 m_j and u_j are the chances that a matched and an unmatched pair agree on variable j; the weight of a pattern is the log
@@ -40,7 +41,6 @@ class LinkageModel:
     m: Floats
     u: Floats
     prior: float
-    log_likelihood: float
     iterations: int
     converged: bool
 
@@ -102,14 +102,13 @@ def fit_linkage_model(
     m = np.clip(np.maximum(np.full(q, 0.9), u), FLOOR, 1 - FLOOR)
     most = min(n_left, n_right) / total
     fixed_u = most <= FEW_MATCHES if fixed_u is None else fixed_u
-    prior, likelihood, converged, done = most * 0.5, -np.inf, False, 0
+    prior, converged, done = most * 0.5, False, 0
     before = np.full(2 * q + 1, np.inf)
     while done < iterations and not converged:
         done += 1
         log_m = np.log(prior) + bits @ np.log(m) + (1 - bits) @ np.log1p(-m)
         log_u = np.log1p(-prior) + bits @ np.log(u) + (1 - bits) @ np.log1p(-u)
         both = np.logaddexp(log_m, log_u)
-        likelihood = float(seen @ both)
         share = np.exp(log_m - both)
         matched = seen * share
         prior = float(np.clip(matched.sum() / total, 1e-3 / total, most))
@@ -120,7 +119,7 @@ def fit_linkage_model(
         now = np.concatenate(([np.log(prior)], m, u))
         converged = float(np.abs(now - before).max()) < TOLERANCE
         before = now
-    return LinkageModel(tuple(names), counts, m, u, prior, likelihood, done, converged)
+    return LinkageModel(tuple(names), counts, m, u, prior, done, converged)
 
 
 @dataclass(frozen=True)

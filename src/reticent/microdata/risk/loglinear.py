@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Log-linear Poisson models of the population's cells: how many sample uniques are population uniques, and their risk.
 
 Source: Skinner and Shlomo (2008). Cell counts F ~ Poisson(λ) with log λ linear in main effects and two-way interactions;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many units are unique in the population: four models, and how far each is off on this very file.
 
 Sources: Zayatz (1991); Pitman's sampling formula after Hoshino (2001); the slide negative binomial (SNB) of Chen and

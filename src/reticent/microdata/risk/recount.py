@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recount of a published file: how many published records fit the true keys of each person.
 
 For record i the risk is 1/(published records compatible with its true keys at the published detail), and 0 if its own
@@ -184,6 +185,27 @@ def recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
     at = np.flatnonzero(mine)
     found[fit.own[at]], population[fit.own[at]] = counts[at], sums[at]
     return Recount(fit.keys, found, None if weights is None else population, trace.original.copies)
+
+
+def recount_as_it_is(data: Microdata, keys: Sequence[str]) -> Recount:
+    """The recount of a file that is published as it is, without a trace: true keys are the published ones."""
+    if respondents_of(data) is not None or not keys:
+        return recount(Trace.start(data, keys), data, keys)
+    codes = np.empty((data.n_rows, len(keys)), dtype=np.int32)
+    for at, name in enumerate(keys):
+        numeric = data.schema[name].kind is Kind.NUMERIC
+        codes[:, at] = values_of(data, name).numbers if numeric else data.encoded(name).codes
+    rows, group = _distinct(codes)
+    del codes
+    found = _fitting_alike(rows, group, data.multiplicity).astype(np.int64)
+    weights = data.weights()
+    sums = None if weights is None else _fitting_alike(rows, group, weights)
+    return Recount(tuple(keys), found, sums, data.copies)
+
+
+def _fitting_alike(rows: Codes, group: Ints, amounts: Floats | Ints) -> Floats:
+    totals = np.bincount(group, weights=amounts, minlength=len(rows))
+    return np.asarray(compatible_sums(rows, rows, totals, asking_wild=False, answering_wild=True)[group])
 
 
 def population_weights(trace: Trace, masked: Microdata) -> Floats | None:

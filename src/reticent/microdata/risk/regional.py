@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regional indicators: the area that several of them pin down together must not be too small.
 
 A degree of urbanisation, the number of inhabitants and the place of work each name a set of areas; a record that shows

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attacker with the whole register: who knows every record of the file matches all of them at once.
 
 Each true record belongs to one published record that it fits, so the attacker looks at perfect matchings between true and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Respondents with several records: attackers count and link respondents, never the records of one of them.
 
 Ten visits of one patient are no crowd to hide in: records that show the same keys are one candidate if they belong to one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The certificate of a file that SAFE made: everything is counted again, by code that shares nothing with the search."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a missing value may stand for: counts under every named reading, and all of them side by side.
 
 Let x be the true codes of n records and y the published ones, some of them missing.
@@ -14,7 +15,7 @@ Let x be the true codes of n records and y the published ones, some of them miss
 The last three are Gionis, Mazza and Tassa, "k-Anonymization revisited" (ICDE 2008). A value that is missing in the truth
 is not known to fit any code: it is compatible only with a published missing value, which keeps the counts conservative.
 `match-anything` has a degenerate optimum (k − 1 wholly blank records make any file k-anonymous), so protection uses
-`(k,k)` by default. For comparison with sdcMicro's `freqCalc`, `sdcmicro_counts` has its alpha.
+`(k,k)` by default.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.checks import check_between, check_integer, did_you_mean
+from reticent.base.checks import check_integer, did_you_mean
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.microdata import Microdata
 from reticent.kernels.grouping import pattern_table
@@ -132,6 +133,15 @@ def _distinct(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.i
     return codes[first], group
 
 
+def keys_of(data: Microdata, keys: Sequence[str], *, owner: str) -> tuple[str, ...]:
+    """The keys asked for, or those of the schema; an error if there are none or one is unknown."""
+    chosen = tuple(keys) or data.schema.keys
+    if not chosen:
+        raise DataError(f"{owner}: there are no keys; name some or give variables the role key.")
+    data.schema.require(chosen, owner=owner)
+    return chosen
+
+
 def counts(
     data: Microdata,
     keys: Sequence[str] = (),
@@ -144,7 +154,7 @@ def counts(
     The truth must have the same records in the same order. Codes are compared by their text.
     """
     chosen = Semantics.of(semantics, owner="counts")
-    keys = _keys(data, keys, owner="counts")
+    keys = keys_of(data, keys, owner="counts")
     published = data.codes(keys)
     true = published if truth is None else aligned_codes(truth, data, keys)
     sample = count_codes(published, true, data.multiplicity, chosen).astype(np.int64)
@@ -181,54 +191,61 @@ def compare_semantics(
 ) -> SemanticsTable:
     """The file under every semantics, side by side."""
     check_integer(k, minimum=1, name="k", owner="compare_semantics")
-    keys = _keys(data, keys, owner="compare_semantics")
-    published = data.codes(keys)
-    true = published if truth is None else aligned_codes(truth, data, keys)
-    copies = data.multiplicity
-    found: dict[Semantics, NDArray[np.int64]] = {}
-    for semantics in Semantics:
-        if semantics is Semantics.NEVER_MATCH:
-            found[semantics] = _never_match(published, copies)
-        elif semantics is not Semantics.KK:
-            found[semantics] = count_codes(published, true, copies, semantics)
-    found[Semantics.KK] = np.minimum(found[Semantics.K1], found[Semantics.ONE_K])
-    rows = tuple(
-        SemanticsRow(s, int(found[s].min()), int(copies[found[s] < k].sum()), int(copies[found[s] <= 1].sum()))
-        for s in Semantics
-    )
-    return SemanticsTable(keys, k, data.n_records, rows)
+    keys = keys_of(data, keys, owner="compare_semantics")
+    shown, group = _distinct(data.codes(keys))
+    copies = _totals(group, data.multiplicity, len(shown))
+    if truth is None:
+        del group
+        return SemanticsTable(keys, k, data.n_records, _rows_as_it_is(shown, copies, k))
+    true, own = _distinct(aligned_codes(truth, data, keys))
+    found = _by_semantics(shown, true, copies, _totals(own, data.multiplicity, len(true)))
+    both = np.minimum(found[Semantics.K1][group], found[Semantics.ONE_K][own])
+    each = {one: counts[own if one is Semantics.ONE_K else group] for one, counts in found.items()}
+    each[Semantics.KK] = both
+    rows = [_row(one, each[one], data.multiplicity, k) for one in Semantics]
+    return SemanticsTable(keys, k, data.n_records, tuple(rows))
 
 
-def _never_match(published: NDArray[np.int32], copies: NDArray[np.int64]) -> NDArray[np.int64]:
+def _totals(group: NDArray[np.int64], copies: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+    return np.bincount(group, weights=copies, minlength=n_groups).astype(np.int64)
+
+
+def _rows_as_it_is(shown: NDArray[np.int32], copies: NDArray[np.int64], k: int) -> tuple[SemanticsRow, ...]:
+    """All readings of a file that is its own truth; counts are let go once they are read, since rows may be many."""
+    blank = np.asarray((shown < 0).any(axis=1))
+    if not blank.any():
+        return tuple(_row(one, copies, copies, k) for one in Semantics)
+    found = {}
+    first = compatible_sums(shown, shown, copies, asking_wild=True, answering_wild=False)
+    found[Semantics.K1] = _row(Semantics.K1, first, copies, k)
+    second = compatible_sums(shown, shown, copies, asking_wild=False, answering_wild=True)
+    found[Semantics.ONE_K] = _row(Semantics.ONE_K, second, copies, k)
+    found[Semantics.KK] = _row(Semantics.KK, np.minimum(first, second), copies, k)
+    del first, second
+    loose = compatible_sums(shown, shown, copies, asking_wild=True, answering_wild=True)
+    found[Semantics.MATCH_ANYTHING] = _row(Semantics.MATCH_ANYTHING, loose, copies, k)
+    found[Semantics.OWN_CATEGORY] = _row(Semantics.OWN_CATEGORY, copies, copies, k)
+    found[Semantics.NEVER_MATCH] = _row(Semantics.NEVER_MATCH, _never_match(blank, copies), copies, k)
+    return tuple(found[one] for one in Semantics)
+
+
+def _never_match(blank: NDArray[np.bool_], copies: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where a missing value matches nothing, a record that has one is alone, however many look like it."""
-    alike = count_codes(published, published, copies, Semantics.OWN_CATEGORY)
-    return np.where((published < 0).any(axis=1), 1, alike)
+    return np.where(blank, 1, copies)
 
 
-def _keys(data: Microdata, keys: Sequence[str], *, owner: str) -> tuple[str, ...]:
-    chosen = tuple(keys) or data.schema.keys
-    if not chosen:
-        raise DataError(f"{owner}: there are no keys; name some or give variables the role key.")
-    data.schema.require(chosen, owner=owner)
-    return chosen
+def _by_semantics(
+    shown: NDArray[np.int32], true: NDArray[np.int32], copies: NDArray[np.int64], truly: NDArray[np.int64]
+) -> dict[Semantics, NDArray[np.int64]]:
+    """Counts of different published rows, those of `(1,k)` of different true rows."""
+    return {
+        Semantics.OWN_CATEGORY: copies,
+        Semantics.MATCH_ANYTHING: compatible_sums(shown, shown, copies, asking_wild=True, answering_wild=True),
+        Semantics.NEVER_MATCH: _never_match(np.asarray((shown < 0).any(axis=1)), copies),
+        Semantics.K1: compatible_sums(shown, true, truly, asking_wild=True, answering_wild=False),
+        Semantics.ONE_K: compatible_sums(true, shown, copies, asking_wild=False, answering_wild=True),
+    }
 
 
-def sdcmicro_counts(
-    codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None, *, alpha: float = 1.0
-) -> NDArray[np.float64]:
-    """Frequencies as sdcMicro's `freqCalc` has them, for comparison only.
-
-    Complete key c: f(c) + alpha · Σ f(m) over compatible keys m with missing values. Key m with missing values:
-    f(m) + Σ f(c) over compatible complete keys + alpha · Σ f(m') over other compatible keys with missing values.
-    A key that is missing everywhere counts all records.
-    """
-    check_between(alpha, 0, 1, name="alpha", owner="sdcmicro_counts")
-    values = np.ones(len(codes)) if weights is None else weights
-    rows, group = _distinct(codes)
-    own = np.bincount(group, weights=values, minlength=len(rows))
-    incomplete = (rows < 0).any(axis=1)
-    full = compatible_sums(rows, rows[~incomplete], own[~incomplete], asking_wild=True, answering_wild=False)
-    partial = compatible_sums(rows, rows[incomplete], own[incomplete], asking_wild=True, answering_wild=True)
-    found = np.where(incomplete, own + full + alpha * (partial - own), full + alpha * partial)
-    found[(rows < 0).all(axis=1)] = values.sum()
-    return np.asarray(found[group])
+def _row(semantics: Semantics, found: NDArray[np.int64], copies: NDArray[np.int64], k: int) -> SemanticsRow:
+    return SemanticsRow(semantics, int(found.min()), int(copies[found < k].sum()), int(copies[found <= 1].sum()))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which keys drive the risk: the fair share of each key (Shapley value) over all sets of keys.
 
 With risk v(S) when an attacker knows the keys S, the share of key i is the average of v(S ∪ i) − v(S) over all orders
@@ -16,8 +17,9 @@ from reticent.base.checks import check_choice, check_integer
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.microdata import Microdata
 from reticent.kernels.subsets import refine
-from reticent.microdata.risk.anonymity import KeySetRisk, keys_of
+from reticent.microdata.risk.anonymity import KeySetRisk
 from reticent.microdata.risk.individual import record_risk
+from reticent.microdata.risk.semantics import keys_of
 
 MEASURES = ("average", "uniques", "violations", "individual")
 MAX_KEYS = 16

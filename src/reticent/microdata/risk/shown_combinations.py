@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attack on a file that SAFE made: who is shown to exist, and whose missing value can be read off.
 
 SAFE makes no new combinations, so whatever is shown exists. Three attackers are tried, all with the published file:

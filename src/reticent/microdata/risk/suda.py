@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SUDA: special uniques, their minimal sample uniques (MSUs), scores, contributions and DIS-SUDA.
 
 An MSU of a record is a set of keys on which the record is unique in the sample while it is on no proper subset (Elliot,

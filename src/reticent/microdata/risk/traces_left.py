@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traces that a file leaves beside its values: weights that occur in one region only, and the order of the records."""
 
 from dataclasses import dataclass

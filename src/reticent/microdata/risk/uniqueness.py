@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Uniques of sample and population, and the chance that a unique match is the right one.
 
 Sources: Skinner and Elliot (2002) for θ and its estimate; Skinner and Carter (2003) for unequal probabilities; Elliot

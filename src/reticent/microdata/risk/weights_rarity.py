@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weights that were changed by how rare a record is (`massc`): the attacker counts the true keys and expects that change."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups of any node of the lattice, rolled up from the coarsest node below it that is still remembered."""
 
 from collections import OrderedDict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ladders: the successive coarser codings of one key, and what each of their levels costs."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Optimal and anytime search over the lattice of levels, with conclusions drawn from each evaluated node.
 
 Nodes are taken by rising lower bound of their loss. From an undecided node a chain is followed to the top and searched
@@ -111,6 +112,27 @@ class SearchResult:
         return {**{k: v for k, v in vars(self).items() if k != "seconds"}, "gap": self.gap}
 
 
+class Patience:
+    """When a search, or several one after the other, must end: after some seconds, or after so many steps in all."""
+
+    def __init__(self, seconds: float = 60.0, steps: int | None = None) -> None:
+        self._end = clock.now() + seconds
+        self._most = steps
+        self.steps = 0
+        self.cut = False
+
+    def late(self) -> bool:
+        """Whether no further step may be taken; one more is counted otherwise."""
+        if not self.cut:
+            self.cut = clock.now() > self._end if self._most is None else self.steps >= self._most
+        self.steps += not self.cut
+        return self.cut
+
+    def to_repeat(self) -> dict[str, Any]:
+        """What a cut search has to say: the option that ends it at the same place again."""
+        return {"repeat": {"steps": self.steps}} if self.cut else {}
+
+
 @dataclass
 class _Search:
     """What both ways of searching share."""
@@ -118,7 +140,7 @@ class _Search:
     evaluator: Evaluator
     loss: NodeLoss
     allowed: int
-    deadline: float
+    patience: Patience
 
     def __post_init__(self) -> None:
         self.by_level = self.loss.by_level(self.evaluator)
@@ -131,9 +153,6 @@ class _Search:
 
     def additive(self, node: Node) -> float:
         return float(sum(levels[g] for levels, g in zip(self.by_level, node)))
-
-    def late(self) -> bool:
-        return clock.now() > self.deadline
 
     def take(self, node: Node) -> None:
         """Keep a safe node if it is the best so far."""
@@ -161,7 +180,7 @@ def search(
     loss: NodeLoss,
     *,
     limit: float = 0.0,
-    time_limit: float = 60.0,
+    patience: Patience | None = None,
     progress: Progress = silent,
 ) -> SearchResult:
     """The safe node of least loss; at most a share `limit` of the records may be in unsafe groups (and suppressed).
@@ -170,7 +189,7 @@ def search(
     """
     start = clock.now()
     allowed = int(limit * evaluator.n_records + 1e-9)
-    state = _Search(evaluator, loss, allowed, start + time_limit)
+    state = _Search(evaluator, loss, allowed, patience or Patience())
     if state.infers and not state.safe(evaluator.top):
         raise InfeasibleError(_impossible(evaluator, allowed))
     heights = [ladder.height + 1 for ladder in evaluator.ladders]
@@ -212,7 +231,7 @@ def _search_array(state: _Search, shape: tuple[int, ...], progress: Progress) ->
             return bound, True
         if flat_tags[index] == UNSAFE:
             continue
-        if state.late():
+        if state.patience.late():
             return bound, False
         node = tuple(int(i) for i in np.unravel_index(index, shape))
         if flat_tags[index] == UNKNOWN:
@@ -252,7 +271,7 @@ def _search_queue(state: _Search, shape: tuple[int, ...], progress: Progress) ->
         bound, node, first = heapq.heappop(queue)
         if state.best is not None and bound >= state.best[0]:
             return bound, True
-        if state.late() or len(queue) > MOST_QUEUED:
+        if state.patience.late() or len(queue) > MOST_QUEUED:
             return bound, False
         known = state.infers and bool((unsafe >= np.array(node)).all(axis=1).any())
         if not known:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Local recoding on top of the search: records that a coding leaves unsafe get a coarser coding of their own.
 
 In each round the cheapest node that makes at least a given share of the remaining records safe is applied to them (the
@@ -14,7 +15,7 @@ from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.kernels.lattice import Rows
 from reticent.microdata.search.evaluate import Evaluator, Node
-from reticent.microdata.search.lattice import NodeLoss, search, suppressed_rows
+from reticent.microdata.search.lattice import NodeLoss, Patience, search, suppressed_rows
 
 MOST_ROUNDS = 500
 
@@ -40,14 +41,14 @@ def local_coding(
     *,
     allowed: int = 0,
     share: float = 0.05,
-    time_limit: float = 60.0,
+    patience: Patience | None = None,
     progress: Progress = silent,
 ) -> LocalCoding:
     """Choose a node for every base row, round by round, until at most `allowed` records are left to be suppressed.
 
     Where too few records are left to be safe among themselves, the last rounds are undone and joined with them.
     """
-    base = evaluator.base
+    base, patience = evaluator.base, patience or Patience()
     choice = np.full(base.counts.size, -1, dtype=np.int64)
     additive = NodeLoss(loss.record, loss.importance, count_suppressed=False)
     nodes: list[Node] = []
@@ -58,13 +59,13 @@ def local_coding(
         progress(1.0 - part.n_records / evaluator.n_records, "local recoding")
         most = part.n_records - max(1, int(share * part.n_records))
         try:
-            node = search(part, additive, limit=most / part.n_records, time_limit=time_limit).node
+            node = search(part, additive, limit=most / part.n_records, patience=patience).node
         except InfeasibleError:
             break
         choice[left[~suppressed_rows(part, node)]] = len(nodes)
         nodes.append(node)
     while int(base.counts[choice < 0].sum()) > allowed:
-        _join_last(evaluator, additive, nodes, choice, allowed, time_limit)
+        _join_last(evaluator, additive, nodes, choice, allowed, patience)
     records = np.bincount(choice[choice >= 0], weights=base.counts[choice >= 0], minlength=len(nodes))
     return LocalCoding(tuple(nodes), choice, tuple(int(r) for r in records), int(base.counts[choice < 0].sum()),
                        _total_loss(evaluator, loss, nodes, choice))  # fmt: skip
@@ -78,7 +79,7 @@ def _left(evaluator: Evaluator, choice: Ints) -> tuple[Evaluator, Ints]:
 
 
 def _join_last(
-    evaluator: Evaluator, loss: NodeLoss, nodes: list[Node], choice: Ints, allowed: int, time_limit: float
+    evaluator: Evaluator, loss: NodeLoss, nodes: list[Node], choice: Ints, allowed: int, patience: Patience
 ) -> None:
     """Undo the last round that can be made safe together with what is left; without any, say that it is impossible."""
     while True:
@@ -87,7 +88,7 @@ def _join_last(
             choice[choice == len(nodes)] = -1
         part, left = _left(evaluator, choice)
         try:
-            node = search(part, loss, limit=allowed / part.n_records, time_limit=time_limit).node
+            node = search(part, loss, limit=allowed / part.n_records, patience=patience).node
         except InfeasibleError:
             if not nodes:
                 raise

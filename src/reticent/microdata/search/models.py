@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What makes a group of equal records safe: models for the search, each with what it guarantees under merging.
 
 `monotone`: a safe group stays safe whatever it is merged with. `convex`: merging two safe groups gives a safe one. The

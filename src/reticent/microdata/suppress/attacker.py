@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attacker's (k,1): every published record must fit at least k true records. Exact, record by record.
 
 Blanking a record changes only what is published of it, never the true counts, so records are independent. What is left
@@ -37,20 +38,13 @@ class Families:
         return bool((self.sets[self.bounds[pattern] : self.bounds[pattern + 1]] & mask != 0).all())
 
 
-def cheapest_blanks(
-    codes: Codes, requirement: Requirement, prices: Prices, *, chance: NDArray[np.float64] | None = None
+def cheapest_of(
+    rare: Families, prices: Prices, *, chance: NDArray[np.float64] | None = None
 ) -> tuple[Masks, NDArray[np.bool_]]:
     """The variables to blank in every record at least cost, and which records cannot be made safe.
 
     Among sets of equal cost, `chance` (a uniform of each record) draws one; without it the first is taken.
     """
-    return cheapest_of(families(codes, requirement), prices, chance=chance)
-
-
-def cheapest_of(
-    rare: Families, prices: Prices, *, chance: NDArray[np.float64] | None = None
-) -> tuple[Masks, NDArray[np.bool_]]:
-    """As `cheapest_blanks`, for families already found."""
     if len(prices.costs) > ENUMERATED:
         chosen = _searched(rare.bounds, rare.sets, prices, chance)[rare.group]
         return np.maximum(chosen, 0), chosen < 0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blank as little as possible until each record's individual risk is at or below a threshold.
 
 A record with the variables N blanked fits the true records that agree on the rest: its sample count and weight sum are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Missing values that match anything: few well-placed blanks that give many records their companions.
 
 The model and its algorithm are in `kernels.suppression`. Only records that violate the demand at the start are blanked, and

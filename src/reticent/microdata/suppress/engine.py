@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One task, one answer: which engine serves which demand and semantics."""
 
 from collections.abc import Callable

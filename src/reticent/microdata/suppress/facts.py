@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What blanks cost and where they are, in counts; codes numbered as they occur."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the attacker can still infer of a blank, who knows that the published file keeps its promise.
 
 With blanks drawn by the secret, every file that is safe for a truth may come out of it. So the transparent attacker lists

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The person-to-file attacker: (1,k), every true record fits at least k published ones; and (k,k), both directions.
 
 (k,k) starts from the (k,1) optimum, whose blanks also serve (1,k). What is missing is lent: clusters by companions per

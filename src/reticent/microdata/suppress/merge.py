@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Missing as a category of its own: records are blanked in groups of at least k that then look the same.
 
 This is classical k-anonymity by suppression (NP-hard: Meyerson and Williams 2004). Greedy: masks by rising cost; under each,

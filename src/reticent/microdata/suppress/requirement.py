@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What local suppression has to achieve and what a blank costs, as arrays.
 
 Variables are numbered; a set of them is a bit mask. A requirement is a list of combinations S with the number k of records

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blanks that nobody needs: a few per cent of the cost, drawn by the secret, so that a blank proves nothing.
 
 Without them the cheapest blanks tell why they are there: who knows the method rules out every value under which the blank

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where values were blanked: by variable, by record, and which variables went together."""
 
 from collections.abc import Sequence
@@ -31,6 +32,9 @@ class SuppressionTable:
     per_record: tuple[int, ...]
     """How many records have 0, 1, 2, … blanks."""
     together: NDArray[np.int64] = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return self.summary()
 
     @property
     def suppressed(self) -> int:

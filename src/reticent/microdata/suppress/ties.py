@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that the members of a household share: they are blanked together, and are one unknown for an attacker."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A factor for each respondent and response, drawn once for ever: what averaging over many universes can at best come to.
 
 Every universe that differs within a stratum loses other records, so whoever asks about many of them can average out what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sample of a regression: each category of its universe loses a few records.
 
 A regression tells the sums of its response over each category, all of one sample, and its standard errors tell how many

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cutpoints: numeric variables become published bins, each with at least `least` records.
 
 Four ways (Lucero, Freiman, Singh, You, DePersio and Zayatz, SORT 2011, 3.1.3): bins of one width, bins of as few records

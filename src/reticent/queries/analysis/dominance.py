@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that outweigh all others are limited, so that no answer leans on one respondent more than the policy allows.
 
 The policy's dominance and p percent rules say when a few respondents hold too much of a total. Where they do, what each

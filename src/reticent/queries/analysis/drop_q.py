@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drop q: every universe loses a few records, the same ones for ever, so that differences of answers mean little.
 
 q is uniform on {2, …, k}. The draw is keyed by the set of records and the server's secret (erratum 22), and made apart in

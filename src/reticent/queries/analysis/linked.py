@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records of all versions of a data set as one list, so that near pairs are counted over versions.
 
 A unit is a record with its values: a record whose values change between versions, or that gets another id, is another unit,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mode `analysis`: statistics of subsampled universes, after the rules of the U.S. Census Bureau's analysis server."""
 
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How often two answered universes may differ by a few records only, one of them being the same.
 
 What a universe loses is drawn anew for every set of records in a stratum. Two universes that differ in a stratum by a few

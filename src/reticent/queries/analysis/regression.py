@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regression on a subsample, with the rules that keep it from telling about single records."""
 
 from dataclasses import dataclass

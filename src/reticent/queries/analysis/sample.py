@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics of what is left of a universe, with no respondent's weight beyond what the policy allows.
 
 A function here gives a value, or, as text for staff, the rule that forbids it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules for universes: No Marginal 1 or 2, and Universe Gamma for disjoint and joint pieces.
 
 A universe is judged by its records, not by how it is written: first the filters that it really depends on, then the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attacker's side: a way to ask, a count of what was asked and refused, and what is claimed in the end."""
 
 import json

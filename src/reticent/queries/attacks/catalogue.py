@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The catalogue of attacks, and a run of all of them against copies of a database."""
 
 import tempfile

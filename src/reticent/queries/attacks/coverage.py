@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which attack each mode's guarantee covers. Where it does not, the reason; a success there is no defect but known."""
 
 _DIFFERENCE = (

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attacks by differences of record sets: each pair or system of harmless sets holds the target as what is left."""
 
 import itertools

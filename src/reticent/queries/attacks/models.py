@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attacks by statistics that lean on single records: regressions and order statistics."""
 
 from reticent.queries.attacks.attacker import Attacker, Claim, NotApplicable, all_of, is_code, name

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attacks that read what is said when nothing is answered: spellings, messages, and the pattern of refusals."""
 
 import itertools

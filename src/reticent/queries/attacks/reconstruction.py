@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear reconstruction (Dinur and Nissim 2003): random subset sums, and a linear program for what they leave open."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regression attacks on plain arrays, after the attacks on remote analysis servers described in SORT 35 (2011).
 
 An attacker who may transform predictors makes one record lean out of all others (`outlier_attack`) or builds an indicator

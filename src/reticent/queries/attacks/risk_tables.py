@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many establishments a regression attack identifies, and how near it comes: the tables of SORT 35 (2011).
 
 Ronning, Drechsler and others treat each record in turn as the target. Table 1: an artificial outlier made from the size;

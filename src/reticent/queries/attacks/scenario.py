@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whom an attack is aimed at and what the attacker knows: generated establishments, or a target found in any data."""
 
 import itertools

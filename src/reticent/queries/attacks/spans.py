@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an attacker holds of a number: the interval it must lie in. An exact answer is an interval of no width."""
 
 from typing import Any, NamedTuple

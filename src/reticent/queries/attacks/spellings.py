@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many ways to write one condition: the same records, however they are asked for."""
 
 from reticent.queries.attacks.attacker import is_code, name

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The auditor of one response: would one more released row make anything sensitive inferable?
 
 Sensitive sets are the classes of the current partition, pairs of classes, and the sets of families that the policy names,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A quick proof that every combination of answers rests on enough respondents.
 
 The columns are dealt out to blocks so that no respondent has columns in two of them; columns that hold enough respondents

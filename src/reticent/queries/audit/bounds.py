@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What follows from the released rows together with bounds that everybody knows (x ≥ 0, x ≤ 1, whole numbers).
 
 Two questions, asked only after the linear algebra found nothing:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Respondents whom combinations of answers must rest on: all of them, or those who have another value than the rest.
 
 With Σ x² over some records everybody also has Σ x and their number, so Σ (x − v)² for any v. Where it is 0, all are v: a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether some combination of answers rests on too few respondents: an exact search with a limit on its steps.
 
 A combination of the new row with released ones is not 0 at some class of every way to change the data that keeps all

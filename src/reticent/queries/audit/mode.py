@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact answers under audit: the modes `exact` and `simulatable`."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The open mode: every statistic answered exactly. It protects nothing; attacks must succeed against it."""
 
 from collections.abc import Mapping

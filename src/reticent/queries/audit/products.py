@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of products of two responses, and what they tell together with the sums of each.
 
 With Σ x·d over some records everybody also has Σ x, Σ d and their number, so Σ (x − u)(d − v) for any u and v, and other u and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sets that are watched although nobody asked for them: cells of tables, respondents, and totals less their parts.
 
 Only rules that weigh contributions need them: that no combination rests on too few respondents is seen to elsewhere. Cells

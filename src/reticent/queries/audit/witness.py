@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole-number witnesses: a solver's floating-point vector counts only if it fits the released rows exactly.
 
 A linear program proposes a direction; its entries are brought to a small common denominator and multiplied out in whole

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cells: for each record the whole range of a response is cut into intervals before anybody looks at a value.
 
 The cuts come from the secret, the record's id and public numbers (bounds, bands, percent). A record's cell is the one that holds

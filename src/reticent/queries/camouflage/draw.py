@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw the hull of a response: cells from the secret and public numbers, blocks from who is asked about together."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hull: all databases that would have given the same answers. Answers depend on it and on nothing else.
 
 Each record has its cell (`cells`); records of different respondents form blocks, and of each block it is known into which slab
@@ -35,17 +36,6 @@ class Hull:
     block: Ints = field(repr=False)
     least_total: Whole = field(repr=False)
     most_total: Whole = field(repr=False)
-
-    def sum_range(self, rows: Ints) -> tuple[int, int]:
-        """The exact range of a sum over some records (each once), in half steps."""
-        inside = np.zeros(len(self.low), dtype=bool)
-        inside[rows] = True
-        alone = inside & (self.block < 0)
-        least, most = int(self.low[alone].sum()), int(self.high[alone].sum())
-        touched = np.unique(self.block[inside & (self.block >= 0)])
-        members = np.flatnonzero(np.isin(self.block, touched)) if len(touched) else touched
-        ends = self.partial(Members.of(self, members), inside[members])
-        return least + int(ends[0].sum()), most + int(ends[1].sum())
 
     def partial(self, members: "Members", inside: NDArray[np.bool_]) -> tuple[Whole, Whole]:
         """For whole blocks given by all their members: the least and greatest sums over those that are `inside`."""

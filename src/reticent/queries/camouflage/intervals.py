@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Intervals of statistics over a hull, in exact fractions and rounded outward: the truth lies in every one of them.
 
 Exact for sums and means; for the others valid outer bounds. Ends are moved outward by a trillionth of their size before they are

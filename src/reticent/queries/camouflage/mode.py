@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mode `camouflage`: answers every question with an interval; what it protects stays protected for ever."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the ledger keeps of a hull: the numbers it was drawn from, and a hash that says whether it is still the same.
 
 A hull is drawn once. A second one around the same truth, with other filters or widths, would leave only what both allow. So a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mode `cell-key`: counts and sums with noise that belongs to the set of records.
 
 Record keys, drawn from the secret by record id, are added up over the set; a keyed hash of that sum (for sums also of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mode `private`: differential privacy by OpenDP's Laplace mechanism, with the spent budget kept in the ledger.
 
 Every value costs `epsilon`; when the total is spent, only values that were released before are given again. The budget is

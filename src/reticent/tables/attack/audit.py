@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact intervals of every hidden cell, and which primaries are exposed."""
 
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ class Audit:
 
     `low` and `high` are the ends of the attack interval; a cell is exposed when they do not reach `required_low` and
     `required_high`, when their distance is below the sliding level, or when a primary's interval is a single point.
+    `worlds` says how many true tables fit where noise was attacked by enumerating all of them.
     """
 
     cells: NDArray[np.int32]
@@ -40,6 +42,7 @@ class Audit:
     exact: bool = True
     problem: SuppressionProblem | None = field(default=None, repr=False)
     hidden: Mask | None = field(default=None, repr=False)
+    worlds: int | None = None
 
     @property
     def n_exposed(self) -> int:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attacker of unsafe cells whose true value lies in one of two ranges, as after adjustment."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Certificates: movements in whole numbers that prove the protection of a pattern, for a verifier to re-check.
 
 All numbers are scaled to integers (values by 10^decimals, then by a common factor so that thirds and quarters of a unit

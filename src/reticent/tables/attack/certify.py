@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does every primary reach its levels? Closed forms first, one program for many cells next, single programs last.
 
 A movement that is found is a proof for every primary it serves: it changes nothing published and stays within the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exact ends of every movement: two programs each, group by group, large groups in batches."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attacker of a table whose values were exchanged (rounded, adjusted, noisy): all cells and relations together.
 
 What the published value and the method say about one true value is an interval; that all true values add up says more.

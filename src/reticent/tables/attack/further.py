@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attacks beyond one noisy table: other releases of its cells, differences of nested cells, and respondents that are known."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Respondents as attackers of intervals, alone or together: whoever is alone in a cell knows it.
 
 `insiders` finds who works out another cell exactly; the methods protect against that. Here it is asked how closely: each

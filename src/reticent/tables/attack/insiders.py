@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Respondents as attackers: whoever is alone in a cell knows it, and may so undo the hiding of others.
 
 Random kernel vectors modulo a prime that vanish on what a respondent knows tell what it can work out: what they do not

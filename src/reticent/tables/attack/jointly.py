@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One movement for many cells: as many levels as possible at the same time, instead of a program for each.
 
 A first program with random wishes finds directions that can be had together; a second one takes as many cells as it can

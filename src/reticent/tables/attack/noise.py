@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The attacker of noisy counts who knows the p-table: possible true counts of each cell, narrowed by all relations.
 
 Intervals follow by propagation over all relations. In small tables integer programs give both ends of every cell exactly; in
@@ -22,6 +23,7 @@ from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.attack.noise_intervals import Narrowed, exact_ends, narrowed
 from reticent.tables.attack.noise_witnesses import MODERATE, confirmed, found_witnesses
 from reticent.tables.attack.noise_worlds import weighed_worlds
+from reticent.tables.attack.quota_worlds import quota_ends
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.origins import Origins
 from reticent.tables.problem import SuppressionProblem
@@ -47,6 +49,9 @@ def audit_noise(problem: SuppressionProblem, outcome: Outcome, *, progress: Prog
         raise ParameterError("attack: the stated conclusions do not contain the true values.")
     progress(0.3, "looking for tables that fit")
     if problem.n_cells <= EXACT_CELLS:
+        quotas = quota_ends(problem, outcome)
+        if quotas is not None:
+            return replace(_audit_of(problem, quotas[0], started), worlds=quotas[1])
         return _audit_of(problem, exact_ends(problem.relations, outcome.origins, found), started)
     proved = found_witnesses(problem, outcome.origins, found)
     found, left = confirmed(problem, outcome.origins, found, proved)
@@ -182,12 +187,25 @@ def fitted_prior(origins: Origins, *, rounds: int = 20) -> Floats:
     return np.asarray(prior, dtype=np.float64)
 
 
+def _quota_sentence(worlds: int | None) -> str:
+    """Whether the audit used how many cells quotas move."""
+    if worlds is None:
+        return (
+            " The audit does not use that quotas keep the frequencies of counts: there are too many true tables to look at, or "
+            'the published counts are not those that were selected; selection = "keys" with given frequencies keeps none exactly.'
+        )
+    return (
+        f" The audit looked at all {worlds} true tables that quotas can lead to what is published; probabilities do not use "
+        "quotas."
+    )
+
+
 def noise_note(found: Audit, problem: SuppressionProblem, outcome: Outcome) -> str:
     """What the attacker makes of noisy values, in words."""
     words = "" if outcome.additive else "The published values do not add up. "
     findings = noise_findings(problem, outcome, found)
     if findings is not None:
-        return words + findings.sentence()
+        return words + findings.sentence() + ("" if outcome.quotas is None else _quota_sentence(found.worlds))
     if len(found.cells) < problem.n_cells:
         return words + "The table is large: only its unsafe cells were attacked by the relations of all cells."
     known = int((found.high - found.low <= problem.tolerance).sum())

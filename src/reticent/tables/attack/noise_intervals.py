@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Intervals of true counts behind noisy ones: by propagation over all relations, and exactly by integer programs."""
 
 from dataclasses import dataclass

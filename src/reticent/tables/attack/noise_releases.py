@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attacks on several noisy tables: cells that stand in more than one, averages, and differences of nested cells."""
 
 from collections.abc import Sequence

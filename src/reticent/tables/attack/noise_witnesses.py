@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proofs that a noisy count is not determined: another table of true counts that would be published alike.
 
 One more or one fewer person in an inner cell changes that cell and all sums it belongs to by one. If all of these may be one

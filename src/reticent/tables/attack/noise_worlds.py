@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small tables with noise: the probability of each true count, by weighing every true table that fits what is published."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +17,33 @@ MOST = 2_000_000
 """So many counts, over all tables that fit, are looked at."""
 
 
+@dataclass(frozen=True, eq=False)
+class Worlds:
+    """All tables of true counts that relations and possible counts of single cells allow: a row each, with totals."""
+
+    inner: Ints
+    counts: Ints
+    fits: Mask
+
+
+def all_worlds(relations: Relations, origins: Origins, low: Floats, high: Floats, most: int = MOST) -> Worlds | None:
+    """Enumerate the tables within the intervals; None where there are too many, or relations are no sums of parts."""
+    if _too_many(relations, low, high, most):
+        return None
+    try:
+        sums = summing(relations)
+    except DataError:
+        return None
+    sets = [_possible(origins, low, high, cell) for cell in sums.inner.tolist()]
+    n = math.prod(len(one) for one in sets)
+    if not 0 < n * relations.n_cells <= most:
+        return None
+    inner = np.stack([axis.ravel() for axis in np.meshgrid(*sets, indexing="ij")], axis=1)
+    counts = np.rint(inner @ sums.matrix.T.toarray()).astype(np.int64)
+    inside = ((counts >= low) & (counts <= high)).all(axis=1)
+    return Worlds(inner, counts, np.asarray(inside & _linked(sums, inner)))
+
+
 def weighed_worlds(
     relations: Relations, origins: Origins, low: Floats, high: Floats, prior: Floats
 ) -> tuple[Floats, Floats] | None:
@@ -22,18 +51,11 @@ def weighed_worlds(
 
     Inner counts are independent with the prior. Cells with the same records have one noise where `alike` says so.
     """
-    try:
-        sums = summing(relations)
-    except DataError:
+    found = all_worlds(relations, origins, low, high)
+    if found is None:
         return None
-    sets = [_possible(origins, low, high, cell) for cell in sums.inner.tolist()]
-    n = math.prod(len(one) for one in sets)
-    if not 0 < n * relations.n_cells <= MOST:
-        return None
-    inner = np.stack([axis.ravel() for axis in np.meshgrid(*sets, indexing="ij")], axis=1)
-    worlds = np.rint(inner @ sums.matrix.T.toarray()).astype(np.int64)
-    inside = ((worlds >= low) & (worlds <= high)).all(axis=1)
-    weights = _weights(relations, origins, worlds, inside & _linked(sums, inner))
+    inner, worlds = found.inner, found.counts
+    weights = _weights(relations, origins, worlds, found.fits)
     weights *= prior[np.clip(inner, 0, len(prior) - 1)].prod(axis=1)
     total = float(weights.sum())
     if not total > 0:
@@ -44,6 +66,13 @@ def weighed_worlds(
         likeliest[cell] = float(np.argmax(law))
         sure[cell] = float(law.max())
     return sure, likeliest
+
+
+def _too_many(relations: Relations, low: Floats, high: Floats, most: int) -> bool:
+    """Whether two counts of each open inner cell are too many tables already: large tables end here."""
+    inner = np.ones(relations.n_cells, dtype=bool)
+    inner[relations.cells[relations.coefs < 0]] = False
+    return int((inner & (low < high)).sum()) > math.log2(most / max(relations.n_cells, 1))
 
 
 def _possible(origins: Origins, low: Floats, high: Floats, cell: int) -> Ints:

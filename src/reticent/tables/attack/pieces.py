@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Independent pieces of an attack: cut by what hangs together, worked on by one thread or several.
 
 The cut does not depend on the number of workers, and every piece starts from its own programs, so the answers are the

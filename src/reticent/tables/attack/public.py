@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a published table tells everybody about each of its cells, derived from the published object and nothing else.
 
 A cell whose status is published has its value, one that is empty is 0. A hidden cell of a table of counts has somebody in

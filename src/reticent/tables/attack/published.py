@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attack a published table as it stands: what its values, states and relations say about each hidden cell.
 
 Nobody's data are needed: any worlds that fit what is published have the same ends, so the attack starts from one of them.
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress, silent
-from reticent.data.cells import CellStatus
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.published_table import HIDDEN, PublishedTable
 from reticent.data.relations import Relations
@@ -107,15 +107,13 @@ def _shape(published: PublishedTable, trees: Mapping[str, Sequence[Hierarchy]], 
 def _problem(
     shape: Table, bounds: PublicBounds, rows: NDArray[np.int64], hidden: NDArray[np.bool_], *, decimals: int
 ) -> SuppressionProblem:
-    n, relations = shape.n_cells, relations_of(shape)
+    relations = relations_of(shape)
     low, high = bounds.low[rows], bounds.high[rows]
     slack = 0.0 if bounds.whole else 0.5 * 10.0**-decimals  # published values are rounded
     values = _some_world(relations, low, high, whole=bounds.whole, slack=slack)
-    nothing = np.zeros(n)
-    status = np.where(hidden, CellStatus.PRIMARY, CellStatus.SAFE).astype(np.int8)
-    return SuppressionProblem(
-        values, nothing, nothing, nothing, nothing, np.minimum(low, values), np.maximum(high, values), status, relations,
-        integral=bounds.whole,
+    return SuppressionProblem.from_values(
+        values, relations, primary=hidden, cost=np.zeros(shape.n_cells), lower_bound=np.minimum(low, values),
+        upper_bound=np.maximum(high, values), integral=bounds.whole,
     )  # fmt: skip
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shrink the attacker's system before any program: disclosed cells, cells that move together, groups.
 
 A relation with one hidden cell fixes it; one with two lets them move only together, so they become one. Repeated to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a hidden cell is revealed: the relations that hold its interval together, from the attacker's own proof."""
 
 from collections.abc import Callable
@@ -28,11 +29,16 @@ class Revelation:
     published: tuple[int, ...]
     limited: tuple[int, ...] = ()
 
-    def sentence(self, name: Callable[[int], str] = str) -> str:
-        """In words."""
+    def sentence(self, name: Callable[[int], str] = str, *, values: bool = True) -> str:
+        """In words; without `values` the ends of what is concluded are left out."""
         found = f"is {self.low:g}" if self.low == self.high else f"is between {self.low:g} and {self.high:g}"
-        rows = ", ".join(str(r) for r in self.relations)
-        return f"Cell {name(self.cell)} {found}, by relations {rows} with {len(self.published)} published cells."
+        if not values:
+            found = "is known exactly" if self.low == self.high else "is known within an interval"
+        relations, cells = len(self.relations), len(self.published)
+        return (
+            f"Cell {name(self.cell)} {found}, by {relations} relation{'s' if relations != 1 else ''} with "
+            f"{cells} published cell{'s' if cells != 1 else ''}."
+        )
 
     def in_words(self, relations: Relations, name: Callable[[int], str] = str) -> list[str]:
         """Each of the relations as a sum of named cells."""

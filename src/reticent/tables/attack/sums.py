@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of hidden cells that follow from what is published: known to everybody, though no cell of them is.
 
 Which sums do not move when the hidden cells move? Random movements modulo a prime tell (a sum that is 0 in all of them is

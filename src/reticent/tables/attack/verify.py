@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Re-check a certificate: integers only, nothing shared with the attack or the methods, readable in one sitting.
 
 A pattern is proved when every movement (1) touches hidden cells only, (2) changes no relation, (3) keeps every cell

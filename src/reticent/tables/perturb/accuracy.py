@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A measure of how far each published count may be from the true one, itself perturbed (SORT 1477–1510).
 
 To publish the change itself would undo it. So the changes are moved by an invariant matrix, which keeps on the average how often
@@ -14,14 +15,13 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Floats, Words
 from reticent.base.randomness import Secret
 from reticent.kernels.draws import uniforms
+from reticent.tables.perturb.cell_numbers import APART
 from reticent.tables.perturb.invariant import invariant_matrix, lazier, neighbours
 from reticent.tables.perturb.record_keys import BITS
 
 SPREAD, MIX = 0.25, 0.8
 BAND = 2
 """The published measure is so near to the absolute change."""
-_APART = np.uint64(0x9E3779B97F4A7C15)
-"""Odd, so that cells of one table have numbers of their own."""
 _LEAST = 1e-9
 """What is possible but was not likely has at least this weight."""
 
@@ -50,7 +50,7 @@ def perturbed_changes(changes: Floats, keys: Floats, *, secret: Secret, cells: W
     lazy = lazier(invariant_matrix(neighbours(len(often), SPREAD, SPREAD), often), MIX)
     numbers = np.floor(keys * 2.0**BITS).astype(np.uint64)
     if cells is not None:
-        numbers ^= cells * _APART
+        numbers ^= cells * APART
     drawn = uniforms(*secret.child("measure").words("cells"), numbers)
     bounds = np.cumsum(lazy, axis=1)[whole - least]
     states = np.minimum((bounds <= drawn[:, None]).sum(axis=1), len(often) - 1)

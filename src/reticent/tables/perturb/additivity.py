@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Additivity restored: counts with noise are moved as little as possible until all totals add up, without new small counts.
 
 Three ways. *exact*: a linear program that only adds up, then an integer program in which no count from 1 to `skip` is left

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Controlled tabular adjustment: sensitive cells leave (a − lower, a + upper), everything else moves as little as it can.
 
 How far beyond its level a sensitive cell moves is drawn (`movements.py`). The table stays additive and within its

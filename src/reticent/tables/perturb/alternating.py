@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simple mode of tabular adjustment: risky inner counts leave downwards and upwards in turn (SESRIC 458, table 2.11)."""
 
 import numpy as np

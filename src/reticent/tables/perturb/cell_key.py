@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cell-key perturbation of counts and magnitudes: noise that depends on the set of records and nothing else.
 
 The same set of records has the same cell key, hence the same noise, wherever it is published: repeating a table does not

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a cell is known by wherever it stands: its records, its codes, or its place alone; draws belong to that number."""
 
 import hashlib
@@ -7,6 +8,9 @@ import numpy as np
 from reticent.base.arrays import Words
 from reticent.data.table import Table
 from reticent.tables.perturb.record_keys import BITS
+
+APART = np.uint64(0x9E3779B97F4A7C15)
+"""Odd, so that the places of a table, multiplied by it, give its cells numbers of their own."""
 
 
 def places(n_cells: int) -> Words:

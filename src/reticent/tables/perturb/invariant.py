@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Invariant transition matrices: noise that keeps how often each count occurs (Shlomo and Young 2008).
 
 From any transition matrix P and the frequencies V follows Q with Q_mj ∝ V_j P_jm, rows scaled to 1. R = PQ then satisfies
@@ -6,6 +7,7 @@ may be published, the counts up to b = skip + 1 are one state of R*, which is sp
 SORT tables 2 and 3): 1 … b − 1 become 0 or b, and only the b leave upwards.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -74,14 +76,16 @@ def lazier(matrix: Floats, mix: float) -> Floats:
     return np.asarray(mix * check_stochastic(matrix) + (1.0 - mix) * np.eye(len(matrix)))
 
 
-def neighbours(n: int, share: float, first: float) -> Floats:
-    """P: to each neighbouring state with the probability `share`, out of the first state with `first`."""
+def neighbours(n: int, share: float, first: float, back: float | None = None) -> Floats:
+    """P: to each neighbouring state with the probability `share`, out of the first state with `first`, into it with `back`."""
     check_between(share, 0.0, 0.5, name="spread", owner=OWNER)
     check_between(first, 0.0, 1.0, name="first", owner=OWNER)
     matrix = (1.0 - 2.0 * share) * np.eye(n) + share * (np.eye(n, k=1) + np.eye(n, k=-1))
     if n > 1:
         matrix[0, :2] = 1.0 - first, first
         matrix[-1, -1] = 1.0 - share
+        into = share if back is None else back
+        matrix[1, :2] = into, matrix[1, 1] + share - into
     else:
         matrix[0, 0] = 1.0
     return np.asarray(matrix)
@@ -135,8 +139,8 @@ def invariant_table(frequencies: Floats, design: InvariantDesign) -> Invariant:
     given = check_frequencies(frequencies)
     block = design.skip + 1 if design.skip else 0
     kept, states = _states(given, design, block)
-    first = design.spread if not block else _first_share(states, given, design, block)
-    lazy = lazier(invariant_matrix(neighbours(len(states), design.spread, first), states), design.mix)
+    first, back = (design.spread, design.spread) if not block else _first_shares(states, given, design, block)
+    lazy = lazier(invariant_matrix(neighbours(len(states), design.spread, first, back), states), design.mix)
     rows = [Row.of(0.0, np.zeros(1), np.ones(1))]
     if block:
         rows += _small_rows(states[0] * lazy[0], given, design, block)
@@ -161,21 +165,38 @@ def _states(given: Floats, design: InvariantDesign, block: int) -> tuple[int, Fl
     return kept, np.array([*merged, *run.tolist(), *([level] * BEYOND)])
 
 
-def _first_share(states: Floats, given: Floats, design: InvariantDesign, block: int) -> float:
-    """The probability with which small counts leave upwards: half of `spread`, or less if too few have the count b."""
+def _first_shares(states: Floats, given: Floats, design: InvariantDesign, block: int) -> tuple[float, float]:
+    """The probabilities with which small counts leave upwards and others come down to them.
+
+    Half of `spread` and `spread`; or less, first of those that leave, if too few have the count b: nobody else may leave.
+    """
     share, most = design.spread / 2, float(given[block - 1]) if len(given) >= block else 0.0
-    low, high = 0.0, share
-    if _leaving(states, design.spread, share) <= most:
-        return share
+    ways = ((share, design.spread), (0.0, design.spread), (0.0, 0.0))
+    for most_of, least_of in itertools.pairwise(ways):
+        if _leaving(states, design.spread, most_of) <= most:
+            return most_of
+        if _leaving(states, design.spread, least_of) <= most:
+            return _between(states, design.spread, most, (least_of, most_of))
+    return 0.0, 0.0
+
+
+def _between(
+    states: Floats, spread: float, most: float, ends: tuple[tuple[float, float], tuple[float, float]]
+) -> tuple[float, float]:
+    """The largest shares between two pairs of them by which no more than `most` leave."""
+    (low_first, low_back), (high_first, high_back) = ends
     for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _leaving(states, design.spread, middle) <= most else (low, middle)
-    return low
+        middle = (low_first + high_first) / 2, (low_back + high_back) / 2
+        if _leaving(states, spread, middle) <= most:
+            low_first, low_back = middle
+        else:
+            high_first, high_back = middle
+    return low_first, low_back
 
 
-def _leaving(states: Floats, spread: float, first: float) -> float:
+def _leaving(states: Floats, spread: float, shares: tuple[float, float]) -> float:
     """How many cells of the first state R moves upwards."""
-    moved = invariant_matrix(neighbours(len(states), spread, first), states)[0]
+    moved = invariant_matrix(neighbours(len(states), spread, *shares), states)[0]
     return float(states[0] * moved[1:].sum())
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table method `invariant`: noise that keeps how often each count occurs."""
 
 from dataclasses import dataclass, field
@@ -15,16 +16,11 @@ from reticent.tables.cell_draws import CellDraws
 from reticent.tables.guarantee import Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.additivity import Way
-from reticent.tables.perturb.cell_numbers import cell_numbers
-from reticent.tables.perturb.invariant import (
-    Invariant,
-    InvariantDesign,
-    check_frequencies,
-    count_frequencies,
-    invariant_table,
-)
+from reticent.tables.perturb.cell_numbers import APART, cell_numbers, places
+from reticent.tables.perturb.invariant import InvariantDesign, check_frequencies
 from reticent.tables.perturb.noisy import ADJUSTED, CountNoise, noisy_outcome
 from reticent.tables.perturb.ptable import PerturbationTable, Row
+from reticent.tables.perturb.quota_rule import QuotaRule, stratum_matrix
 from reticent.tables.perturb.quotas import select_by_quotas
 from reticent.tables.problem import SuppressionProblem
 
@@ -33,10 +29,6 @@ NOBODY = PerturbationTable((Row.of(0.0, np.zeros(1), np.ones(1)),), "no counts")
 OWN_TABLE = (
     "The transition matrix and the quotas follow the frequencies of this table, so a cell may get other noise in another table: "
     'publish tables that share cells together as linked tables, or give frequencies and selection = "keys".'
-)
-QUOTAS = (
-    "The audit does not use that quotas keep the frequencies of counts: in tables of few cells that may determine counts that it "
-    'calls protected; selection = "keys" with given frequencies keeps none exactly.'
 )
 
 
@@ -48,18 +40,19 @@ class InvariantNoise(CellDraws):
     counts 1, 2, 3, …). With `selection = "quotas"` expected frequencies are met exactly where they are whole, else within 1;
     with "keys" the cell key alone decides, and with given frequencies a cell then has the same noise in every table.
     `strata` names dimensions whose codes have matrices of their own.
-    The arithmetic attacker, who knows the matrix, determines no count exactly; levels are not promised, and what quotas tell
-    beyond that and what the transparent attacker determines is in `guarantee`.
+    The arithmetic attacker, who knows how far counts move, determines no count exactly, in small tables with what quotas tell
+    too; levels are not promised, and what the transparent attacker determines is in `guarantee`.
     """
 
     name: ClassVar[str] = OWNER
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows how far counts move, all published values and relations together: no count "
-        "with somebody in it is determined exactly. Not for somebody who also counts how many cells moved from each count to "
-        'each other one, which selection = "quotas" fixes to a neighbour of the expected number: of 2 by 2 tables without '
-        "exposed cells he determines a count in 7 of 50. Levels of counts are not promised.",
-        Rate(56, 1091, 24),
-        "how often each true count occurs is published, and a small table has few outputs",
+        "with somebody in it is determined exactly. In tables of which all true ones that fit can be looked at (a note of the "
+        "run says so; up to some nine inner cells) also not for who knows the design and counts how many cells moved from each "
+        'count to each other one, which selection = "quotas" fixes to a neighbour of the expected number; larger tables are not '
+        "judged for that. Levels of counts are not promised.",
+        Rate(57, 988, 24),
+        "few tables lead to some of the outputs that were seen (by all roundings that can be drawn the audit leaves none there)",
     )
     lists_empty: ClassVar[bool] = True
     spread: float = field(
@@ -90,7 +83,7 @@ class InvariantNoise(CellDraws):
     def count_caveat(self) -> str:
         """What the notes of a run must say."""
         alike = bool(self.frequencies) and self.selection == "keys" and not self.strata
-        notes = ((OWN_TABLE, not alike), (QUOTAS, self.selection == "quotas"), (ADJUSTED, self.add_up != "no"))
+        notes = ((OWN_TABLE, not alike), (ADJUSTED, self.add_up != "no"))
         return " ".join(text for text, said in notes if said)
 
     def for_table(self, table: Table) -> "InvariantOnTable":
@@ -124,7 +117,7 @@ class InvariantOnTable:
         values = counts.astype(np.float64)
         made: list[tuple[Ints, PerturbationTable]] = []
         for number, cells in enumerate(self._strata()):
-            found = self._matrix(counts[cells])
+            found = stratum_matrix(counts[cells], np.asarray(method.frequencies, dtype=np.float64), method.design())
             made.append((cells, NOBODY if found is None else found.table))
             if found is None:
                 continue
@@ -141,7 +134,7 @@ class InvariantOnTable:
             values[cells] += change
         noise = CountNoise(
             made[0][1], values, keys, method.skip, method.add_up, method.measure, "perturbed, frequencies kept", OWNER,
-            strata=made, alike=self._alike,
+            strata=made, alike=self._alike, quotas=self._rule,
         )  # fmt: skip
         return noisy_outcome(problem, noise, secret=secret, time_limit=time_limit)
 
@@ -150,20 +143,26 @@ class InvariantOnTable:
         """Whether cells with the same records get the same noise: by their keys alone, and by one matrix."""
         return self.method.selection == "keys" and not self.method.strata and self.table.cell_keys is not None
 
+    @property
+    def _rule(self) -> QuotaRule | None:
+        """What everybody knows of the selection, where it is by quotas."""
+        if self.method.selection == "keys":
+            return None
+        given = np.asarray(self.method.frequencies, dtype=np.float64)
+        return QuotaRule(self.method.design(), given, tuple(self._strata()))
+
     def _keys(self, secret: Secret) -> Floats:
+        """A number in [0, 1) for each cell: of its records or codes, or for quotas of its place too.
+
+        Cells with the same records must not stand side by side in the order in which quotas are filled: who sees them published
+        unlike would know where a quota ends.
+        """
+        if self.method.selection == "quotas":
+            numbers = cell_numbers(self.table) ^ (places(self.table.n_cells) * APART)
+            return uniforms(*secret.child("order").words("cells"), numbers)
         if self.table.cell_keys is not None:
             return self.table.cell_keys
         return uniforms(*secret.words("cells"), cell_numbers(self.table))
-
-    def _matrix(self, counts: Ints) -> Invariant | None:
-        """The matrix of one stratum; none where nobody is."""
-        if not bool((counts > 0).any()):
-            return None
-        given = np.asarray(self.method.frequencies, dtype=np.float64)
-        own = given if len(given) else count_frequencies(counts, self.method.top + 2)
-        if not bool((own > 0).any()):  # only large counts: level frequencies do
-            own = np.ones(self.method.top + 2)
-        return invariant_table(own, self.method.design())
 
     def _strata(self) -> list[Ints]:
         """The cells of each stratum."""

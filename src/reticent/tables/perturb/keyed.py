@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table method `cell-key`: options, and the outcome that the attacker judges."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far adjustment moves unsafe cells beyond their levels, and what anybody who knows the levels concludes.
 
 A cell that moves exactly by its level leaves two candidates to who knows the level: v/1.2 or v/0.8 for 20 %. So what

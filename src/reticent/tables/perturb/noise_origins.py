@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which true counts an attacker finds possible when all that is out is put together: strata, additivity, releases."""
 
 from dataclasses import dataclass, replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What noise did to a table, in the shape of SORT's tables 4, 5 and 6: for the confidential report, or to be published."""
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """What methods that draw noise for counts have in common: frozen and published cells, additivity, measure, and the outcome."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from reticent.tables.perturb.accuracy import moved_changes
 from reticent.tables.perturb.additivity import Restored, Way, restore_additivity
 from reticent.tables.perturb.noise_origins import Counts, told_of, what_is_possible
 from reticent.tables.perturb.noise_report import noise_utility
-from reticent.tables.perturb.origins import Drawn, Strata
+from reticent.tables.perturb.origins import Drawn, Strata, Told
 from reticent.tables.perturb.ptable import PerturbationTable
+from reticent.tables.perturb.quota_rule import QuotaRule, widest_table
 from reticent.tables.problem import Before, SuppressionProblem
 
 ADJUSTED = (
@@ -29,7 +31,7 @@ class CountNoise:
     """Noise for counts that has been drawn: by which table, and what becomes of it.
 
     `strata` are groups of cells with tables of their own (none: all by `table`). `alike` says that cells with the same records
-    got the same noise.
+    got the same noise, `quotas` how cells were selected where they were not drawn one by one.
     """
 
     table: PerturbationTable
@@ -42,6 +44,7 @@ class CountNoise:
     owner: str
     strata: Strata = ()
     alike: bool = False
+    quotas: QuotaRule | None = None
 
 
 def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Secret, time_limit: float) -> Outcome:
@@ -57,14 +60,10 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
     shown = (values > 0) & ~problem.frozen & ~before.known
     moved = moved_changes(values - true, noise.keys, shown=shown, alike=alike, secret=secret) if noise.measure else None
     strata = noise.strata or ((np.arange(len(true)), noise.table),)
-    found = what_is_possible(
-        strata,
-        Counts(true, noisy, values, ~problem.frozen),
-        before,
-        told=told_of(moved, before),
-        mean_slack=0.0 if restored is None else restored.mean,
-        alike=alike,
-    ).fixed(problem.frozen, true)
+    told, counts = told_of(moved, before), Counts(true, noisy, values, ~problem.frozen)
+    mean_slack = 0.0 if restored is None else restored.mean
+    found = what_is_possible(strata, counts, before, told=told, mean_slack=mean_slack, alike=alike)
+    found = found.fixed(problem.frozen, true)
     change = np.abs(values - true)
     return Outcome(
         np.zeros(problem.n_cells, dtype=bool),
@@ -86,7 +85,19 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
         origins=found,
         measure=None if moved is None else moved.sizes,
         drawn=Drawn(strata, noisy),
+        quotas=None if noise.quotas is None else _with_origins(noise.quotas, noise.skip, counts, before, told),
     )
+
+
+def _with_origins(rule: QuotaRule, skip: int, counts: Counts, before: Before, told: Told | None) -> QuotaRule:
+    """The rule of selection with all true counts that its matrices may lead to what is published.
+
+    Without them where the counts that were selected are not those that are published.
+    """
+    if bool((counts.values != counts.noisy).any()) or bool(before.known.any()) or not bool(counts.free.all()):
+        return rule
+    wide = ((np.arange(len(counts.true)), widest_table(skip)),)
+    return replace(rule, origins=what_is_possible(wide, counts, before, told=told, mean_slack=0.0, alike=False))
 
 
 def _before(problem: SuppressionProblem) -> Before:

@@ -1,5 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which true counts can be behind published ones, for who knows the p-table, the largest adjustment and a measure of accuracy."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -8,6 +10,9 @@ from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.tables.perturb.ptable import PerturbationTable
+
+_NUMBERED = 10_000_000
+"""So many combinations are numbered in a table; more of them are sorted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +124,7 @@ def origins_of(
     none = np.full(len(shown), -1, dtype=np.int64)
     said = none if told is None else np.nan_to_num(told.sizes, nan=-1).astype(np.int64)
     by = none if told is None else np.asarray(told.by, dtype=np.int64)
-    kinds, pattern = np.unique(
-        np.column_stack([np.minimum(shown, level), moved, said, by]), axis=0, return_inverse=True
-    )
+    kinds, pattern = _kinds(np.minimum(shown, level), moved, said, by)
     chances = [dict(zip(row.changes.astype(int).tolist(), row.chances.tolist(), strict=True)) for row in table.rows]
     weights = np.zeros((len(kinds), 2 * span + 1))
     for place, (value, most, size, source) in enumerate(kinds.tolist()):
@@ -130,7 +133,31 @@ def origins_of(
             true = value - span + at
             fits = 1.0 if told is None else told.chance(value - true, size, source)
             weights[place, at] = fits * _weight(true, value, chances, moves) if fits else 0.0
-    return Origins(shown - span, pattern.ravel().astype(np.int32), weights > 0, weights, shown if alike else None)
+    return Origins(shown - span, pattern.astype(np.int32), weights > 0, weights, shown if alike else None)
+
+
+def _kinds(*columns: Ints) -> tuple[Ints, Ints]:
+    """Which combinations of small whole numbers occur, a row each, and which one each cell has.
+
+    Combinations are numbered, and a table of all numbers says which occur: sorting millions of rows would take longer than the
+    rest of the attack.
+    """
+    ends = [(int(column.min(initial=0)), int(column.max(initial=0))) for column in columns]
+    sizes = [(least, most - least + 1) for least, most in ends]
+    if math.prod(size for _, size in sizes) > _NUMBERED:
+        kinds, pattern = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
+        return kinds, pattern.ravel()
+    number = np.zeros(len(columns[0]), dtype=np.int64)
+    for column, (least, size) in zip(columns, sizes, strict=True):
+        number = number * size + (column - least)
+    occurs = np.bincount(number, minlength=1) > 0
+    left = np.flatnonzero(occurs)
+    place = np.cumsum(occurs) - 1
+    rows = []
+    for least, size in reversed(sizes):
+        left, rest = np.divmod(left, size)
+        rows.append(rest + least)
+    return np.column_stack(rows[::-1]), place[number]
 
 
 def _moves(slack: int, mean_slack: float) -> dict[int, float]:

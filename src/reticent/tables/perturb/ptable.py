@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Perturbation tables: for each size the changes that may happen and how likely each is.
 
 Row i holds changes v = j − i with their probabilities; a key below the first cumulated bound takes the first change, and
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats
+from reticent.base.doors import door
 from reticent.base.errors import DataError, ParameterError
 from reticent.kernels.ptables import look_up, perturbed
 
@@ -221,6 +223,7 @@ def _row(size: float, entries: list[tuple[float, float, float]]) -> Row:
     return Row(size, change, chance, bound)
 
 
+@door
 def ptable_text(tables: PerturbationTable | dict[str, PerturbationTable]) -> str:
     """The text of a p-table file; several kinds get the sixth column. Numbers are written so that they read back exactly."""
     kinds = {"all": tables} if isinstance(tables, PerturbationTable) else tables

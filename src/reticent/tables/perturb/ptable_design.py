@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Perturbation tables by design: the most random noise with mean 0, a given variance and a largest change.
 
 Each row maximises the entropy −Σ p log p over the changes v that are allowed, subject to Σ p = 1, Σ v p = 0, Σ v² p = V
@@ -16,12 +17,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from reticent.base.arrays import Floats
+from reticent.base.doors import door
 from reticent.base.errors import InfeasibleError, ParameterError, SolverError
 from reticent.data.parameters import Parameters
 from reticent.solve.highs import solve
 from reticent.solve.model import LinearModel, Status
 from reticent.tables.perturb.ptable import PerturbationTable, Row
-from reticent.tables.perturb.ptable_tails import level_tails, normal_reference
+from reticent.tables.perturb.ptable_tails import level_tails, normal_reference, raised_tails
 
 OWNER = "p-table"
 EXACT = 1e-12
@@ -63,6 +65,7 @@ class Design(Parameters):
         return self.monotone if isinstance(self.monotone, bool) else self.monotone[size - 1]
 
 
+@door
 def design_ptable(design: Design, *, sizes: Sequence[int] | None = None) -> PerturbationTable:
     """The table of maximal entropy; an impossible row is an error that says which variances are possible.
 
@@ -101,6 +104,10 @@ def _normal_tails(design: Design, size: int, changes: Floats) -> Floats:
     here = changes == 0
     if level is not None and float(level[here].sum()) <= design.stay:
         return level
+    raised = raised_tails(changes, design.variance, design.stay) if bool(here.any()) else None
+    rising = raised is not None and bool((np.diff(raised[changes <= 0]) >= 0).all())
+    if raised is not None and (rising or not design.is_monotone(size)):
+        return raised
     wanted = design if bool(here.any()) else free
     try:
         return _largest(wanted, size, changes, normal_reference(changes, design.variance, design.stay))

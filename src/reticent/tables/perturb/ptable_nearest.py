@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Printed or rounded p-tables made exact: the nearest row with mean 0, a given variance and the sum 1."""
 
 import numpy as np

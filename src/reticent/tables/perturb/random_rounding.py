@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table method `random-rounding`: every cell by itself to an adjacent multiple, alike wherever the cell appears."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record keys, and the cell key that a set of records gets from them.
 
 Every record has a key in [0, 1) for ever. The keys of a set are added up modulo 1, in whole numbers, so that the order

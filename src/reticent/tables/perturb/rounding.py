@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rounding of tables: random, controlled (additive) and rapid.
 
 Controlled rounding gives every cell an adjacent multiple of the base so that all totals still add up; multiples of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which secret a table method draws from: one that is kept, or repeated runs would average the draws out."""
 
 from typing import Protocol

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small-count rounding: inner cells of small published counts become 0 or the base, and everything is added up again.
 
 Only inner cells that reach a small published cell change, so every table made from the inner cells is additive,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Successive rounding of three-dimensional tables (Ernst 1989): slices are rounded one after the other, errors carried on.
 
 A slice is a table in two dimensions, for which additive rounding to adjacent multiples always exists; in three dimensions it

@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which inner cells each cell of a table is the sum of, and what links tables that have no inner cells in common."""
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
@@ -29,8 +31,19 @@ class Summing:
         return int(self.matrix.shape[0])
 
 
+_KNOWN: WeakKeyDictionary[Relations, Summing] = WeakKeyDictionary()
+"""Additivity, proofs and enumeration ask for the same relations; those of millions of cells take seconds."""
+
+
 def summing(relations: Relations) -> Summing:
     """Express every cell by the cells that are no total. Relations must say that a total is the sum of its parts."""
+    found = _KNOWN.get(relations)
+    if found is None:
+        found = _KNOWN[relations] = _summed(relations)
+    return found
+
+
+def _summed(relations: Relations) -> Summing:
     rows, totals = _total_rows(relations)
     inner = np.setdiff1d(np.arange(relations.n_cells), totals)
     level, chosen = _levels(relations, rows, totals)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Secondary suppression: which further cells to hide so that the attacker cannot undo the primaries."""
 
 from reticent.base.checks import check_choice

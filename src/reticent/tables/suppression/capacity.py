@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that single relations give: what must be hidden beside a primary, against the public and against a respondent."""
 
 import numpy as np

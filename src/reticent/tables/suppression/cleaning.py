@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reverse delete: publish again every secondary that no primary needs, dearest first."""
 
 import numpy as np

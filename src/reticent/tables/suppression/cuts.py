@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cuts: inequalities Σ coef·x ≥ 1 that every safe pattern satisfies, found by attacking an unsafe one.
 
 For any combination y of relations, the movement of a primary p equals Σ dᵢ·zᵢ with d = e_p − yᵀM, so a pattern must

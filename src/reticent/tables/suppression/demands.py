@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each primary demands of a pattern, one direction at a time."""
 
 from collections.abc import Sequence

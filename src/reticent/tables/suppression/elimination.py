@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elimination: publish the dearest cells as long as no primary becomes a sum of published ones (after Langsrud).
 
 Every cell is a vector over the inner cells; a relation that does not just define a total counts as published. A

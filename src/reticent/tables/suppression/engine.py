@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The search for a cheap safe pattern: relax and cut, round by a small integer program, complete, clean, improve.
 
 Every pattern is judged by the attacker (`certify`); what it finds comes back as cuts, so nothing is learned twice.
@@ -30,6 +31,7 @@ _CROWDED = 0.15  # share of primaries from which on many of them are served at o
 _SLACK = 0.1  # of the whole time by which a step of the search may be late
 _MOST_RESERVED = 0.4  # of the whole time that may be kept for the attacks on what was found
 _ROOMY = 1.2  # how many times as long as the slowest attack so far one to come is thought to be
+_SECURED = 5e-4  # seconds for each cell, kept for a generous pattern as long as there is none: some attacks
 _ROUTE_SECONDS = 0.5  # what one careful way may take: with less time for each, ways are found quickly
 
 
@@ -50,7 +52,8 @@ class Engine:
     """One search on one problem; `best` is the cheapest safe pattern so far, `bound` a proved lower bound.
 
     `stop` is when the search ends: so long before its `deadline` that what it found can still be attacked as often as it
-    will be. `under_way` is a pattern that is being completed, for those who go on when the search is over.
+    will be, or, as long as nothing was found, that a generous pattern can (`securing`). `under_way` is a pattern that is
+    being completed, for those who go on when the search is over.
     """
 
     def __init__(
@@ -80,7 +83,9 @@ class Engine:
         self._attacked: tuple[Mask, list[Demand]] | None = None
         self._progress = progress
         self._started = clock.now()
-        self.stop = clock.Deadline(deadline)
+        most = _MOST_RESERVED * (deadline - self._started)
+        self._until = deadline  # when the search ends once it has found something
+        self.stop = clock.Deadline(deadline - min(most, _SECURED * problem.n_cells))
         self.under_way: Mask | None = None
         self._slowest = 0.0
 
@@ -123,6 +128,7 @@ class Engine:
         cost = float(self.cost[pattern].sum())
         if cost < self.best_cost:
             self.best, self.best_cost = pattern.copy(), cost
+            self.stop.moment = self._until
             return True
         return False
 
@@ -198,7 +204,7 @@ class Engine:
                 fixed_out = None  # cuts that came later ask for what the relaxation did not want
                 found = self.master.integer(time_limit=max(0.5, left / 2), relative_gap=gap)
             if not found.feasible:
-                # no time for the programme: what satisfies its rows greedily is still a start
+                # no time for the program: what satisfies its rows greedily is still a start
                 if last is None:
                     yield self.master.greedy(self.problem.forced).astype(np.float64)
                 return
@@ -316,7 +322,8 @@ class Engine:
         """Stop the search early enough for the attacks to come, each as long as the slowest so far."""
         self._slowest = max(self._slowest, seconds)
         most = _MOST_RESERVED * (self.deadline - self._started)
-        self.stop.bring_forward(self.deadline - min(most, _ROOMY * self.stop.checks * self._slowest))
+        self._until = min(self._until, self.deadline - min(most, _ROOMY * self.stop.checks * self._slowest))
+        self.stop.bring_forward(self._until)
 
     def watch(self) -> Watch:
         """A new look at a pattern that will grow."""

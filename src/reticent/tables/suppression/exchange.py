@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exchange: take some published cells back, publish others instead, keep what hides less.
 
 A descent over spans of published cells (`span`), where a lost protection level costs a little too; when it is stuck,

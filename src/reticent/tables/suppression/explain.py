@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Why a cell is hidden, and what would have to be hidden instead."""
 
 from collections.abc import Callable
@@ -31,7 +32,7 @@ class Why:
     insiders: tuple[int, ...] = ()
     sums: tuple[int, ...] = ()
 
-    def sentence(self, name: Callable[[int], str] = str) -> str:
+    def sentence(self, name: Callable[[int], str] = str, *, values: bool = True) -> str:
         """In words; `name` gives cells other names than their numbers."""
         if self.primary:
             return f"Cell {name(self.cell)} is unsafe itself."
@@ -42,7 +43,8 @@ class Why:
         names = ", ".join(name(c) for c in self.guards + self.insiders)
         if not self.revelations:
             return f"Cell {name(self.cell)} guards {names} against respondents alone in a cell."
-        return f"Cell {name(self.cell)} guards {names}; if it were published: {self.revelations[0].sentence(name)}"
+        told = self.revelations[0].sentence(name, values=values)
+        return f"Cell {name(self.cell)} guards {names}; if it were published: {told}"
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The default: relaxation with cuts, a small integer program near it, completion, reverse delete, neighbourhoods."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Why there is no safe pattern: which primaries cannot be protected, and which never-hidden cells block them."""
 
 import numpy as np

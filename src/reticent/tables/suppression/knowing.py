@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An attacker who knows every cell within some per cent beforehand, and the levels that can be kept from him.
 
 tau-ARGUS's hypercube method asks for this percentage (GH). Where it leaves an unsafe cell less room than its levels need,

@@ -1,4 +1,5 @@
-"""The master programme: the cheapest pattern that satisfies all cuts found so far.
+# SPDX-License-Identifier: Apache-2.0
+"""The master program: the cheapest pattern that satisfies all cuts found so far.
 
 Three families of rows. Bridges: a hidden cell needs another hidden cell in each of its relations (else it is
 published by subtraction). Capacities of single relations, also against respondents who are alone in a cell. Cuts: what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One interface for all suppression methods, and one judge: the attacker."""
 
 from dataclasses import dataclass, field, replace
@@ -22,12 +23,15 @@ from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.infeasible import explain_infeasible
+from reticent.tables.suppression.securing import secure
 from reticent.tables.suppression.sums import Group, first_sums, in_cells, small_groups, with_sums
 
 _LARGE = 1_000  # cells of counts from which whole-number attacks are left to the end
 _FIRST_STEP = 0.7  # share of the time for the search before
 _FIRST_SHARE = 0.6  # of the time for the first search where sums are judged, too
 _CUT_OFF = 0.8  # share of its time after which a search has not ended by itself
+_WORTH_WHILE = 0.3  # share of the time that must be left for a further search,
+_LAST_AUDIT = 0.15  # with this much of it kept for the last attack on what it finds
 _LEAST_SECONDS = 1.0  # for a further search when the time is up: a pattern that is not safe is none
 _EARLIER = 0.1  # what a cell hidden in an earlier period costs, as a share
 
@@ -141,10 +145,10 @@ class SuppressionMethod(Parameters):
             found = self._with_sums(kept, groups, replace(run, seconds=max(_LEAST_SECONDS, left), hurried=hurried))
             if large:
                 found = replace(found, bound=first.bound, status="feasible")
-        if searched >= _CUT_OFF * share * run.seconds and share < 1:
-            found = self._continued(
-                problem, groups, replace(run, seconds=end - clock.peek(), start=found.hidden), found
-            )
+        left = end - clock.peek()
+        if searched >= _CUT_OFF * share * run.seconds and share < 1 and left > _WORTH_WHILE * run.seconds:
+            further = replace(run, seconds=left - _LAST_AUDIT * run.seconds, start=found.hidden)
+            found = self._continued(problem, groups, further, found)
         if not groups:
             return found
         final = audit(problem, found.hidden, mode="certify")
@@ -223,7 +227,9 @@ class SuppressionMethod(Parameters):
         except OutOfTime:
             clock.check()
         if engine.best is None:
-            engine.route_all(problem.forced if engine.under_way is None else engine.under_way)
+            secure(engine, problem.forced if engine.under_way is None else engine.under_way)
+            with clock.within(engine.deadline):
+                engine.clean(until=engine.deadline)
 
     def _search_in_two_steps(self, engine: Engine, until: float) -> None:
         """Search against an attacker who does not know that all values are whole, then complete against one who does.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Top-down: protect the highest totals first, keep what was hidden, go down level by level."""
 
 from dataclasses import dataclass, replace

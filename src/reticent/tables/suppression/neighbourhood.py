@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Neighbourhood search: free part of the pattern, solve that part exactly, let the attacker judge, keep what is better."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two-dimensional tables are networks: every protection is a cycle, and the cheapest is a cheapest flow."""
 
 from dataclasses import dataclass

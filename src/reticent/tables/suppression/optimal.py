@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proved optima by cutting planes: the master's integer optimum, attacked, cut, solved again until it is safe."""
 
 import math

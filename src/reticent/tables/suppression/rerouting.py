@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rerouting: take part of the pattern out, serve what that leaves unsafe by other movements, keep what is cheaper.
 
 For tables in which the attack on a pattern takes so long that cells cannot be tried one by one.

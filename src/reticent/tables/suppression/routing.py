@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """Routing: the cheapest further cells over which one primary can move as far as it must (after Kelly, Golden, Assad).
 
-A linear programme sends the needed movement through the table; hidden cells carry it free, others at their cost for
+A linear program sends the needed movement through the table; hidden cells carry it free, others at their cost for
 the share of their room that is used. The cells it uses make the demand safe for certain.
 """
 

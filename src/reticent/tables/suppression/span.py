@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The span of the published cells: what an attacker can compute, kept as a tableau over a basis.
 
 Cells that determine each other are one class; a pattern against exact disclosure is a span that contains no class of

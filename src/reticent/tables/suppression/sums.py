@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of unsafe cells that are unsafe themselves: what follows from the published cells must not be one of them.
 
 Two unsafe cells of two respondents each protect each other, but their sum stands for four; a holding alone in two hidden

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many primaries at once: one movement of the table that takes all of them as far as they must go.
 
 A movement within the smaller of the rooms up and down may be made both ways, so the cells it uses give every primary it
-serves both of its levels. Signs that can be had together come from a first programme with random wishes; the second
+serves both of its levels. Signs that can be had together come from a first program with random wishes; the second
 looks for the movement that uses few and cheap cells. Single respondents are served in the same way, many at once: what
 they know stands still, and what they could work out moves.
 """
@@ -105,10 +106,10 @@ class Together:
         open_cost = np.where(pattern[reduced.cells], 0.0, self._cost)
         paid = np.zeros(len(room))
         np.add.at(paid, reduced.leader[moving], open_cost[moving])
-        programme = _Programme(self._matrix, room, places, need, paid)
+        program = _Program(self._matrix, room, places, need, paid)
         # directions that real rooms allow; equal rooms would make the solver choose among very many equal movements
         signs = _signs(self._matrix, np.minimum(room, np.maximum(self._room, 1e-3)), places, need, rng)
-        used = np.append(programme.used(signs, until, sharper), False)
+        used = np.append(program.used(signs, until, sharper), False)
         grown = pattern.copy()
         grown[reduced.cells[used[reduced.leader]]] = True
         return grown
@@ -148,7 +149,7 @@ def _signs(matrix: sparse.csr_array, room: Floats, places: Ints, need: Floats, r
     return np.where(np.abs(moved) > 1e-9, np.sign(moved), drawn)
 
 
-class _Programme:
+class _Program:
     """Columns: movements up, movements down (of those that cost), what each primary falls short of its need."""
 
     def __init__(self, matrix: sparse.csr_array, room: Floats, places: Ints, need: Floats, paid: Floats) -> None:

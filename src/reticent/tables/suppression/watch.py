@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a pattern leaves open, looked at again and again while it grows: what is safe stays safe, and is not asked again."""
 
 import math

@@ -101,6 +101,7 @@ async function swap(event) {
     return;
   }
   history.pushState(null, "", to.pathname + to.search);
+  for (const back of document.querySelectorAll("input[name=back]")) back.value = to.pathname + to.search;
   for (const [old, part] of parts) {
     old.replaceWith(part);
     enliven(part);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pages of the workbench, one file each. A new page is its file and one line here, in the order of the list of steps."""
 
 from reticent.web.site import Page

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Audit: what the attacker finds of each hidden cell against what must be kept from him, and the relations that reveal."""
 
 from typing import Any
@@ -9,6 +10,7 @@ from reticent.web.site import Go, Note, Page, View, Visit, address
 from reticent.workbench import table_engine as engine
 from reticent.workbench import table_forms as forms
 from reticent.workbench.project import Project
+from reticent.workbench.repeat import table_run
 from reticent.workbench.table_plan import question
 
 MOST_LISTED = 200
@@ -21,7 +23,7 @@ def show(visit: Visit[Project]) -> View | Go:
         return Go(address("data"))
     if project.plan("table") is None or not forms.sections_of(project):
         return View("audit.html", {"found": None, "missing": True, "version": ""})
-    work = visit.works.seen(engine.protect_tables, *question(project))
+    work = table_run(visit)
     facts: dict[str, Any] = {"found": None, "missing": False, "version": project.need("table").read().version}
     if work is not None and work.done:
         facts |= _facts(visit, work.value())
@@ -31,7 +33,9 @@ def show(visit: Visit[Project]) -> View | Go:
 
 def act(visit: Visit[Project]) -> View | Go:
     """Run the table plan and attack it."""
-    if visit.state.plan("table") is not None:
+    state = visit.state.plan("table")
+    if state is not None:
+        state.require(visit.sent.get("version"))
         visit.works.ask(
             engine.protect_tables, *question(visit.state), title="Protecting and attacking the table", again=True
         )
@@ -82,7 +86,7 @@ def _ends(one: dict[str, Any], values: bool) -> list[tuple[str, str]]:
             return "open"
         if values:
             return f"{number:,.6g}"
-        return f"{100 * (number - one['value']) / abs(one['value']):+.1f} %" if one["value"] else "–"
+        return f"{100 * (number - one['value']) / abs(one['value']):+.1f}\u00a0%" if one["value"] else "–"
 
     return [
         ("must not be known within", f"{end(one['required_low'])} to {end(one['required_high'])}"),

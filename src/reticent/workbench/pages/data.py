@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data: open a file or an example; size, types and missing values; the first records only after "show values"."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Describe: a table of variables with role, kind, level, missing codes, hierarchy, household; guesses are marked."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explore: the lattice of generalisations, and candidates on a map of risk and loss; a point that is picked becomes the plan."""
 
 import json
@@ -39,12 +40,12 @@ def _shown(visit: Visit[Project], text: str = "", wrong: str = "") -> View | Go:
         return Go(address("data"))
     names = project.names("key")
     chosen = _chosen(visit, names)
-    (k, k_wrong), (share, share_wrong) = _within(visit, "k", 3, 2, 1000), _within(visit, "share", 0, 0, 50)
+    (k, k_wrong), (share, share_wrong) = visit.within("k", 3, 2, 1000), visit.within("share", 0, 0, 50)
     state = project.plan("explore")
     facts: dict[str, Any] = {
         "names": names, "chosen": chosen, "k": k, "share": share, "k_error": k_wrong, "share_error": share_wrong,
         "k_text": visit.query.get("k", k), "share_text": visit.query.get("share", share), "most_keys": MOST_KEYS,
-        "lattice": None, "node": None, "map": None, "candidate": None, "most": None,
+        "named": _named(project), "lattice": None, "node": None, "map": None, "candidate": None, "most": None,
         "plan_version": project.need("file").read().version, "file": project.need("file").name,
         "now": state.read() if state else None, "text": text or (state.read().text if state else ""), "wrong": wrong,
         "explore_file": state.name if state else f"{project.stem}.explore.toml", "first": _first(project),
@@ -67,12 +68,12 @@ def _shown(visit: Visit[Project], text: str = "", wrong: str = "") -> View | Go:
     )
 
 
-def _within(visit: Visit[Project], name: str, default: int, low: int, high: int) -> tuple[int, str]:
-    """A number of the address, and what is wrong with it."""
-    text = visit.query.get(name, "").strip()
-    number = visit.number(name, -1) if text else default
-    good = low <= number <= high
-    return (number, "") if good else (default, f"must be a whole number from {low} to {high}.")
+def _named(project: Project) -> list[str]:
+    """Identifiers that no step of the plan removes."""
+    steps = [one for one in project.table("file").get("step", []) if one.get("active", True) is not False]
+    removing = [one.get("variables", []) for one in steps if one.get("method") == "remove-identifiers"]
+    left = project.names("identifier")
+    return [] if [] in removing else [name for name in left if not any(name in names for names in removing)]
 
 
 def _first(project: Project) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hierarchies: the tree of each variable, by digits, bands, groups or from a file; codes move between groups."""
 
 import json

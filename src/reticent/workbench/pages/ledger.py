@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ledger: everything that was released of the data, whether its record is whole, search, revocation."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plan: the steps as cards and as text side by side, both editable; add, remove, reorder, switch off, undo, redo."""
 
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from reticent.web.toml_text import TomlText, parse
 from reticent.web.work import Work
 from reticent.workbench import engine
 from reticent.workbench.project import Project
-from reticent.workbench.steps import form_for, known, method_class, options_of, steps_of, title_of
+from reticent.workbench.steps import brief, form_for, known, method_class, options_of, steps_of, title_of
 
 SECTIONS: dict[str, type[Any]] = {"risk": RiskSection, "output": FileOutputSection}
 
@@ -197,6 +198,7 @@ def _page(visit: Visit[Project], state: TextState, sent: _Open | None = None) ->
     work = visit.works.seen(engine.preview, *_question(visit.state, state))
     facts = {
         "now": now, "file": state.name, "steps": steps_of(entries, wrong), "wrong": wrong.get(0, ""), "methods": _methods(),
+        "first": "" if entries else "remove-identifiers" if visit.state.names("identifier") else "recode",
         "open_step": opened.step, "add": opened.add, "open_section": opened.section,
         "form_error": opened.errors.get("", ""), "form": _form(visit, plan, opened),
         "sections": [(name, _facts(plan.table.get(name, {}))) for name in SECTIONS],
@@ -220,7 +222,7 @@ def _along(work: Work | None, entries: list[dict[str, Any]], step: int) -> dict[
     rows = [Row((Cell("nothing"), *_counts(found[0])))]
     rows += [
         Row(
-            (Cell(shown_name(f"{number} {title_of(entries[number - 1])}", 40)), *_counts(found[at + 1])),
+            (Cell(shown_name(f"{number} {brief(entries[number - 1])}", 40)), *_counts(found[at + 1])),
             on=number == step,
         )
         for at, number in enumerate(active)

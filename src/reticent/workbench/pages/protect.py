@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protect: run the plan with progress and cancel; verdict, what the attacker found, before and after, loss; write or go back."""
 
 import json
@@ -15,6 +16,7 @@ from reticent.web.toml_text import TomlText
 from reticent.web.work import Work
 from reticent.workbench import engine
 from reticent.workbench.project import Project
+from reticent.workbench.repeat import SAID, file_question, file_run
 
 ABOUT = {
     "recount": (
@@ -33,6 +35,15 @@ ABOUT = {
     "weights": ("Weights", "Knows which weight belongs to which code, and reads back what was blanked or recoded."),
     "order": ("Order of the records", "Takes neighbours in the file for neighbours in the source."),
 }
+HELPS = {
+    "recount": ("recode", "local-suppression"),
+    "linkage": ("remove-identifiers", "recode", "round", "microaggregate", "rank-swap"),
+    "households": ("remove-identifiers", "recode", "local-suppression"),
+    "intervals": ("top-code", "round", "microaggregate"),
+    "weights": ("round", "noise-on-weights"),
+    "order": ("reorder",),
+}
+"""Methods that are mostly tried against an attack."""
 AXIS = ("0.01 %", "0.1 %", "1 %", "10 %", "100 %")
 
 
@@ -42,9 +53,9 @@ def show(visit: Visit[Project]) -> View | Go:
     if not project.ready:
         return Go(address("data"))
     state = project.need("file")
-    now, question = state.read(), _question(project)
-    work = visit.works.seen(engine.judge, *question)
-    written = visit.works.seen(engine.write, *question)
+    work = file_run(visit)
+    now = state.read()
+    written = visit.works.seen(engine.write, *file_question(project))
     running = written if written is not None and written.running else work
     table = TomlText(now.text).table
     facts: dict[str, Any] = {
@@ -64,10 +75,14 @@ def act(visit: Visit[Project]) -> View | Go:
     """Run, write, or accept with a reason (a line of the plan, so the run is made again)."""
     project, sent = visit.state, visit.sent
     state = project.need("file")
+    if "reason" not in sent:  # what is run or written is the plan that the page shows
+        state.require(sent.get("version"))
     if "run" in sent:
-        visit.works.ask(engine.judge, *_question(project), title=f"Protecting by {shown_name(state.name)}", again=True)
+        visit.works.ask(
+            engine.judge, *file_question(project), title=f"Protecting by {shown_name(state.name)}", again=True
+        )
     elif "write" in sent:
-        visit.works.ask(engine.write, *_question(project), title="Writing", again=True, patience=5)
+        visit.works.ask(engine.write, *file_question(project), title="Writing", again=True, patience=5)
     elif "reason" in sent:
         try:
             check_reason(sent.get("reason"), owner="[risk]")
@@ -83,13 +98,8 @@ def act(visit: Visit[Project]) -> View | Go:
         text = TomlText(state.read().text)
         risk = {**text.table.get("risk", {}), "accept_risk": sent.get("reason").strip()}
         state.change(text.set_section("risk", risk).text, version=sent.get("version"), what="risk accepted")
-        visit.works.ask(engine.judge, *_question(project), title=f"Protecting by {shown_name(state.name)}")
+        visit.works.ask(engine.judge, *file_question(project), title=f"Protecting by {shown_name(state.name)}")
     return Go(address("protect"))
-
-
-def _question(project: Project) -> tuple[str, str, Any]:
-    state = project.need("file")
-    return str(state.path), state.read().version, project.stamp()
 
 
 def _facts(work: Work, chosen: str) -> dict[str, Any]:
@@ -102,10 +112,11 @@ def _facts(work: Work, chosen: str) -> dict[str, Any]:
     return {
         "found": found, "seconds": work.seconds, "asked": asked, "failing": failing, "open_ones": open_ones,
         "attacks": _attacks(found, chosen), "chosen": next(one for one in attacks if one["attack"] == chosen),
-        "about": ABOUT.get(chosen, (chosen, "")), "title_of": {name: about[0] for name, about in ABOUT.items()},
+        "about": ABOUT.get(chosen, (chosen, "")), "helps": HELPS.get(chosen, ()),
+        "title_of": {name: about[0] for name, about in ABOUT.items()},
         "risks": _risks(found), "plots": _plots(found), "codes": _codes(found), "numbers": _numbers(found),
         "steps": _steps(found),
-        "notes": found["notes"],
+        "notes": [*([SAID] if any(found["repeat"]) else []), *found["notes"]],
     }  # fmt: skip
 
 

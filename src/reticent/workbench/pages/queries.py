@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queries: a database with its policy and what that promises; try a query as an analyst; run the attack catalogue on a copy."""
 
 import re

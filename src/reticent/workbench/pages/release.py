@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Release: what will be written, the verdict together with all earlier releases and its proof, record and write."""
 
 from typing import Any

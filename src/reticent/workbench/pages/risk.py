@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Risk: unsafe combinations, the risk of records with a threshold, keys, households, population models, before any protection."""
 
 import json
@@ -15,6 +16,7 @@ AXIS = ("0.01 %", "0.1 %", "1 %", "10 %", "100 %")
 LAST = 40
 """Steps of the slider: a tenth of a power of ten each."""
 MOST_LISTED = 100
+MOST_CROSSED, MOST_RECORDS = 6, 1_000_000
 
 
 def show(visit: Visit[Project]) -> View | Go:
@@ -22,12 +24,14 @@ def show(visit: Visit[Project]) -> View | Go:
     project = visit.state
     if not project.ready:
         return Go(address("data"))
-    dimension, threshold = _asked(visit)
+    (dimension, crossed_wrong), (threshold, threshold_wrong) = _asked(visit)
     work = visit.works.ask(engine.measure, *_data(project), dimension, threshold, title="Measuring risk")
     step = min(max(visit.number("limit", _step(project)), 0), LAST)
     facts: dict[str, Any] = {
         "dimension": dimension, "threshold": threshold, "step": step, "last": LAST, "found": None, "chosen": None,
-        "models": None, "codes": None, "limit_words": f"{100 * 10 ** (step / 10 - 4):.3g} %",
+        "models": None, "codes": None, "dimension_error": crossed_wrong, "threshold_error": threshold_wrong,
+        "dimension_text": visit.query.get("dimension", dimension), "threshold_text": visit.query.get("threshold", threshold),
+        "limit_words": f"{100 * 10 ** (step / 10 - 4):.3g} %",
     }  # fmt: skip
     running, error = work if work.running else None, str(work.error or "")
     if work.done:
@@ -44,16 +48,18 @@ def show(visit: Visit[Project]) -> View | Go:
             )
             running = codes if codes.running else running
             facts |= {"codes": _codes(chosen["keys"], codes.value()) if codes.done else None}
-    return View("risk.html", facts, error=error, work=running)
+    return View("risk.html", facts, error=error, work=running, status=422 if crossed_wrong or threshold_wrong else 200)
 
 
-def _asked(visit: Visit[Project]) -> tuple[int, int]:
-    """Size of combinations and threshold: of the address, else of the plan."""
+def _asked(visit: Visit[Project]) -> tuple[tuple[int, str], tuple[int, str]]:
+    """Size of combinations and threshold, of the address, else of the plan; each with what is wrong with it."""
     risk = visit.state.table("file").get("risk", {})
-    own = [risk.get(name, default) for name, default in (("dimension", 3), ("threshold", 1))]
-    dimension = visit.number("dimension", own[0] if isinstance(own[0], int) else 3)
-    threshold = visit.number("threshold", own[1] if isinstance(own[1], int) else 1)
-    return min(max(dimension, 1), 6), max(threshold, 1)
+    own = [risk.get(name) for name in ("dimension", "threshold")]
+    dimension, threshold = (
+        value if isinstance(value, int) else default for value, default in zip(own, (3, 1), strict=True)
+    )
+    crossed = visit.within("dimension", min(max(dimension, 1), MOST_CROSSED), 1, MOST_CROSSED)
+    return crossed, visit.within("threshold", max(threshold, 1), 1, MOST_RECORDS)
 
 
 def _step(project: Project) -> int:

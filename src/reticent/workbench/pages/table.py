@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Table: dimensions, response and rules; the heat map with the status of each cell; one cell in full; protect, compare, write."""
 
 import json
@@ -17,11 +18,14 @@ from reticent.web.work import Work
 from reticent.workbench import table_engine as engine
 from reticent.workbench import table_forms as forms
 from reticent.workbench.project import Project
+from reticent.workbench.repeat import SAID, STEPS, table_run, without_old_steps
 from reticent.workbench.table_cell import cell_panel
 from reticent.workbench.table_grid import HIDDEN_FIRST, MOST_ROWS, Seen, heat_of, ordered_nodes
 from reticent.workbench.table_plan import fresh_table_plan, judge_question, question, sections_of_grids, write_question
 
 SUPPRESSING = ("heuristic", "hypercube", "modular", "optimal")
+OF_AMOUNTS = ("dominance", "p-percent", "pq", "manual", "request")
+"""Rules that look at contributions, or that somebody else answers for."""
 STATUSES = {
     "rules": "by the rules", "safe": "safe: respondents agreed", "unsafe": "unsafe", "frozen": "frozen: never hide",
     "hidden": "hidden: hide in any case",
@@ -69,12 +73,13 @@ def _shown(visit: Visit[Project], errors: dict[str, str], kept: dict[str, Any]) 
 
 def _works(visit: Visit[Project]) -> dict[str, Any]:
     """Everything that was asked about the plan as it is now; the table itself is made in any case."""
+    run = table_run(visit)
     asked = question(visit.state)
     judged = visit.works.ask(engine.judge_table, *judge_question(visit.state), title="Making the table", patience=SOON)
     return {
         "written": visit.works.seen(engine.write_tables, *write_question(visit.state)),
         "compared": visit.works.seen(engine.compare, *asked, SUPPRESSING),
-        "run": visit.works.seen(engine.protect_tables, *asked),
+        "run": run,
         "judged": judged,
     }
 
@@ -102,6 +107,8 @@ def _forms(
         "unsafe": grids[seen].status.count("primary") if grids else None, "new_rule": visit.sent.get("new"),
         "methods": list(TABLE_METHODS), "method": str(protect.get("method", forms.DEFAULT)),
         "protect": forms.protect_form(protect, errors), "output": forms.output_form(output, errors),
+        "by_steps": SAID if STEPS in protect else "",
+        "only_counts": bool(rules) and what != "count" and not any(one.get("rule") in OF_AMOUNTS for one in rules),
         "heat": None, "cell": None, "result": None, "tabs": [], "released": "ledger" in plan,
     }  # fmt: skip
 
@@ -218,7 +225,7 @@ def _add_table(visit: Visit[Project], state: TextState) -> View | Go:
     if taken.errors:
         return _shown(visit, taken.errors, {"table": taken.values})
     text = forms.added(TomlText(state.read().text), taken.values)
-    state.change(text.text, version=visit.sent.get("version"), what="one more table")
+    _save(visit, state, text, "one more table")
     return Go(address("table", table=len(forms.sections_of(visit.state)) - 1))
 
 
@@ -226,7 +233,7 @@ def _drop_table(visit: Visit[Project], state: TextState) -> Go:
     sections = forms.sections_of(visit.state)
     if len(sections) > 1:
         text = forms.removed(TomlText(state.read().text), _section_number(visit, sections, []))
-        state.change(text.text, version=visit.sent.get("version"), what="removal of a table")
+        _save(visit, state, text, "removal of a table")
     return Go(address("table"))
 
 
@@ -237,7 +244,7 @@ def _change_shape(visit: Visit[Project], state: TextState) -> View | Go:
     if taken.errors:
         return _shown(visit, taken.errors, {"table": taken.values})
     text = forms.with_section(TomlText(state.read().text), number, taken.values)
-    state.change(text.text, version=visit.sent.get("version"), what="dimensions")
+    _save(visit, state, text, "dimensions")
     return Go(address("table", table=number or ""))
 
 
@@ -249,7 +256,7 @@ def _change_rules(visit: Visit[Project], state: TextState) -> View | Go:
     if taken.errors:
         return _shown(visit, taken.errors, {"rules": taken.values["rules"]})
     text = forms.with_rules(TomlText(state.read().text), sections, taken.values["rules"])
-    state.change(text.text, version=visit.sent.get("version"), what="rules")
+    _save(visit, state, text, "rules")
     return _back(visit, "rules")
 
 
@@ -291,8 +298,13 @@ def _change_output(visit: Visit[Project], state: TextState) -> View | Go:
 
 def _put(visit: Visit[Project], state: TextState, name: str, taken: Taken, what: str) -> None:
     """Put a section into the plan."""
-    text = TomlText(state.read().text).set_section(name, taken.values).text
-    state.change(text, version=visit.sent.get("version"), what=what)
+    _save(visit, state, TomlText(state.read().text).set_section(name, taken.values), what)
+
+
+def _save(visit: Visit[Project], state: TextState, text: TomlText, what: str) -> None:
+    """Another text of the plan in place of the one that the page was made from."""
+    text = without_old_steps(TomlText(state.read().text), text)
+    state.change(text.text, version=visit.sent.get("version"), what=what)
 
 
 def _compare(visit: Visit[Project], state: TextState) -> Go:
@@ -318,7 +330,7 @@ def _by_hand(visit: Visit[Project], state: TextState) -> View | Go:
         return _shown(visit, {"status": str(err)}, {})
     if not section.get("a_priori"):
         text = forms.with_section(TomlText(state.read().text), number, {**section, "a_priori": name})
-        state.change(text.text, version=sent.get("version"), what="status by hand")
+        _save(visit, state, text, "status by hand")
     return Go(address("table", **{**visit.query, "cell": sent.get("cell")}, anchor="attacker"))
 
 

@@ -1,20 +1,28 @@
-"""The notebook of the tutorial runs, prints what it shows, and has the cells of the page."""
+"""Each notebook of the tutorials runs, prints what it shows, and has the cells of its page."""
 
 import contextlib
 import io
 import json
+import shutil
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-TUTORIALS = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "docs" / "tutorials").glob("*.ipynb"))
 
 
-def test_the_notebook_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_tutorial_of_the_three_worlds_has_a_notebook() -> None:
+    assert {path.stem for path in NOTEBOOKS} == {"masked-file", "protected-table", "protected-database"}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_notebook_prints_what_it_shows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(str(files("reticent") / "demo_data"), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    notebook = json.loads((TUTORIALS / "protected-database.ipynb").read_text(encoding="utf-8"))
-    page = (TUTORIALS / "protected-database.md").read_text(encoding="utf-8")
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    page = path.with_suffix(".md").read_text(encoding="utf-8")
     names: dict[str, Any] = {}
     shown = 0
     for cell in notebook["cells"]:

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write docs/reference/guarantees.md: what each method promises, to which attacker, and what it does not cover.
+
+python scripts/make_guarantees_page.py [--check]
+"""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from reticent.microdata.facts import file as steps  # noqa: E402
+from reticent.microdata.mask import METHODS  # noqa: E402
+from reticent.queries.modes import MODES, mode_class  # noqa: E402
+from reticent.tables.guarantee import FAMILY  # noqa: E402
+from reticent.tables.methods import TABLE_METHODS  # noqa: E402
+
+PAGE = ROOT / "docs" / "reference" / "guarantees.md"
+INTRODUCTION = """# Guarantees and their limits
+
+What each method promises, to whom, and what it leaves open, from the declarations in the code
+(`python scripts/make_guarantees_page.py`).
+
+Two attackers are kept apart everywhere:
+
+- The **arithmetic attacker** has all that is published, the relations between numbers, the method's name and the parameters
+  that bound a change, known bounds, their own records, and every earlier release that was named to us. What is promised
+  against this attacker holds without exception.
+- The **transparent attacker** also has our code, all parameters and the policy; only the data and the secret are missing. No
+  method for tables is certified against this attacker. What small tables show is given as a rate.
+
+A guarantee is for a release that was judged *held* or without exposed cells. What was accepted in spite of a verdict
+(`accept_risk`, `accept_exposed`, `accept_uncertified`) has no guarantee; the confidential report says so.
+"""
+FILES = """## Files
+
+A file has the guarantee of its verdict, whatever the steps were: the attacks that the plan asks for were tried on the
+result, and each stayed below its limit. The attacks, their limits and what they do not cover are on the page
+[Plan files](plan-files.md#risk-the-verdict). In short:
+
+| attack | what holds when it is *held* | not covered |
+|---|---|---|
+| `recount` | no record has a larger risk than `most` for who knows its true keys | keys that are not declared |
+| `linkage` | at most the share `most` of the records is rightly and uniquely linked | what is not `known`; other ways to link |
+| `households` | no household has a larger risk than `most` by its members together | other groups of variables than those tried |
+| `weights` | no weight tells a code that the file shows less finely | weights together with two or more keys |
+| `order` | the order of the records tells nothing of their order in the source | |
+| `intervals` | reported; held only where `interval_most` is given | |
+
+What a step of a file tells beyond its verdict matters as soon as there are several releases. *Certified* means that its facts
+are complete, so that [releases are judged together](../explanation/releases-together.md) without a gap:
+
+"""
+TABLES = """## Tables
+
+The rates of the transparent attacker are counts of unsafe cells determined on {family}. Larger tables are not certified.
+
+"""
+QUERIES = """## Query databases
+
+All answers to all users count together, for ever.
+"""
+
+
+def _certified(beyond: str) -> str:
+    return "yes" if not beyond else "mostly" if beyond.startswith("only") else "no"
+
+
+def _file_rows() -> list[str]:
+    rows = [(name, steps.DECLARED[METHODS[name]]) for name in sorted(METHODS)]
+    names = {
+        kind: [f"`{name}`" for name, own in rows if _certified(own.beyond) == kind] for kind in ("yes", "mostly", "no")
+    }
+    lines = ["| certified | methods |", "|---|---|"]
+    return [*lines, *(f"| {kind} | {', '.join(own)} |" for kind, own in names.items())]
+
+
+def _table_rows() -> list[str]:
+    promises: dict[tuple[str, str, str], list[str]] = {}
+    for name in TABLE_METHODS:
+        own = TABLE_METHODS[name].guarantee
+        why = own.why if own.rate.determined else ""
+        promises.setdefault((own.arithmetic, str(own.rate), why), []).append(f"`{name}`")
+    lines = ["| method | arithmetic attacker | transparent attacker |", "|---|---|---|"]
+    for (arithmetic, rate, why), names in promises.items():
+        transparent = f"not for this attacker: {why}; {rate}" if why else f"enumerated only; {rate}"
+        lines.append(
+            f"| {', '.join(names)} | {arithmetic.removeprefix('Against the arithmetic attacker, ')} | {transparent} |"
+        )
+    return lines
+
+
+def page() -> str:
+    """The whole page."""
+    modes = [f"**`{name}`**: {mode_class(name).guarantee}\n" for name in MODES]
+    parts = [
+        INTRODUCTION,
+        FILES + "\n".join(_file_rows()) + "\n",
+        TABLES.format(family=FAMILY) + "\n".join(_table_rows()) + "\n",
+    ]
+    return "\n".join([*parts, QUERIES, *modes])
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv:
+        sys.exit(PAGE.read_text(encoding="utf-8") != page())
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,55 @@
+"""The manual in a real browser at two widths: built without warnings, nothing fetched, axe finds nothing, nothing sticks out."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from web.browsing import axe_of
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = ("index", "how-to/choose-a-method", "coming-from/sdcmicro", "explanation/gallery", "tutorials/protected-table")
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("sphinx")
+    folder = tmp_path_factory.mktemp("manual")
+    built = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", "docs", str(folder)],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+def _look(manual: Path, browser: Any, names: list[str], width: int) -> list[str]:
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    page = context.new_page()
+    found: list[str] = []
+    page.on("request", lambda asked: found.append(asked.url) if not asked.url.startswith(("file:", "data:")) else None)
+    for name in names:
+        page.goto((manual / f"{name}.html").as_uri())
+        found += [f"{name}: {one}" for one in axe_of(page)]
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            found.append(f"{name} is wider than {width}")
+    context.close()
+    return found
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_main_pages_are_for_everybody(manual: Path, browser: Any, width: int) -> None:
+    assert _look(manual, browser, list(MAIN), width) == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("width", [1280, 400])
+def test_every_page_is_for_everybody(manual: Path, browser: Any, width: int) -> None:
+    names = [str(page.relative_to(manual).with_suffix("")) for page in sorted(manual.rglob("*.html"))]
+    assert (
+        _look(manual, browser, [name for name in names if not name.startswith(("_", "genindex", "search"))], width)
+        == []
+    )
