@@ -53,6 +53,20 @@ TABLE_1 = {
 }
 """For D = 3, 4, 5 the rows of the counts 1, 2, …, without the zeros at the end; columns as above."""
 
+VARIANCE_1 = 2.003
+"""2 + ε of the source: the print shows it, because V = 2 would give 0.600 for 0.601 and 0.071 for 0.072 (D = 3)."""
+HELD_1 = {
+    3: {},
+    4: {"3 to 6": 0.027, "4 to 3": 0.076, "4 to 7": 0.029},
+    5: {
+        "3 to 5": 0.050,
+        "4 to 3": 0.076, "4 to 4": 0.704, "4 to 5": 0.075,
+        "5 to 3": 0.068, "5 to 6": 0.059, "5 to 7": 0.027, "5 to 8": 0.019,
+        "7 to 3": 0.025, "7 to 5": 0.035, "7 to 6": 0.062,
+    },
+}  # fmt: skip
+"""What the source chose by hand in six rows: as few printed numbers as determine the others up to rounding."""
+
 TABLE_6 = {
     -13: 1, -12: 5, -11: 30, -10: 110, -9: 310, -8: 836, -7: 1872, -6: 8203, -5: 34859, -4: 162116, -3: 369234,
     -2: 622462, -1: 1226831, 0: 739905, 1: 783760, 2: 778735, 3: 393652, 4: 170659, 5: 37674, 6: 9230, 7: 2141,

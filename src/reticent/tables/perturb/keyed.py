@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table method `cell-key`: options, and the outcome that the attacker judges."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -14,7 +14,7 @@ from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import Examples, Parameters
+from reticent.data.parameters import Examples, Parameters, to_plain
 from reticent.data.table import Measure, Table
 from reticent.kernels.draws import uniforms
 from reticent.tables.guarantee import Guarantee, Rate
@@ -76,6 +76,11 @@ class CellKey(Parameters):
     record_key: str = field(default="", metadata={"help": "variable with the record keys; absent: drawn"})
     noise: MagnitudeNoise = field(default_factory=MagnitudeNoise)
     tails: Literal["entropy", "normal"] = field(default="entropy", metadata={"help": "shape of designed rows"})
+    held: Mapping[str, float] = field(
+        default_factory=dict,
+        hash=False,
+        metadata={"min": 0, "max": 1, "help": 'probabilities of designed rows given in advance: "3 to 6" = 0.027'},
+    )
     add_up: Way = field(default="no", metadata={"help": "counts are moved until totals add up, and how"})
     measure: bool = field(default=False, metadata={"help": "publish how far each count may be off, itself perturbed"})
     printed: float = field(
@@ -98,8 +103,8 @@ class CellKey(Parameters):
 
     def _check_file(self) -> None:
         """What designs a p-table says nothing about one from a file, and the other way round."""
-        designing = ("largest", "variance", "skip", "stay", "monotone", "tails")
-        given = [f.name for f in fields(self) if f.name in designing and getattr(self, f.name) != f.default]
+        designing = ("largest", "variance", "skip", "stay", "monotone", "tails", "held")
+        given = [name for name in to_plain(self) if name in designing]
         if self.ptable and given:
             raise ParameterError(
                 f"{OWNER}: ptable takes the noise from a file, so {' and '.join(given)} cannot be asked for; leave out either."
@@ -109,7 +114,9 @@ class CellKey(Parameters):
 
     def _design(self, *, counts: bool) -> Design:
         if counts:
-            return Design(self.largest, self.variance, self.skip, self.stay, self.monotone, tails=self.tails)
+            return Design(
+                self.largest, self.variance, self.skip, self.stay, self.monotone, tails=self.tails, held=self.held
+            )
         return Design(self.largest, self.variance, 0, self.stay, self.monotone, parts=MAGNITUDE_PARTS)
 
     def with_files(self, find: Callable[[str], Path]) -> "CellKey":
@@ -230,6 +237,8 @@ class KeyedTable:
     def _magnitudes(self, problem: SuppressionProblem, secret: Secret) -> KeyedValues:
         method, table = self.method, self.table
         assert table.response is not None
+        if method.held:
+            raise ParameterError(f"{OWNER}: held is for counts; leave it out of tables of sums.")
         small = read_ptables(Path(method.small_ptable)).get("all") if method.small_ptable else None
         cells = MagnitudeCells(
             table.values,

@@ -8,7 +8,8 @@ Whether there is any such row at all is decided first, by linear programs. Sourc
 Giessing (2016); Giessing and Höhne (2011); errata 21.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
@@ -39,6 +40,8 @@ class Design(Parameters):
     `monotone` (one for all rows, or one a row from size 1 on): probabilities do not fall from the left up to no change.
     `parts` is the number of steps within 1: 1 for counts, more for magnitudes. With `tails` "normal" rows are not those of
     largest entropy: `stay` is then the wanted probability of no change, and both tails are fitted to a normal distribution.
+    `held` declares single probabilities, {"3 to 6": 0.027}: that a count of 3 is published as 6. The other probabilities of
+    such a row are the nearest ones (in relative entropy) to those of the row without them.
     """
 
     called: ClassVar[str] = OWNER
@@ -50,8 +53,10 @@ class Design(Parameters):
     at_most: bool = False
     parts: int = field(default=1, metadata={"min": 1, "max": 100})
     tails: Literal["entropy", "normal"] = "entropy"
+    held: Mapping[str, float] = field(default_factory=dict, hash=False, metadata={"min": 0, "max": 1})
 
     def __post_init__(self) -> None:
+        self._check_held()
         if not isinstance(self.monotone, bool) and len(self.monotone) != self.n_rows:
             raise ParameterError(f"{OWNER}: monotone must be one truth value, or {self.n_rows}: one for each row.")
 
@@ -60,9 +65,38 @@ class Design(Parameters):
         """The row from which on all are alike: D, or D + skip + 1 where small results are left out."""
         return self.largest if self.skip == 0 else self.largest + self.skip + 1
 
+    def _check_held(self) -> None:
+        if self.held and self.parts != 1:
+            raise ParameterError(f"{OWNER}: held is for whole counts; leave it out where parts is above 1.")
+        if len({_held(text) for text in self.held}) < len(self.held):
+            raise ParameterError(f"{OWNER}: held names one change twice; give each one probability.")
+        for text in self.held:
+            count, result = _held(text)
+            if not 1 <= count <= self.n_rows:
+                raise ParameterError(f"{OWNER}: held: {text!r} must begin with a count from 1 to {self.n_rows}.")
+            results = [int(count + v) for v in _changes(self, count).tolist()]
+            if result not in results:
+                listed = ", ".join(str(one) for one in results)
+                raise ParameterError(
+                    f"{OWNER}: held: {text!r} is no change of this design; {count} can become {listed}."
+                )
+
+    def held_in(self, size: int) -> dict[int, float]:
+        """The declared probabilities of a row, by change."""
+        rows = ((*_held(text), chance) for text, chance in self.held.items())
+        return {result - count: chance for count, result, chance in rows if count == size}
+
     def is_monotone(self, size: int) -> bool:
         """Whether the row of this size must be monotone."""
         return self.monotone if isinstance(self.monotone, bool) else self.monotone[size - 1]
+
+
+def _held(text: str) -> tuple[int, int]:
+    """Count and result of a declared probability."""
+    found = re.fullmatch(r"\s*([0-9]{1,6})\s+to\s+([0-9]{1,6})\s*", text)
+    if found is None:
+        raise ParameterError(f'{OWNER}: held: {text[:40]!r} must be a count and its result, as in "3 to 6".')
+    return int(found[1]), int(found[2])
 
 
 @door
@@ -85,7 +119,12 @@ def _changes(design: Design, size: int) -> Floats:
 
 def _designed(design: Design, size: int) -> Row:
     changes = _changes(design, size)
-    chances = _normal_tails(design, size, changes) if design.tails == "normal" else _largest(design, size, changes)
+    if design.tails == "normal":
+        chances = _normal_tails(replace(design, held={}), size, changes)
+        if design.held_in(size):
+            chances = _nearest(design, size, changes, chances)
+    else:
+        chances = _largest(design, size, changes)
     keep = chances > 0
     return Row.of(float(size), changes[keep], chances[keep])
 
@@ -95,6 +134,13 @@ def _largest(design: Design, size: int, changes: Floats, reference: Floats | Non
     constraints = _constraints(design, size, changes)
     _check_variance(design, size, constraints)
     return maximum_entropy(constraints, reference)
+
+
+def _nearest(design: Design, size: int, changes: Floats, rule: Floats) -> Floats:
+    """The row nearest to the rule's own that has the declared probabilities, and its centre unless that is declared."""
+    centre = {f"{size} to {size}": float(rule[changes == 0].sum())} if bool((changes == 0).any()) else {}
+    wanted = replace(design, held={**centre, **design.held})
+    return _largest(wanted, size, changes, rule)
 
 
 def _normal_tails(design: Design, size: int, changes: Floats) -> Floats:
@@ -135,8 +181,9 @@ def _constraints(design: Design, size: int, changes: Floats) -> Constraints:
     equal: list[tuple[Floats, float]] = [(changes, 0.0)]
     below: list[tuple[Floats, float]] = []
     (below if design.at_most else equal).append((changes**2, design.variance))
-    here = np.flatnonzero(changes == 0)
-    if design.stay > 0 and len(here):
+    held = design.held_in(size)
+    equal += [((changes == change).astype(np.float64), chance) for change, chance in held.items()]
+    if design.stay > 0 and 0 not in held and bool((changes == 0).any()):
         below.append((-(changes == 0).astype(np.float64), -design.stay))
     if design.is_monotone(size):
         for at in range(int((changes <= 0).sum()) - 1):
@@ -176,7 +223,7 @@ def _check_variance(design: Design, size: int, constraints: Constraints) -> None
     found = _variances(constraints)
     if found is None:
         raise InfeasibleError(
-            f"{OWNER}: row {size} cannot have mean 0 with these demands; lower stay, or do without monotone or skip."
+            f"{OWNER}: row {size} cannot have mean 0 with these demands; lower stay, or do without monotone, skip or held."
         )
     least, most = found
     slack = 1e-9 * max(1.0, design.variance)
@@ -184,7 +231,7 @@ def _check_variance(design: Design, size: int, constraints: Constraints) -> None
         allowed = f"at least {least:.6g}" if design.at_most else f"from {least:.6g} to {most:.6g}"
         raise InfeasibleError(
             f"{OWNER}: row {size} needs a variance {allowed} with these demands, got {design.variance:g}; change "
-            f"variance or largest, or do without skip, stay or monotone.{'' if design.at_most else _together(design)}"
+            f"variance or largest, or do without skip, stay, monotone or held.{'' if design.at_most else _together(design)}"
         )
 
 
@@ -212,7 +259,8 @@ def maximum_entropy(constraints: Constraints, reference: Floats | None = None) -
     used = _possible(constraints)
     inner = constraints.take(used, np.ones(len(constraints.target), dtype=bool))
     chances = np.zeros(len(used))
-    chances[used] = _newton(inner, np.zeros(int(used.sum())) if reference is None else np.log(reference[used]))
+    logs = np.zeros(int(used.sum())) if reference is None else np.log(np.maximum(reference[used], EXACT))
+    chances[used] = _newton(inner, logs)
     residual = constraints.matrix @ chances - constraints.target
     residual[constraints.equal :] = np.maximum(residual[constraints.equal :], 0.0)
     if float(np.abs(residual).max(initial=0.0)) > 1e-9 or abs(float(chances.sum()) - 1.0) > 1e-9:

@@ -2,7 +2,8 @@
 """Rows of p-tables with a given centre and tails of a normal distribution, as in SORT 3.1 (Giessing and Höhne).
 
 Where mean and variance do not let the centre have the wanted probability, each tail is level: then centre and the two
-levels follow from the three equations, which gives the rows of SORT table 1 for D = 3. Elsewhere the centre is held, and each
+levels follow from the three equations, which gives the rows of SORT table 1 for D = 3; so does a count that cannot stay, with its
+next higher result as the centre. Elsewhere the centre is held, and each
 tail is a level and on it the tail of a normal distribution that begins at 2 (a lower tail that lacks two changes or more is
 level): spread and levels follow from the equations. Where 0 stands apart from the other lower results it has its own level, and
 one more or one fewer are equally likely. Where no such row exists, the tails are those of a normal distribution around the
@@ -26,10 +27,14 @@ _SPREADS = np.arange(0.3, 6.0, 0.05)
 def level_tails(changes: Floats, variance: float) -> Floats | None:
     """Probabilities with one level below and one above no change; None if there are none that fit.
 
-    Changes that are farthest away are given up where the levels would be negative.
+    Changes that are farthest away are given up where the levels would be negative. A count that cannot stay as it is has
+    its next higher result in place of the centre, and that is at least as likely as those above it.
     """
     below, above = np.flatnonzero(changes < 0), np.flatnonzero(changes > 0)
     centre = np.flatnonzero(changes == 0)
+    stays = len(centre) > 0
+    if not stays:
+        centre, above = above[:1], above[1:]
     if not len(centre) or not len(below) or not len(above):
         return None
     for fewer in range(len(below)):
@@ -37,7 +42,7 @@ def level_tails(changes: Floats, variance: float) -> Floats | None:
         groups = (left, centre, above)
         system = np.array([[float((changes[group] ** power).sum()) for group in groups] for power in (0, 1, 2)])
         levels = np.linalg.solve(system, np.array([1.0, 0.0, variance]))
-        if bool((levels >= -EXACT).all()):
+        if bool((levels >= -EXACT).all()) and (stays or levels[1] >= levels[2]):
             chances = np.zeros(len(changes))
             for group, level in zip(groups, levels.tolist(), strict=True):
                 chances[group] = max(level, 0.0)
