@@ -17,7 +17,7 @@ from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress, part, silent
 from reticent.data.microdata import Microdata
-from reticent.data.schema import Role, Schema, with_digit_trees
+from reticent.data.schema import Kind, Role, Schema, with_digit_trees
 from reticent.frames.columns import decoded, frame_of, null_row, series, unique_ids
 from reticent.frames.engines.seam import CodeMap, Grouped, View, whole
 from reticent.frames.frame import Encoded, Frame
@@ -187,6 +187,18 @@ class LargeFile:
         connection, values = self.view.connection, block.frame.table[name][rows.tolist()]
         listed = ", ".join(str(one) if values.dtype.is_numeric() else connection.text(str(one)) for one in values)
         return f"{connection.quote(name)} IN ({listed})"
+
+    def refuse_infinite(self, names: Sequence[str]) -> None:
+        """Refuse numbers that arithmetic cannot hold."""
+        kept = [n for n in names if self.schema[n].kind is Kind.NUMERIC and self.view.dtype(n).is_float()]
+        above = [f"ABS({self.number_text(name)}) = CAST('infinity' AS DOUBLE)" for name in kept]
+        asked = {f"n{at}": f"SUM(CASE WHEN {text} THEN 1 ELSE 0 END)" for at, text in enumerate(above)}
+        for name, count in zip(kept, self.view.facts(**asked).values(), strict=True):
+            if count:
+                raise DataError(
+                    f"Variable {name!r} has infinite values; correct them, or give them a missing code.",
+                    variables=(name,),
+                )
 
     def with_schema(self, schema: Schema) -> "LargeFile":
         """The same records under another schema of the same variables."""

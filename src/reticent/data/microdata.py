@@ -151,6 +151,11 @@ class Microdata:
         name = self.schema.household_id
         return None if name is None else self.encoded(name).codes.astype(np.int64)
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether records are known by an identifier without missing or repeated values, not by their place."""
+        return _identifier_ids(self.frame, self.schema) is not None
+
     def record_ids(self) -> NDArray[np.uint64]:
         """What random draws are keyed by: the identifier where it is unique, else the position at load."""
         return self.ids
@@ -307,11 +312,14 @@ def _check_households(data: Microdata) -> None:
 
 
 def _record_ids(frame: Frame, schema: Schema) -> NDArray[np.uint64]:
-    for name in schema.identifiers:
-        ids = unique_ids(frame.table[name])
-        if ids is not None:
-            return ids
-    return np.arange(frame.n_records, dtype=np.uint64)
+    ids = _identifier_ids(frame, schema)
+    return np.arange(frame.n_records, dtype=np.uint64) if ids is None else ids
+
+
+def _identifier_ids(frame: Frame, schema: Schema) -> NDArray[np.uint64] | None:
+    """The records' ids from the first identifier that tells all of them apart."""
+    found = (unique_ids(frame.table[name]) for name in schema.identifiers)
+    return next((ids for ids in found if ids is not None), None)
 
 
 def is_numeric(schema: Schema, name: str) -> bool:

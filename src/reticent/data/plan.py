@@ -17,8 +17,29 @@ from reticent.data.parameters import Examples, Parameters, build, to_plain
 from reticent.data.verdict import ATTACKS, DEFAULT_MOST
 
 
+@dataclass(frozen=True, kw_only=True)
+class EngineSection(Parameters):
+    """The part of `[data]` that says where the records stay, and what an engine may take there."""
+
+    called: ClassVar[str] = "[data]"
+    engine: str | None = field(
+        default=None, metadata={"help": "where the records stay: duckdb or spark (none: in memory)"}
+    )
+    memory: str | None = field(default=None, metadata={"help": "memory that the engine may take, such as '2GB'"})
+    threads: int | None = field(default=None, metadata={"min": 1, "help": "threads that the engine may take"})
+    spill: str | None = field(default=None, metadata={"help": "folder for what does not fit the engine's memory"})
+    spill_limit: str | None = field(
+        default=None, metadata={"help": "disk space that spilling may take, such as '50GB'"}
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("memory", "threads", "spill", "spill_limit"):
+            if self.engine is None and getattr(self, name) is not None:
+                raise ParameterError(f"{self.called}: {name} is for an engine; say which one, as in engine = 'duckdb'.")
+
+
 @dataclass(frozen=True)
-class DataSection(Parameters):
+class DataSection(EngineSection):
     """`[data]`: which file, described by which schema (TOML, or an ARGUS `.rda`), with which secret.
 
     With an `engine` the records stay where they are: `path` may be a pattern (`part-*.parquet`), and only combinations of
@@ -37,25 +58,14 @@ class DataSection(Parameters):
     separator: str | None = None
     encoding: str = "utf-8"
     test_secret: bool = False
-    engine: str | None = field(
-        default=None, metadata={"help": "where the records stay: duckdb or spark (none: in memory)"}
-    )
-    memory: str | None = field(default=None, metadata={"help": "memory that the engine may take, such as '2GB'"})
-    threads: int | None = field(default=None, metadata={"min": 1, "help": "threads that the engine may take"})
-    spill: str | None = field(default=None, metadata={"help": "folder for what does not fit the engine's memory"})
-    spill_limit: str | None = field(
-        default=None, metadata={"help": "disk space that spilling may take, such as '50GB'"}
-    )
     streams: int | None = field(
         default=None,
         metadata={"help": "version of the random streams that releases of these data are drawn with"},
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_streams(self.streams, owner=self.called)
-        for name in ("memory", "threads", "spill", "spill_limit"):
-            if self.engine is None and getattr(self, name) is not None:
-                raise ParameterError(f"{self.called}: {name} is for an engine; say which one, as in engine = 'duckdb'.")
 
 
 SEPARATORS = (",", ";", "\t", "|")

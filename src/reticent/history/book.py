@@ -17,7 +17,7 @@ from typing import Any
 from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.data.facts import Facts
 from reticent.data.microdata import Microdata
-from reticent.data.record_marks import version_fingerprint
+from reticent.data.record_marks import is_version, version_fingerprint, version_marks
 from reticent.history.amended import with_amendments
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.scene import AnswersTold, Recipe, Scene
@@ -25,7 +25,7 @@ from reticent.history.table_recipe import TableRecipe
 from reticent.ledger.blobs import Blobs, name_of
 from reticent.ledger.chain import Entry, LedgerError
 from reticent.ledger.ledger import RELEASE, REVOCATION, Ledger, Turn
-from reticent.queries.database import VERSION
+from reticent.queries.versions import VERSION
 from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
 from reticent.releases.verdict import JointVerdict, Outcome
@@ -178,15 +178,16 @@ class Book:
     def _check_version(self) -> None:
         """Write down what the version means; other data under its name are refused."""
         with self.ledger.turn() as turn:
-            taken = {e.payload["name"]: e.payload["data"] for e in self.ledger.entries() if e.kind == VERSION}
-            if taken.get(self.version, self.fingerprint) != self.fingerprint:
+            taken = {e.payload["name"]: e.payload for e in self.ledger.entries() if e.kind == VERSION}
+            own = version_marks(self.version, self.data)
+            if self.version in taken and not is_version(taken[self.version], own):
                 raise LedgerError(
                     f"ledger: version {self.version!r} was other data when it was first used; the data changed since. What was "
                     "released of them cannot be judged with what changed, so nothing more is released here."
                 )
             self.check_data()
             if self.version not in taken:
-                turn.append(VERSION, {"name": self.version, "data": self.fingerprint})
+                turn.append(VERSION, own)
 
 
 def _content(recipe: Recipe) -> bytes:

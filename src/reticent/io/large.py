@@ -11,7 +11,7 @@ import polars as pl
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.large import LargeFile, check_names
-from reticent.data.plan import DataSection
+from reticent.data.plan import DataSection, EngineSection
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.schema_files import schema_from_text
 from reticent.frames.engines import connect
@@ -91,7 +91,7 @@ def open_source(source: DataSection, folder: Path) -> LargeLoaded:
     )  # fmt: skip
 
 
-def engine_choice(source: DataSection, folder: Path) -> EngineChoice:
+def engine_choice(source: EngineSection, folder: Path) -> EngineChoice:
     """The engine of a `[data]` section and what it may take."""
     spill = None if source.spill is None else in_folder(Path(source.spill), folder)
     settings = EngineSettings(source.memory, source.threads, spill, source.spill_limit)

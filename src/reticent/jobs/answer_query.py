@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Open a protected database that a TOML file describes, and ask it.
 
-    [data]      path, schema, secret (a key file), test_secret, name, version, format, query
+    [data]      path, schema, secret (a key file), test_secret, name, version, format, query; engine, memory, threads, spill
     [[earlier]] path, schema, version …: versions of the data asked about before, oldest first
     [ledger]    path (a file, or a postgresql address), anchor, create, adopt_anchor, streams
     [policy]    see `reticent.queries.policy.Policy`
@@ -9,25 +9,28 @@
 Paths are relative to the file's own folder.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from reticent.base.errors import PlanError
 from reticent.base.randomness import Secret
+from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters, build
-from reticent.data.plan import read_toml, sections_of
+from reticent.data.plan import EngineSection, read_toml, sections_of
 from reticent.history.answers import Beside
 from reticent.history.book import blobs_of
 from reticent.io.database import is_url
+from reticent.io.large import engine_choice, open_large
 from reticent.io.read import read_microdata
 from reticent.ledger.ledger import Ledger
-from reticent.queries.canonical import Universe, Version
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.engine import Engine
 from reticent.queries.language import Query, ask_for
 from reticent.queries.policy import MOST_TEXT, Policy, read_policy
 from reticent.queries.refusals import Answer, Refusal
+from reticent.queries.versions import name_sets, open_universe
 
 __all__ = ["MOST_TEXT", "Answer", "Refusal", "answer_query", "open_database", "read_database_file", "read_version"]
 
@@ -35,8 +38,8 @@ SECTIONS = ("data", "earlier", "ledger", "policy")
 
 
 @dataclass(frozen=True)
-class QueryData(Parameters):
-    """`[data]`: the current version of the records."""
+class QueryData(EngineSection):
+    """`[data]`: the current version of the records; with an `engine` they stay there, and `path` may be a pattern."""
 
     path: str
     secret: str | int
@@ -109,13 +112,24 @@ def read_database_file(path: Path) -> DatabaseFile:
 def open_database(path: Path | str) -> ProtectedDatabase:
     """Read the records, verify the ledger, and open the database."""
     file = read_database_file(Path(path))
-    place = file.ledger.path
+    data = current_records(file)
+    closing = data.view.connection.close if isinstance(data, LargeFile) else None
+    try:
+        return _opened(file, data, closing)
+    except BaseException:
+        if closing is not None:
+            closing()
+        raise
+
+
+def _opened(file: DatabaseFile, data: Microdata | LargeFile, closing: Callable[[], None] | None) -> ProtectedDatabase:
+    place = file.ledger.path if is_url(file.ledger.path) else file.find(file.ledger.path)
     anchor = None if file.ledger.anchor is None else file.find(file.ledger.anchor)
     return ProtectedDatabase(
-        read_version(file, file.data),
+        data,
         policy=file.policy,
         secret=file.data.secret if isinstance(file.data.secret, int) else file.find(file.data.secret),
-        ledger=place if is_url(place) else file.find(place),
+        ledger=place,
         name=file.data.name,
         version=file.data.version,
         earlier=[(item.version, read_version(file, item)) for item in file.earlier],
@@ -124,19 +138,29 @@ def open_database(path: Path | str) -> ProtectedDatabase:
         test_secret=file.data.test_secret,
         adopt_anchor=file.ledger.adopt_anchor,
         streams=file.ledger.streams,
-        beside=beside(
-            place if is_url(place) else file.find(place), file.ledger.anchor and file.find(file.ledger.anchor)
-        ),
+        beside=beside(place, anchor),
+        closing=closing,
     )
+
+
+def current_records(file: DatabaseFile) -> Microdata | LargeFile:
+    """The records of the current version: in memory, or in the engine that the file names."""
+    source = file.data
+    if source.engine is None:
+        return read_version(file, source)
+    if source.format is not None:
+        raise PlanError("[data]: with an engine, files are Parquet, UTF-8 CSV or a DuckDB database; drop format.")
+    return open_large(
+        source.path, source.schema, engine_choice(source, file.folder), folder=file.folder, query=source.query
+    ).data
 
 
 def engine_of(file: DatabaseFile, ledger: Ledger, secret: Secret, judge: Beside) -> Engine:
     """The engine of a database on a ledger that is open already, to read what it answered."""
     listed = [*((item.version, read_version(file, item)) for item in file.earlier)]
     listed.append((file.data.version, read_version(file, file.data)))
-    file.policy.check(listed[-1][1].schema)
-    versions = tuple(Version(name, data, file.policy) for name, data in listed)
-    universe = Universe(versions, file.policy, secret.child("universe"))
+    universe = open_universe(listed, file.policy, secret)
+    name_sets(ledger, universe)
     return Engine(universe, file.policy, secret.child("queries"), ledger, beside=judge)
 
 
@@ -150,7 +174,11 @@ def beside(place: object, anchor: object) -> Beside | None:
 
 
 def read_version(file: DatabaseFile, source: QueryData | EarlierData) -> Microdata:
-    """The records of one version."""
+    """The records of one version, in memory."""
+    if isinstance(source, QueryData) and source.engine is not None:
+        raise PlanError(
+            "[data]: this needs the records of the database in memory; give it a database file without an engine."
+        )
     return read_microdata(
         source.path if is_url(source.path) else Path(source.path),
         source.schema,

@@ -2,14 +2,16 @@
 """Databases as pages show them: what each mode promises, and trial queries on a copy that no ledger remembers."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from reticent.base.errors import ReticentError
 from reticent.base.progress import Progress, silent
-from reticent.jobs.answer_query import read_database_file, read_version
+from reticent.data.large import LargeFile
+from reticent.data.microdata import Microdata
+from reticent.jobs.answer_query import DatabaseFile, current_records, read_database_file
 from reticent.jobs.attack_database import attack_database
 from reticent.queries.attacks.catalogue import ATTACKS, OPEN
 from reticent.queries.database import ProtectedDatabase
@@ -29,24 +31,34 @@ def promise_of(mode: str) -> dict[str, Any]:
 def try_query(path: Path, question: str, modes: Sequence[str], *, progress: Progress = silent) -> list[dict[str, Any]]:
     """What each mode would answer to a query that nobody asked before; the real ledger is neither read nor written."""
     file = read_database_file(path)
-    data = read_version(file, file.data)
-    secret = file.data.secret if isinstance(file.data.secret, int) else file.find(file.data.secret)
-    rows: list[dict[str, Any]] = []
+    data = current_records(file)
+    try:
+        return [_tried(file, data, mode, question) for mode in _each(modes, progress)]
+    finally:
+        if isinstance(data, LargeFile):
+            data.view.connection.close()
+
+
+def _each(modes: Sequence[str], progress: Progress) -> Iterator[str]:
     for at, mode in enumerate(modes):
         progress(at / len(modes), f"asking in the mode {mode}")
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                database = ProtectedDatabase(
-                    data, policy=replace(file.policy, mode=mode), secret=secret, ledger=Path(folder) / "trial.ledger",
-                    name=file.data.name, version=file.data.version, test_secret=file.data.test_secret,
-                )  # fmt: skip
-                try:
-                    rows.append({"mode": mode, **database.ask(question, user=ANALYST).as_json()})
-                finally:
-                    database.close()
-        except ReticentError as err:
-            rows.append({"mode": mode, "answered": False, "code": "NOT POSSIBLE", "message": str(err)})
-    return rows
+        yield mode
+
+
+def _tried(file: DatabaseFile, data: Microdata | LargeFile, mode: str, question: str) -> dict[str, Any]:
+    secret = file.data.secret if isinstance(file.data.secret, int) else file.find(file.data.secret)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            database = ProtectedDatabase(
+                data, policy=replace(file.policy, mode=mode), secret=secret, ledger=Path(folder) / "trial.ledger",
+                name=file.data.name, version=file.data.version, test_secret=file.data.test_secret,
+            )  # fmt: skip
+            try:
+                return {"mode": mode, **database.ask(question, user=ANALYST).as_json()}
+            finally:
+                database.close()
+    except ReticentError as err:
+        return {"mode": mode, "answered": False, "code": "NOT POSSIBLE", "message": str(err)}
 
 
 def attacks_on(path: Path, *, progress: Progress = silent) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def _checked(file: LargeFile, steps: Sequence[MaskingMethod], settings: RiskSect
     for step in steps:
         step.check(schema)
         schema = step.schema_after(schema)
-    _check_finite(file)
+    file.refuse_infinite(file.schema.names)
     return keys
 
 
@@ -137,21 +137,6 @@ def _numbers(schema: Schema) -> tuple[str, ...]:
 
 def _secret_names(schema: Schema) -> tuple[str, ...]:
     return schema.with_role(Role.IDENTIFIER, Role.ENTITY)
-
-
-def _check_finite(file: LargeFile) -> None:
-    """Refuse numbers that arithmetic cannot hold."""
-    names = [v.name for v in file.schema.variables if v.kind is Kind.NUMERIC and file.view.dtype(v.name).is_float()]
-    asked = {f"n{at}": f"SUM(CASE WHEN {_is_infinite(file, name)} THEN 1 ELSE 0 END)" for at, name in enumerate(names)}
-    for name, count in zip(names, file.view.facts(**asked).values(), strict=True):
-        if count:
-            raise DataError(
-                f"Variable {name!r} has infinite values; correct them, or give them a missing code.", variables=(name,)
-            )
-
-
-def _is_infinite(file: LargeFile, name: str) -> str:
-    return f"ABS({file.number_text(name)}) = CAST('infinity' AS DOUBLE)"
 
 
 def _sampled(ready: LargeSteps, known: Sequence[str], secret: Secret, progress: Progress) -> tuple[Linker, bool]:

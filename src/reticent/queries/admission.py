@@ -18,7 +18,9 @@ class Admission:
     """Says what may be asked at all, from the policy and the metadata; no record is looked at."""
 
     def __init__(self, universe: Universe, policy: Policy, statistics: Collection[str]) -> None:
-        self.universe, self.policy, self._statistics = universe, policy, statistics
+        self.universe, self.policy = universe, policy
+        self._statistics = universe.answerable(statistics)
+        self._needs_records = set(statistics) - set(self._statistics)
 
     def check(self, query: Query) -> Refusal | None:
         """What the policy and the metadata say; no record is looked at."""
@@ -36,9 +38,10 @@ class Admission:
     def _check_statistic(self, statistic: Statistic) -> Refusal | None:
         if statistic.name not in self._statistics:
             known = ", ".join(name.upper() for name in STATISTICS if name in self._statistics)
-            return Refusal(
-                Code.NOT_ALLOWED, f"{statistic.name.upper()} is not answered by this database.", f"It answers {known}."
-            )
+            why = "is not answered by this database"
+            if statistic.name in self._needs_records:
+                why = "needs all records at once, and those of this database stay in an engine"
+            return Refusal(Code.NOT_ALLOWED, f"{statistic.name.upper()} {why}.", f"It answers {known}.")
         for position, name in enumerate(statistic.variables):
             also = self.policy.filters if statistic.name in REGRESSIONS and position else ()
             if statistic.name == "km" and position == 0:
@@ -78,7 +81,7 @@ class Admission:
         return None
 
     def _unknown(self, name: str, allowed: tuple[str, ...], where: str) -> Refusal:
-        schema = self.universe.current.data.schema
+        schema = self.universe.current.schema
         offered = f"Allowed there: {', '.join(allowed) or 'none'}."
         if name in (*self.policy.filters, *self.policy.responses) and name in schema:
             return Refusal(Code.NOT_ALLOWED, f"The variable {name!r} cannot be used in {where}.", offered)

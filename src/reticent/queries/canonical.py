@@ -7,23 +7,25 @@ the same query. Versions of a data set are linked by record id: for one response
 between versions is one unknown, a changed value is another.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Mask
+from reticent.base.arrays import Mask, Words
 from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.facts import COUNT
 from reticent.data.microdata import Microdata
-from reticent.data.record_marks import version_fingerprint
-from reticent.data.schema import Kind
+from reticent.data.record_marks import version_fingerprint, version_marks
+from reticent.data.schema import Kind, Schema
+from reticent.kernels.draws import record_hashes
 from reticent.kernels.grouping import group_columns
 from reticent.queries.columns import ABSENT, Columns, RecordSet
 from reticent.queries.conditions import truth_of
-from reticent.queries.fixed import fixed_point, product
+from reticent.queries.fixed import clamped_sum, fixed_point, product
 from reticent.queries.language import Condition
 from reticent.queries.levels import CutpointError, Levels, OrderError, encode
 from reticent.queries.policy import Bounds, Policy
@@ -64,10 +66,24 @@ class Version:
         self.codes = {name: columns[i][first] for i, name in enumerate(policy.filters)}
         self.present = {name: ~data.missing(name)[first] for name in policy.responses}
 
+    @property
+    def schema(self) -> Schema:
+        """What each variable is for and how it is measured."""
+        return self.data.schema
+
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of everything answers depend on: another file under the same version name is noticed."""
+        """A hash of everything answers depend on, and of the order of the records."""
         return version_fingerprint(self.name, self.data)
+
+    @cached_property
+    def marks(self) -> dict[str, str]:
+        """What a ledger keeps of the version: another file under the same version name is noticed."""
+        return version_marks(self.name, self.data)
+
+    def sums_by_atom(self, draw: Callable[[Words], Words]) -> Words:
+        """Σ modulo 2^64 over each atom of words that are drawn for each record from its id, shape (atoms, words)."""
+        return _summed(draw(self.data.record_ids()), self)
 
     def by_atom(self, response: str) -> NDArray[np.float64] | None:
         """The value of a response in each atom (missing: not a number); None if an atom has several, or there are many."""
@@ -106,8 +122,19 @@ class Universe:
         self.versions, self.policy = versions, policy
         self.answered: tuple[str, ...] = ()
         self._columns: dict[str, Columns] = {}
-        self._entities = _link_entities(versions)
-        self._words = tuple(_atom_words(version, secret) for version in versions)
+        self._entities = self._linked_entities()
+        self._secret, self._by_ids = secret, frozenset[str]()
+
+    def name_by_ids(self, versions: Collection[str]) -> None:
+        """Name sets of some versions by the ids of their records, not by their places: the ledger says of which."""
+        self._by_ids = frozenset(versions)
+
+    @cached_property
+    def _words(self) -> tuple[Words, ...]:
+        return tuple(_atom_words(v, self._secret, by_ids=v.name in self._by_ids) for v in self.versions)
+
+    def _linked_entities(self) -> tuple[NDArray[np.int64], ...]:
+        return _link_entities(self.versions)
 
     @property
     def current(self) -> Version:
@@ -142,9 +169,13 @@ class Universe:
             self._columns[label] = self._link(label, tuple(sorted(names)))
         return self._columns[label]
 
+    def answerable(self, statistics: Collection[str]) -> Collection[str]:
+        """Which statistics of a mode can be worked out from these records."""
+        return statistics
+
     def take_answered(self, names: Collection[str]) -> bool:
         """Take note of responses answered under other policies; whether one is new, so that ties must be found again."""
-        schema, own = self.current.data.schema, (*self.policy.responses, *self.policy.filters, *self.answered)
+        schema, own = self.current.schema, (*self.policy.responses, *self.policy.filters, *self.answered)
         fresh = sorted(n for n in set(names) if n not in own and n in schema and schema[n].kind is Kind.NUMERIC)
         if fresh:
             self.answered = (*self.answered, *fresh)
@@ -207,6 +238,11 @@ class Universe:
         if self.policy.mode == "simulatable":
             return False
         return all(version.by_atom(response) is not None for version in self.versions)
+
+    def clamped(self, response: str, records: RecordSet, low: float, high: float) -> tuple[int, Fraction]:
+        """How many records of a set have a value, and the exact sum of the values, each moved into some bounds."""
+        values = self.versions[records.version].data.numbers((response,))[:, 0]
+        return clamped_sum(values[self.records(records)], low, high)
 
     def is_event(self, response: str) -> bool:
         """Whether a response is 0 or 1 for everybody who has it by its declared bounds."""
@@ -290,10 +326,17 @@ class Universe:
         return Columns(label, atom_of, start, unit_entity[order], values_of, different)
 
 
-def _atom_words(version: Version, secret: Secret) -> NDArray[np.uint64]:
+def _atom_words(version: Version, secret: Secret, *, by_ids: bool) -> Words:
     """The sums (modulo 2^64) of two secret words of each record, for each atom."""
-    rng = secret.stream("record set:" + version.name)
-    words = rng.integers(0, 2**64, size=(version.data.n_records, 2), dtype=np.uint64)
+    purpose = "record set:" + version.name
+    if by_ids:
+        own = secret.words(purpose)
+        return version.sums_by_atom(lambda ids: record_hashes(*own, ids, np.zeros((len(ids), 0), dtype=np.uint64)))
+    words = secret.stream(purpose).integers(0, 2**64, size=(version.data.n_records, 2), dtype=np.uint64)
+    return _summed(words, version)
+
+
+def _summed(words: Words, version: Version) -> Words:
     order = np.argsort(version.atom, kind="stable")
     starts = np.searchsorted(version.atom[order], np.arange(version.n_atoms))
     return np.asarray(np.add.reduceat(words[order], starts, axis=0), dtype=np.uint64)

@@ -3,26 +3,25 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from reticent.base.doors import doors
 from reticent.base.errors import DataError
 from reticent.base.randomness import Secret, check_streams, release_secret, secret_note
+from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
-from reticent.ledger.chain import LedgerError
 from reticent.ledger.ledger import Ledger, open_ledger
-from reticent.queries.canonical import Universe, Version
 from reticent.queries.engine import STREAMS, Engine
 from reticent.queries.language import Query, ask_for
 from reticent.queries.opening import CheckedOpening, anchor_place, ledger_place, listed_versions
 from reticent.queries.policy import Policy
 from reticent.queries.recorded import DECISION, Together
 from reticent.queries.refusals import Answer, Refusal, StaffReason
+from reticent.queries.versions import check_versions, open_universe
 
-VERSION = "version"
 WORTH_KEEPING = 50
 
 
@@ -32,7 +31,7 @@ class Opening(TypedDict, total=False):
     `anchor` is the file that says how far it had come, `adopt_anchor` accepts once an anchor that version 0.1.0 did not
     sign, and `create` makes a ledger where there is none. `streams` names the version of random streams from which draws
     continue, `test_secret` allows a secret that can be guessed. `beside` judges answers together with the tables and files that
-    the ledger holds; without it such a ledger is refused.
+    the ledger holds; without it such a ledger is refused. `closing` is called when the database is closed.
     """
 
     anchor: Path | str | None
@@ -41,6 +40,7 @@ class Opening(TypedDict, total=False):
     streams: int | None
     test_secret: bool
     beside: Together | None
+    closing: Callable[[], None] | None
 
 
 @doors
@@ -48,7 +48,8 @@ class ProtectedDatabase:
     """One data set, asked by many, remembered for ever.
 
     `data` is the current version; `earlier` are (name, data) of versions about which queries have been answered before,
-    oldest first. All versions are judged together: records are linked by the identifier of the schema.
+    oldest first. All versions are judged together: records are linked by the identifier of the schema. Records may stay in
+    an engine: then only classes of them come to memory, and modes that need single records are refused.
 
     >>> import tempfile, polars as pl
     >>> from reticent.data.schema import Kind, Role, Schema, Variable
@@ -65,7 +66,7 @@ class ProtectedDatabase:
 
     def __init__(
         self,
-        data: Microdata,
+        data: Microdata | LargeFile,
         *,
         policy: Policy,
         secret: Secret | int | bytes | Path | str,
@@ -76,18 +77,12 @@ class ProtectedDatabase:
         **opening: Unpack[Opening],
     ) -> None:
         ledger, anchor = ledger_place(ledger), anchor_place(opening.pop("anchor", None))
-        beside = opening.pop("beside", None)
+        beside, self._closing = opening.pop("beside", None), opening.pop("closing", None)
         chosen = build(CheckedOpening, {"name": name, "version": version, **opening}, owner="ProtectedDatabase")
         check_streams(chosen.streams, owner="ProtectedDatabase")
         own = release_secret(secret, test=chosen.test_secret, owner="ProtectedDatabase")
         self._secret_note = secret_note(own)
-        policy.check(data.schema)
-        listed = [*listed_versions(earlier), (version, data)]
-        names = [n for n, _ in listed]
-        if len(set(names)) != len(names):
-            raise DataError("ProtectedDatabase: two versions have the same name; each needs its own.")
-        versions = tuple(Version(n, d, policy) for n, d in listed)
-        universe = Universe(versions, policy, own.child("universe"))
+        universe = open_universe([*listed_versions(earlier), (version, data)], policy, own)
         universe.check_known()
         self.name, self.policy = name, policy
         if isinstance(ledger, Ledger):
@@ -101,7 +96,7 @@ class ProtectedDatabase:
                 create=chosen.create,
                 adopt_anchor=chosen.adopt_anchor,
             )
-        self._check_versions(versions)
+        check_versions(self._ledger, universe)
         if chosen.streams is not None:
             self._name_streams(chosen.streams)
         self._engine = Engine(universe, policy, own.child("queries"), self._ledger, beside=beside)
@@ -148,6 +143,8 @@ class ProtectedDatabase:
         """Free the ledger; a long history is kept worked out for the next opening."""
         self._engine.store_snapshot(least=WORTH_KEEPING)
         self._ledger.close()
+        if self._closing is not None:
+            self._closing()
 
     def _hold_back(self, start: float) -> None:
         """Wait for the next tick, so that how long the work took shows in whole ticks only."""
@@ -162,24 +159,3 @@ class ProtectedDatabase:
             named = [entry.payload["version"] for entry in self._ledger.entries() if entry.kind == STREAMS]
             if not named or named[-1] != version:
                 turn.append(STREAMS, {"version": version})
-
-    def _check_versions(self, versions: tuple[Version, ...]) -> None:
-        """Write down what each version name means, and refuse other data under a name that is taken."""
-        with self._ledger.turn():
-            taken = {e.payload["name"]: e.payload["data"] for e in self._ledger.entries() if e.kind == VERSION}
-            for version in versions:
-                if version.name in taken and taken[version.name] != version.fingerprint:
-                    raise LedgerError(
-                        f"ledger: version {version.name!r} was other data when it was first used; give changed data a "
-                        "new version name and list the old data as an earlier version."
-                    )
-            missing = [name for name in taken if name not in {version.name for version in versions}]
-            if missing:
-                raise LedgerError(
-                    f"ledger: version {missing[0]!r} of the data has been asked about, so it must be listed among the "
-                    "earlier versions."
-                )
-        fresh = [version for version in versions if version.name not in taken]
-        for version in fresh:
-            with self._ledger.turn() as turn:
-                turn.append(VERSION, {"name": version.name, "data": version.fingerprint})

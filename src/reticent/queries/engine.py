@@ -21,6 +21,7 @@ from reticent.ledger.ledger import RELEASE, Ledger, Turn
 from reticent.queries.admission import Admission, no_labels
 from reticent.queries.canonical import CutpointError, Levels, OrderError, Universe
 from reticent.queries.language import Query
+from reticent.queries.large import LargeUniverse
 from reticent.queries.modes import (
     ANSWERED,
     MODES,
@@ -274,6 +275,11 @@ class Engine:
         """Refuse a ledger of tables and files where answers cannot be judged together with them."""
         if not any(entry.kind == RELEASE for entry in entries):
             return
+        if isinstance(self.universe, LargeUniverse):
+            raise LedgerError(
+                "ledger: it holds tables or files, which are judged together with answers record by record; open the database "
+                "without an engine."
+            )
         if self._beside is None:
             raise LedgerError(
                 "ledger: it holds tables or files; open the database by its file or with reticent.open_database, which judge "

@@ -69,6 +69,19 @@ def exact(number: float) -> Fraction:
     return Fraction(repr(float(number)))
 
 
+def clamped_sum(values: NDArray[np.float64], low: float, high: float) -> tuple[int, Fraction]:
+    """How many numbers there are (missing ones apart), and their exact sum where each is moved into the bounds.
+
+    >>> clamped_sum(np.array([0.1, 7.0, np.nan]), 0.0, 5.0)
+    (2, Fraction(51, 10))
+    """
+    there = values[~np.isnan(values)]
+    below, above = there < low, there > high
+    inside = fixed_point(there[~below & ~above])
+    ends = int(below.sum()) * exact(low) + int(above.sum()) * exact(high)
+    return len(there), ends + Fraction(int(inside.integers.sum()), inside.scale)
+
+
 def as_number(amount: Fraction) -> float | int:
     """The nearest floating-point number; beyond their range the nearest whole number."""
     try:

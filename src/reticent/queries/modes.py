@@ -120,27 +120,39 @@ class RegisteredMode:
     """Where a mode is: the module, its factory, and the class of the options that `[policy.options.<mode>]` takes.
 
     `draws` says that answers depend on the secret's draws, so that a ledger belongs to one version of the streams.
+    `in_engine` are the statistics that classes of records are enough for: those that a database in an engine answers.
     """
 
     module: str
     factory: str
     options: str | None = None
     draws: bool = False
+    in_engine: tuple[str, ...] = ()
 
     def load(self, name: str) -> Any:
         """Something of the module; modes are loaded when they are used, because some need libraries that take long."""
         return getattr(importlib.import_module(self.module), name)
 
 
-# One line a mode, under its name in a policy, in the order in which pages list them.
+SUMS, SQUARES = ("count", "sum", "avg"), ("variance", "stddev")
+
+# One entry a mode, under its name in a policy, in the order in which pages list them.
 MODES: dict[str, RegisteredMode] = {
-    "open": RegisteredMode("reticent.queries.audit.open", "open_mode"),
-    "exact": RegisteredMode("reticent.queries.audit.mode", "exact"),
-    "simulatable": RegisteredMode("reticent.queries.audit.mode", "simulatable", "SimulatableOptions"),
+    "open": RegisteredMode(
+        "reticent.queries.audit.open", "open_mode", in_engine=(*SUMS, *SQUARES, "corr", "ratio", "km")
+    ),
+    "exact": RegisteredMode("reticent.queries.audit.mode", "exact", in_engine=(*SUMS, "km")),
+    "simulatable": RegisteredMode(
+        "reticent.queries.audit.mode", "simulatable", "SimulatableOptions", in_engine=(*SUMS, *SQUARES, "km")
+    ),
     "camouflage": RegisteredMode("reticent.queries.camouflage.mode", "camouflage", "CamouflageOptions", draws=True),
     "analysis": RegisteredMode("reticent.queries.analysis.mode", "analysis", "AnalysisOptions", draws=True),
-    "cell-key": RegisteredMode("reticent.queries.noise.cell_key", "cell_key", "CellKeyOptions", draws=True),
-    "private": RegisteredMode("reticent.queries.noise.private", "private", "PrivateOptions", draws=True),
+    "cell-key": RegisteredMode(
+        "reticent.queries.noise.cell_key", "cell_key", "CellKeyOptions", draws=True, in_engine=SUMS
+    ),
+    "private": RegisteredMode(
+        "reticent.queries.noise.private", "private", "PrivateOptions", draws=True, in_engine=SUMS
+    ),
 }
 
 

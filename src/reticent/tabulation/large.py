@@ -114,7 +114,7 @@ def _scales(file: LargeFile, spec: TableSpec, *, progress: Progress) -> tuple[Sc
     return Scales(values, decimals, 10.0**weight_digits, weight_digits, least, notes), digits
 
 
-def exact_digits(file: LargeFile, name: str) -> tuple[int, dict[str, float]]:
+def exact_digits(file: LargeFile, name: str, *, owner: str = "table") -> tuple[int, dict[str, float]]:
     """The fewest decimals that all values have, and facts of the column; more than declared are refused.
 
     Sums decide here what is unsafe or published, so they must be the same whatever the engine's order is.
@@ -132,7 +132,7 @@ def exact_digits(file: LargeFile, name: str) -> tuple[int, dict[str, float]]:
     fitting = [digits for digits in range(declared + 1) if whole or not facts[f"off{digits}"]]
     if not fitting:
         raise DataError(
-            f"table: {int(facts[f'off{declared}'])} values of {name!r} have more decimals than the {declared} that the schema "
+            f"{owner}: {int(facts[f'off{declared}'])} values of {name!r} have more decimals than the {declared} that the schema "
             "declares, so an engine cannot add them up exactly; declare decimals (at most 6), or round the variable.",
             variables=(name,),
         )

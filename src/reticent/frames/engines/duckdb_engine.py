@@ -127,6 +127,14 @@ class DuckDB:
         """Years first, and decimals of seconds."""
         return f"strftime({expression}, '%Y-%m-%d %H:%M:%S.{ {3: '%g', 6: '%f', 9: '%n'}[digits] }')"
 
+    def wide(self, expression: str) -> str:
+        """128 bits."""
+        return f"CAST({expression} AS HUGEINT)"
+
+    def largest(self, expression: str, n: int) -> str:
+        """DuckDB's maximum of several."""
+        return f"MAX({expression}, {n})"
+
     def close(self) -> None:
         """The spill folder goes with the connection."""
         self._connection.close()

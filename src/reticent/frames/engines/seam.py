@@ -93,6 +93,14 @@ class Connection(Protocol):
         """A time as text: 2020-01-31 10:20:30 and so many decimals of the second."""
         ...
 
+    def wide(self, expression: str) -> str:
+        """A whole number of at least 38 digits, so that sums and products of others do not overflow."""
+        ...
+
+    def largest(self, expression: str, n: int) -> str:
+        """An aggregate: the list of the n largest values, falling."""
+        ...
+
     def close(self) -> None:
         """End the work; what was spilled goes."""
         ...
@@ -271,6 +279,23 @@ def unpacked(columns: Sequence[NDArray[np.int64]], words: Sequence[Word], n_keys
         for at, factor, size in word:
             codes[:, at] = column // factor % size - 1
     return codes
+
+
+def coded_rows(view: View, maps: Sequence[CodeMap], own: Mapping[str, str]) -> str:
+    """The records: codes packed into w0, w1, …, and expressions over the columns of the view by name, in SQL."""
+    listed = ", ".join(
+        [
+            *(view.connection.quote(one.column) for one in maps),
+            *(f"{text} AS reticent_{name}" for name, text in own.items()),
+        ]
+    )
+    packed = "".join(
+        f"{packed_word(word, maps)} AS w{at}, " for at, word in enumerate(packing([one.size + 1 for one in maps]))
+    )
+    kept = ", ".join(f"s.reticent_{name} AS {name}" for name in own) or "1 AS here"
+    _, joins = lookup_joins(view.connection, maps)
+    inner = f"SELECT {listed or '1 AS here'} FROM ({view.select(tuple(view.expressions))}) r"
+    return f"SELECT {packed}{kept} FROM ({inner}) s {joins}"
 
 
 def lookup_joins(connection: Connection, maps: Sequence[CodeMap]) -> tuple[dict[str, pl.DataFrame], str]:

@@ -121,6 +121,14 @@ class Spark:
         """Years first, and decimals of seconds."""
         return f"date_format({expression}, 'yyyy-MM-dd HH:mm:ss.{'S' * digits}')"
 
+    def wide(self, expression: str) -> str:
+        """38 digits."""
+        return f"CAST({expression} AS DECIMAL(38, 0))"
+
+    def largest(self, expression: str, n: int) -> str:
+        """The beginning of the sorted list."""
+        return f"SLICE(SORT_ARRAY(COLLECT_LIST({expression}), false), 1, {n})"
+
     def close(self) -> None:
         """The views go; the session may serve another source."""
         self._session.catalog.dropTempView(SOURCE)

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from reticent.base.progress import Progress, silent
-from reticent.frames.engines.seam import CodeMap, View, Word, lookup_joins, packed_word, packing, unpacked
+from reticent.frames.engines.seam import CodeMap, View, Word, coded_rows, lookup_joins, packing, unpacked
 
 PAIRS, SEVERAL = "reticent_pairs", "reticent_several"
 """Names of what is kept in the engine: respondents with their finest cells, and those that have several."""
@@ -108,17 +108,9 @@ class EngineUnits:
 
     def _rows_sql(self) -> str:
         """The records: packed cell, unit, numbers, weight and marks."""
-        rows, quote = self.rows, self.view.connection.quote
+        rows = self.rows
         own = {"u": rows.unit, "wt": rows.weight or "1", **{f"x{at}": text for at, text in enumerate(rows.numbers)}}
-        own |= rows.marks
-        listed = ", ".join(
-            [*(quote(one.column) for one in rows.maps), *(f"{text} AS reticent_{name}" for name, text in own.items())]
-        )
-        packed = ", ".join(f"{packed_word(word, rows.maps)} AS w{at}" for at, word in enumerate(self._words))
-        kept = ", ".join(f"s.reticent_{name} AS {name}" for name in own)
-        _, joins = lookup_joins(self.view.connection, rows.maps)
-        inner = f"SELECT {listed} FROM ({self.view.select(tuple(self.view.expressions))}) r"
-        return f"SELECT {packed}, {kept} FROM ({inner}) s {joins}"
+        return coded_rows(self.view, rows.maps, {**own, **rows.marks})
 
     def _pairs_sql(self) -> str:
         rows = self._rows_sql()

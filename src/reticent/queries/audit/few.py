@@ -162,7 +162,7 @@ class FewRespondents:
 def _people_of_classes(columns: Columns, proposal: Proposal, minimum: int) -> list[People | None]:
     """The respondents of each class; None for a crowded class, which has enough of them."""
     partition = proposal.partition
-    unit_class = np.repeat(partition.class_of, columns.counts)
+    unit_class = np.repeat(partition.class_of, np.diff(columns.start))
     pairs = np.unique(np.column_stack((unit_class, columns.entity)), axis=0)
     counts = np.bincount(pairs[:, 0], minlength=partition.n_classes)
     ends = np.concatenate(([0], np.cumsum(counts)))

@@ -132,7 +132,7 @@ class CellKeyMode:
     @property
     def _many_records(self) -> bool:
         """Whether respondents may have several records, so that their number is not the published count."""
-        return self.setting.universe.current.data.schema.entity is not None
+        return self.setting.universe.current.schema.entity is not None
 
     def _count(self, records: RecordSet) -> int:
         return self._noisy(int(exact_sum(self.setting.universe, records)), records, "count")
@@ -162,8 +162,9 @@ class CellKeyMode:
         columns = self.setting.universe.columns(response)
         most, magnifier = self.options.sums.contributions, self.options.sums.magnifier
         mask = columns.mask(records)
-        if columns.one_each and magnifier != "range":  # the largest of a set are among the largest of its columns
-            n, amounts = int(columns.counts[mask].sum()), columns.largest(most)[mask].ravel()
+        if columns.one_each:  # the extremes of a set are among those of its columns
+            ends = columns.extremes if magnifier == "range" else (columns.largest(most),)
+            n, amounts = int(columns.counts[mask].sum()), np.concatenate([end[mask].ravel() for end in ends])
         else:
             units = columns.units_by_entity(mask)
             starts = np.flatnonzero(np.diff(columns.entity[units], prepend=-1))
@@ -188,11 +189,8 @@ class CellKeyMode:
 
     def _atom_sums(self, version: int) -> NDArray[np.uint64]:
         if version not in self._sums:
-            here = self.setting.universe.versions[version]
-            keys = RecordKeys.drawn(self.setting.secret, here.data.record_ids()).parts[:, 0]
-            sums = np.zeros(here.n_atoms, dtype=np.uint64)
-            np.add.at(sums, here.atom, keys)
-            self._sums[version] = sums
+            here, secret = self.setting.universe.versions[version], self.setting.secret
+            self._sums[version] = here.sums_by_atom(lambda ids: RecordKeys.drawn(secret, ids).parts[:, :1])[:, 0]
         return self._sums[version]
 
 

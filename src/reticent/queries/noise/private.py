@@ -7,9 +7,9 @@ counts with at most `contributions` records in a cell (the ones with the lowest 
 that the policy calls known, so that the sensitivity is the policy's, never the data's.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,9 +19,11 @@ from reticent.base.errors import PlanError
 from reticent.base.optional import need
 from reticent.data.parameters import Parameters, build
 from reticent.queries.canonical import RecordSet
+from reticent.queries.fixed import clamped_sum, exact
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.refusals import Answer, Code, Refusal, Row, StaffReason
+from reticent.queries.statistics import exact_sum
 
 MOST_SIZE = 1e280
 """Bounds times records of a respondent, over epsilon, stay below: no sum of any number of records overflows."""
@@ -74,31 +76,44 @@ class PrivateMode:
         self.spent += float(remember.get("spent", 0.0))
 
     def _value(self, statistic: Statistic, records: RecordSet) -> float | int:
-        rows = self._bounded_rows(records)
         if statistic.name == "count" and not statistic.variables:
-            return self._noisy_count(len(rows), self.options.epsilon)
-        values = self.setting.universe.versions[records.version].data.numbers(statistic.variables)[rows, 0]
-        values = values[~np.isnan(values)]
+            return self._noisy_count(self._size(records), self.options.epsilon)
+        n, total = self._clamped(statistic.variables[0], records)
         if statistic.name == "count":
-            return self._noisy_count(len(values), self.options.epsilon)
-        bounds = self.setting.policy.bounds[statistic.variables[0]]
-        low, high = float(bounds.low or 0.0), float(bounds.high or 0.0)
-        clamped = np.clip(values, low, high)
+            return self._noisy_count(n, self.options.epsilon)
+        low, high = self._ends(statistic.variables[0])
         if statistic.name == "sum":
-            return self._noisy_sum(math.fsum(clamped), max(abs(low), abs(high)), self.options.epsilon)
+            return self._noisy_sum(float(total), max(abs(low), abs(high)), self.options.epsilon)
         # the mean is the middle of the bounds plus a noisy sum of differences over a noisy count, half the budget each
         middle, half = (low + high) / 2, self.options.epsilon / 2
-        total = self._noisy_sum(math.fsum(clamped - middle), max(high - middle, middle - low), half)
-        count = max(1, self._noisy_count(len(values), half))
-        return float(np.clip(middle + total / count, low, high))
+        apart = self._noisy_sum(float(total - n * exact(middle)), max(high - middle, middle - low), half)
+        count = max(1, self._noisy_count(n, half))
+        return float(np.clip(middle + apart / count, low, high))
+
+    def _size(self, records: RecordSet) -> int:
+        universe = self.setting.universe
+        if universe.current.schema.entity is None:
+            return int(exact_sum(universe, records))
+        return len(self._bounded_rows(records))
+
+    def _clamped(self, name: str, records: RecordSet) -> tuple[int, Fraction]:
+        """How many values there are, and their exact sum within the bounds."""
+        universe, (low, high) = self.setting.universe, self._ends(name)
+        if universe.current.schema.entity is None:
+            return universe.clamped(name, records, low, high)
+        rows = self._bounded_rows(records)
+        return clamped_sum(universe.versions[records.version].data.numbers((name,))[rows, 0], low, high)
+
+    def _ends(self, name: str) -> tuple[float, float]:
+        bounds = self.setting.policy.bounds[name]
+        return float(bounds.low or 0.0), float(bounds.high or 0.0)
 
     def _bounded_rows(self, records: RecordSet) -> NDArray[np.int64]:
         """At most `contributions` records of each respondent."""
         universe = self.setting.universe
         rows = universe.records(records)
         entity = universe.versions[records.version].data.entity()
-        if entity is None:
-            return rows
+        assert entity is not None
         order = rows[np.lexsort((universe.versions[records.version].data.record_ids()[rows], entity[rows]))]
         owner = entity[order]
         first = np.searchsorted(owner, owner, side="left")
@@ -126,6 +141,6 @@ def private(setting: Setting) -> PrivateMode:
             raise PlanError(f"policy: the mode private needs low and high bounds of {name!r}.")
         if max(abs(bounds.low), abs(bounds.high)) * options.contributions / options.epsilon > MOST_SIZE:
             raise PlanError(f"policy: the bounds of {name!r} are too large for noise; give narrower ones.")
-    if setting.universe.current.data.schema.entity is None and options.contributions != 1:
+    if setting.universe.current.schema.entity is None and options.contributions != 1:
         raise PlanError("policy: options private: contributions other than 1 need an entity variable in the schema.")
     return PrivateMode(setting, options)
