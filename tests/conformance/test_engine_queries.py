@@ -221,9 +221,9 @@ def test_a_database_file_names_the_engine(tmp_path: Path) -> None:
     file.write_text(FILE, encoding="utf-8")
     rules = policy("exact", filters=("sex", "job"), cutpoints={}, bounds={})
     true = opened(Microdata.of(people(), WIDE), rules, tmp_path / "memory.ledger").ask(QUERIES[1], user="ann")
-    run = CliRunner().invoke(app, ["ask", str(file), QUERIES[1], "--user", "ann", "--json", "-"])
+    run = CliRunner().invoke(app, ["ask", str(file), QUERIES[1], "--user", "ann", "--json", str(tmp_path / "a.json")])
     assert run.exit_code == 0, run.output
-    assert json.loads(run.stdout)["rows"] == true.as_json()["rows"]
+    assert json.loads((tmp_path / "a.json").read_text())["rows"] == true.as_json()["rows"]
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".reticent-spill")]
     with pytest.raises(PlanError, match="without an engine"):
         rt.attack_database(file)
