@@ -53,7 +53,10 @@ from reticent.tabulation.tied_responses import Tie
 _LEAST_SHARE = 0.3  # of the time limit that the search has, however long the tables took to make
 _CHECKS = 2  # attacks on what a method has found: that of the public, and that of respondents
 _INSIDE_SHARE = 0.25  # of the time for the search, what the attack from inside may take where it only informs
-_DECIDED = 0.03  # of the time limit: a part of a search is stopped by the clock after 4 % at the earliest
+_DECIDED = (
+    0.03  # of the time limit: methods that do not search for a pattern look at the clock after 4 % at the earliest
+)
+_SHORTEST = 1e-3  # seconds that a run is taken to last at least
 _MORE = 1.25  # steps come at the pace of the run that was counted; some more, so that another way ends in time as well
 _FEWEST_STEPS = 100  # so that a step stays small against the shares of the limit that parts of a search have
 SUMS_NOT_JUDGED = (
@@ -80,7 +83,10 @@ def run_request(request: TableRequest, *, progress: Progress = silent) -> tuple[
 def run_and_count(
     request: TableRequest, *, progress: Progress = silent
 ) -> tuple[tuple[ProtectedTable, ...], int | None]:
-    """The same, and the `search_steps` that stand for a run in which seconds may have decided; None: they did not."""
+    """The same, and the `search_steps` that stand for a run in which seconds may have decided; None: they did not.
+
+    A search for a pattern weighs what its parts take against each other at any time, so that it always has them.
+    """
     if request.search_steps is not None:
         return run_request(request, progress=progress), None
     started = clock.peek()
@@ -88,9 +94,9 @@ def run_and_count(
     with clock.using(counted):
         results = _run(request, progress)
     took = clock.peek() - started
-    if took <= _DECIDED * request.time_limit:
+    if took <= _DECIDED * request.time_limit and not isinstance(request.method, SuppressionMethod):
         return results, None
-    return results, max(_FEWEST_STEPS, math.ceil(_MORE * counted.looks * request.time_limit / took))
+    return results, max(_FEWEST_STEPS, math.ceil(_MORE * counted.looks * request.time_limit / max(took, _SHORTEST)))
 
 
 def _run(request: TableRequest, progress: Progress) -> tuple[ProtectedTable, ...]:

@@ -3,6 +3,7 @@
 
 import functools
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from reticent.base.errors import PlanError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, silent
 from reticent.jobs.look import FileLook, look_at
-from reticent.jobs.options import DataSection, build
+from reticent.jobs.options import METHODS, DataSection, build
 from reticent.jobs.project import make_project
 from reticent.jobs.protect_file import judge_plan, preview_plan, read_file_plan, write_outputs, written_names
+from reticent.jobs.release_view import read_toml
 
 N_SAMPLES, N_ROWS = 8, 20
 LOWEST = -4.0
@@ -129,12 +131,34 @@ def _histogram(risk: Any) -> list[int] | None:
     return [int(count) for count in counts]
 
 
-def write(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> list[list[str]]:
-    """Write what a plan names, from the run that was judged (or one made anew); a file that does not hold is refused."""
+def is_held(entries: Sequence[Mapping[str, Any]], repeat: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the active steps of a plan say where their searches ended, so that every run of it gives the same bytes."""
+    active = [entry for entry in entries if entry.get("active", True) is not False]
+    pairs = zip(active, repeat, strict=False)
+    return all(entry.get(name) == value for entry, options in pairs for name, value in options.items())
+
+
+def unheld(plan: str, version: str, stamp: Stamp, progress: Progress) -> list[dict[str, Any]]:
+    """What the steps of a plan must say before what it makes may leave; a plan without a search is not run for it."""
+    entries = read_toml(Path(plan)).get("step", [])
+    if not any("steps" in METHODS[one.get("method")].__dataclass_fields__ for one in entries):
+        return []
+    repeat = [dict(step.repeat) for step in _run(plan, version, stamp, Reporter(progress)).result.steps]
+    return [] if is_held(entries, repeat) else repeat
+
+
+def write(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[str, Any]:
+    """Write what a plan names, from the run that was judged (or one made anew); a file that does not hold is refused.
+
+    Nothing is written by a plan that does not say where its searches ended: what it must say comes back.
+    """
     file = read_file_plan(Path(plan))
     if file.plan.ledger is not None:
         raise PlanError("the plan has a [ledger], so only a release writes: go on with the page Release.")
+    repeat = unheld(plan, version, stamp, progress)
+    if repeat:
+        return {"repeat": repeat, "names": []}
     run = _run(plan, version, stamp, Reporter(progress))
     run.verdict.require()
     write_outputs(file.plan, run)
-    return [list(as_plain(pair)) for pair in written_names(file)]
+    return {"repeat": [], "names": [list(as_plain(pair)) for pair in written_names(file)]}

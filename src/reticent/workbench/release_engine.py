@@ -8,6 +8,7 @@ from reticent.base.progress import Progress
 from reticent.jobs.ledger import opened, releases_in, revoke, show_release, verify_ledger
 from reticent.jobs.release import release_plan
 from reticent.jobs.release_view import judged_view, read_toml, released_view
+from reticent.workbench import engine, table_engine
 from reticent.workbench.engine import Stamp
 from reticent.workbench.project import stamp_of
 
@@ -16,8 +17,19 @@ Place = tuple[str, str | int, str, str, bool]
 
 
 def judge(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[str, Any]:
-    """Run a plan and judge it with everything in its ledger; nothing is recorded or written."""
-    return {**judged_view(Path(plan), progress=progress), "ledger": ledger_state(plan)}
+    """Run a plan and judge it with everything in its ledger; nothing is recorded or written.
+
+    A plan that does not say where its searches ended is not judged: what it must say comes back.
+    """
+    said = read_toml(Path(plan))
+    steps, repeat = None, []
+    if "table" not in said:
+        repeat = engine.unheld(plan, version, stamp, progress)
+    elif "search_steps" not in said.get("protect", {}):
+        steps = table_engine.steps_of(plan, version, stamp, progress)
+    if steps is not None or repeat:
+        return {"steps": steps, "repeat": repeat}
+    return {**judged_view(Path(plan), progress=progress), "ledger": ledger_state(plan), "steps": None, "repeat": []}
 
 
 def ledger_state(plan: str) -> Stamp:

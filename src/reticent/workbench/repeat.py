@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Searches that a time limit cut: the plan gets the steps that were recorded, so that every run of it gives the same bytes."""
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reticent.web.site import Visit
 from reticent.web.toml_text import TomlText
 from reticent.web.work import Work
-from reticent.workbench import engine, table_engine
+from reticent.workbench import engine, release_engine, table_engine
 from reticent.workbench.project import Project
-from reticent.workbench.table_plan import RESULTS, question
+from reticent.workbench.table_plan import RESULTS, question, write_question
 
 WHAT = "steps of a search"
 STEPS = "search_steps"
@@ -22,22 +23,53 @@ def file_question(project: Project) -> tuple[str, str, Any]:
     return str(state.path), state.read().version, project.stamp()
 
 
+def release_question(project: Project, kind: str) -> tuple[str, str, Any]:
+    """What the verdict on a plan with its ledger depends on, apart from the ledger."""
+    state = project.need(kind)
+    stamp = question(project)[2] if kind == "table" else project.stamp()
+    return str(state.path), state.read().version, stamp
+
+
 def file_run(visit: Visit[Project]) -> Work | None:
     """The run of the file plan as it is now, if one was asked for; one that a time limit cut is made again by its steps."""
-    run = visit.works.seen(engine.judge, *file_question(visit.state))
-    if run is None or not run.done or not _hold_file(visit.state, run.value()["repeat"]):
-        return run
-    return visit.works.ask(engine.judge, *file_question(visit.state), title="Protecting by the recorded steps")
+    return _again(visit, engine.judge, file_question, "Protecting by the recorded steps")
+
+
+def file_written(visit: Visit[Project]) -> Work | None:
+    """What the file plan has written as it is now; writing waits until the plan says where its searches ended."""
+    return _again(visit, engine.write, file_question, "Writing by the recorded steps")
 
 
 def table_run(visit: Visit[Project]) -> Work | None:
-    """The same for the table plan."""
-    run = visit.works.seen(table_engine.protect_tables, *question(visit.state))
-    if run is None or not run.done or not _hold_table(visit.state, run.value()["steps"]):
-        return run
-    return visit.works.ask(
-        table_engine.protect_tables, *question(visit.state), title="Protecting the table by the recorded steps"
+    """The run of the table plan, as that of a file."""
+    return _again(visit, table_engine.protect_tables, question, "Protecting the table by the recorded steps")
+
+
+def table_written(visit: Visit[Project]) -> Work | None:
+    """What the table plan has written, as a file."""
+    return _again(visit, table_engine.write_tables, write_question, "Writing by the recorded steps")
+
+
+def release_judged(visit: Visit[Project], kind: str) -> Work | None:
+    """The verdict on a plan with its ledger, likewise."""
+    asked = functools.partial(release_question, kind=kind)
+    return _again(visit, release_engine.judge, asked, "Judging what the recorded steps make")
+
+
+def _again(
+    visit: Visit[Project], function: Callable[..., Any], asked: Callable[[Project], tuple[Any, ...]], title: str
+) -> Work | None:
+    """Work on a plan as it is now; if that must first say where its searches ended, it does, and the work is done anew."""
+    work = visit.works.seen(function, *asked(visit.state))
+    if work is None or not work.done:
+        return work
+    found = work.value()
+    held = (
+        _hold_file(visit.state, found["repeat"])
+        if found.get("repeat")
+        else _hold_table(visit.state, found.get("steps"))
     )
+    return visit.works.ask(function, *asked(visit.state), title=title) if held else work
 
 
 def _hold_file(project: Project, repeat: Sequence[Mapping[str, Any]]) -> bool:
@@ -58,11 +90,13 @@ def _hold_file(project: Project, repeat: Sequence[Mapping[str, Any]]) -> bool:
 
 def _hold_table(project: Project, steps: int | None) -> bool:
     """Write the steps of the search; whether that changed the plan."""
+    if steps is None:
+        return False
     state = project.need("table")
     now = state.read()
     text = TomlText(now.text)
     protect = text.table.get("protect", {})
-    if steps is None or STEPS in protect:
+    if STEPS in protect:
         return False
     text = text.set_section("protect", {**protect, STEPS: steps})
     return state.change(text.text, version=now.version, what=WHAT).version != now.version

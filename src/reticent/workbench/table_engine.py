@@ -87,12 +87,26 @@ def compare(plan: str, version: str, stamp: Stamp, methods: tuple[str, ...], *, 
     return compare_methods(Path(plan), methods, progress=progress)
 
 
-def write_tables(plan: str, version: str, stamp: Stamp, results: str, *, progress: Progress) -> list[list[str]]:
-    """Write what a plan names in `results`, from the run that was judged; tables with exposed cells are refused."""
+def steps_of(plan: str, version: str, stamp: Stamp, progress: Progress) -> int | None:
+    """The `search_steps` that a plan must say before what it makes may leave; None: it says all."""
+    found: int | None = _run(plan, version, stamp, Reporter(progress))[1]
+    return found
+
+
+def write_tables(plan: str, version: str, stamp: Stamp, results: str, *, progress: Progress) -> dict[str, Any]:
+    """Write what a plan names in `results`, from the run that was judged; tables with exposed cells are refused.
+
+    Nothing is written by a plan that does not say where its search ended: its steps come back.
+    """
     read = read_table_plan(Path(plan))
     if read.ledger is not None:
         raise PlanError("the plan has a [ledger], so only a release writes: go on with the page Release.")
-    made, _ = _run(plan, version, stamp, Reporter(progress))
+    made, steps = _run(plan, version, stamp, Reporter(progress))
+    if steps is not None:
+        return {"steps": steps, "names": []}
     write_results(read, made)
     pairs = zip(read.by_response(), made, strict=True)
-    return [[kind, name] for one, result in pairs for kind, name in written_names(one, result)]
+    return {
+        "steps": None,
+        "names": [[kind, name] for one, result in pairs for kind, name in written_names(one, result)],
+    }

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import microaggregation as reference
+from reticent.base import clock
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.randomness import as_secret
 from reticent.microdata.grouping import (
@@ -13,11 +14,13 @@ from reticent.microdata.grouping import (
     Partitioning,
     mixed_columns,
     partition,
+    partition_in_steps,
     partition_mixed,
     recheck_sizes,
 )
 from reticent.microdata.grouping.bound import mutual_bound, neighbour_bound
-from reticent.microdata.grouping.search import Search, search_blocks
+from reticent.microdata.grouping.search import Search, search_blocks, take_turns
+from reticent.microdata.patience import Patience
 
 MULTIVARIATE = tuple(name for name in PARTITIONS if name not in ("exact", "genetic", "individual-ranking"))
 UNIVARIATE = tuple(name for name in PARTITIONS if name != "individual-ranking")
@@ -109,11 +112,44 @@ def test_a_time_limit_of_nothing_still_gives_a_valid_partition() -> None:
     assert recheck_sizes(grouping.labels, 3) == 0
 
 
+@pytest.mark.parametrize(
+    ("n", "options", "ends"),
+    [
+        pytest.param(300, {"proposals": 900_000}, (1, 2, 3, 4), id="annealing, then settling"),
+        pytest.param(3000, {"proposals": 30_000, "block_size": 100}, (1, 3, 6, 10, 14), id="blocks, two passes"),
+    ],
+)
+def test_a_search_that_time_cut_is_repeated_by_its_steps(
+    n: int, options: dict[str, int], ends: tuple[int, ...]
+) -> None:
+    """Wherever the clock ends it: so many steps give the same groups, on any number of threads and any machine."""
+    x, found = points(n, 2, 3), set()
+    for end in ends:
+        with clock.using(clock.StepClock()):
+            patience = Patience(0.01 * (end + 0.5))
+            (cut,) = take_turns([partition_in_steps(x, how(**options), secret=1)], patience)
+        assert not cut.finished
+        assert recheck_sizes(cut.labels, 3) == 0
+        assert patience.to_repeat() == {"repeat": {"steps": end}}
+        again = partition(x, how(**options, steps=end, threads=1), secret=1)
+        assert again.labels.tobytes() == cut.labels.tobytes()
+        found.add(cut.labels.tobytes())
+    assert len(found) > 2
+    whole = partition(x, how(**options), secret=1)
+    assert whole.finished
+    assert whole.within <= cut.within * (1 + 1e-12)
+
+
+def how(**options: int) -> Partitioning:
+    return Partitioning(k=3, name="best", **options)  # type: ignore[arg-type]
+
+
 def test_blocks_are_valid_better_than_blocked_mdav_and_free_of_threads() -> None:
     x = points(9000, 3, 7)
     z = (x - x.mean(axis=0)) / x.std(axis=0)
     plain = partition(x, Partitioning(k=5, block_size=2500))
-    runs = [search_blocks(z, 5, Search(as_secret(1), proposals=400_000, threads=threads)) for threads in (1, 2)]
+    searches = [search_blocks(z, 5, Search(as_secret(1), proposals=400_000, threads=threads)) for threads in (1, 2)]
+    runs = take_turns(searches, Patience(None))
     assert runs[0][0].tobytes() == runs[1][0].tobytes()
     assert recheck_sizes(runs[0][0], 5) == 0
     assert reference.squares_within(z, runs[0][0]) < 0.97 * plain.within

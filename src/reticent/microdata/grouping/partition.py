@@ -23,11 +23,14 @@ from reticent.microdata.grouping.search import (
     BLOCK,
     LARGEST_WHOLE,
     Search,
+    Steps,
     blocked_mdav,
     search_blocks,
     search_whole,
+    take_turns,
 )
 from reticent.microdata.grouping.ward import modified_ward
+from reticent.microdata.patience import Patience
 
 PARTITIONS = (
     "best", "mdav", "v-mdav", "cbfs", "ward", "first-component", "z-scores", "variable", "individual-ranking", "exact",
@@ -51,6 +54,7 @@ class Partitioning:
     random_sizes: bool = False
     proposals: int | None = None
     time_limit: float | None = None
+    steps: int | None = None
     threads: int = 2
     block_size: int | None = None
 
@@ -65,6 +69,8 @@ class Partitioning:
             check_integer(self.proposals, minimum=0, name="proposals", owner=owner)
         if self.time_limit is not None:
             check_between(self.time_limit, 0.0, float("inf"), name="time_limit", owner=owner)
+        if self.steps is not None:
+            check_integer(self.steps, minimum=0, name="steps", owner=owner)
         if self.block_size is not None:
             check_integer(self.block_size, minimum=4 * self.k, name="block_size", owner=owner)
             check_choice(self.name, ("mdav", "best"), name="partition", owner="block_size")
@@ -78,8 +84,8 @@ class Partitioning:
 class Grouping:
     """A partition: `labels` 0 … groups − 1, the within and total sums of squares on standardised numbers.
 
-    `lower_bound` is a proven bound of `within` over all k-partitions, or None; `finished` is False when a time limit
-    ended the search before its proposals were used up.
+    `lower_bound` is a proven bound of `within` over all k-partitions, or None; `finished` is False when a limit of time or
+    steps ended the search before its proposals were used up.
     """
 
     labels: Ints = field(repr=False)
@@ -137,6 +143,14 @@ def partition(
     >>> partition(x, Partitioning(k=3, name="exact")).labels.tolist()
     [0, 0, 0, 1, 1, 1, 1]
     """
+    searched = partition_in_steps(x, how, secret=secret, names=names)
+    return take_turns([searched], Patience(how.time_limit, how.steps), progress)[0]
+
+
+def partition_in_steps(
+    x: Floats, how: Partitioning, *, secret: Secret | int = 0, names: tuple[str, ...] = ()
+) -> Steps[Grouping]:
+    """The same, one step of the search after the other; partitions that search nothing have none."""
     x = np.ascontiguousarray(x, dtype=np.float64)
     if x.ndim != 2:
         raise ParameterError("microaggregation: the numbers must have the shape (records, variables).")
@@ -157,7 +171,7 @@ def partition(
     labels = np.arange(z.shape[0]) if how.k == 1 else None
     finished, bound = True, None
     if labels is None and how.name == "best":
-        labels, finished, bound = _best(z, how, secret, progress)
+        labels, finished, bound = yield from _best(z, how, secret)
     elif labels is None:
         labels = _simple(z, how.name, how, secret)
     labels = _renumber(split_large(z, labels, how.k))
@@ -202,21 +216,21 @@ def _axis(z: Floats, name: str, sort_by: int) -> Floats:
     return np.asarray(z[:, sort_by])
 
 
-def _best(z: Floats, how: Partitioning, secret: Secret, progress: Progress) -> tuple[Ints, bool, float | None]:
+def _best(z: Floats, how: Partitioning, secret: Secret) -> Steps[tuple[Ints, bool, float | None]]:
     """The search with its start; one variable is solved exactly."""
     n, k = z.shape[0], how.k
     if z.shape[1] == 1:
         labels, cost = axes.exact_runs(z[:, 0], k)
         return labels, True, cost
-    search = Search(secret, how.proposals, how.time_limit, how.threads, progress)
+    search = Search(secret, how.proposals, how.threads)
     whole = n <= LARGEST_WHOLE and how.block_size is None
     start = None
     if whole or how.start != "mdav":
         start = _renumber(split_large(z, _simple(z, how.start, how, secret), k))
     if whole and start is not None:
-        labels, finished = search_whole(z, k, search, start)
+        labels, finished = yield from search_whole(z, k, search, start)
     else:
-        labels, finished = search_blocks(z, k, search, start, largest=how.block_size or BLOCK)
+        labels, finished = yield from search_blocks(z, k, search, start, largest=how.block_size or BLOCK)
     cost = float(within_squares(z, labels, int(labels.max()) + 1))
     return labels, finished, mutual_bound(z, k, cost) if n <= LARGEST_BOUND else None
 

@@ -18,9 +18,10 @@ from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
+from reticent.microdata.patience import Patience
 from reticent.microdata.search.evaluate import Evaluator, Node
 from reticent.microdata.search.ladders import Ladder, ladder_from_hierarchy, level_losses
-from reticent.microdata.search.lattice import NodeLoss, Patience, search, suppressed_rows
+from reticent.microdata.search.lattice import NodeLoss, search, suppressed_rows
 from reticent.microdata.search.local import local_coding
 from reticent.microdata.search.models import All, Closeness, Diversity, Groups, KAnonymity, KMap, RiskLimit, SafetyModel
 from reticent.microdata.search.nearby import next_best

@@ -21,10 +21,12 @@ from reticent.microdata.grouping import (
     PARTITIONS,
     Grouping,
     Partitioning,
+    Steps,
     aggregate,
     mixed_columns,
-    partition,
+    partition_in_steps,
     partition_mixed,
+    take_turns,
 )
 from reticent.microdata.grouping.entities import join_few_entities
 from reticent.microdata.grouping.partition import STARTS
@@ -36,6 +38,7 @@ from reticent.microdata.mask.microaggregation_checks import (
     means_moved,
     values_few_alike,
 )
+from reticent.microdata.patience import Patience
 from reticent.microdata.perturb.binding import check_variables, differing, slices, strata_of, units
 
 AGGREGATIONS = ("mean", "median", "mode", "medoid", "middle")
@@ -48,6 +51,7 @@ _ONLY_WITH = {
     "start": ("best",),
     "proposals": ("best",),
     "time_limit": ("best",),
+    "steps": ("best",),
     "threads": ("best", "mdav"),
     "block_size": ("best", "mdav"),
 }
@@ -108,7 +112,16 @@ class Microaggregate(Method):
     )
     proposals: int | None = field(default=None, metadata={"min": 0, "help": "best: length of the search"})
     time_limit: float | None = field(
-        default=None, metadata={"min": 0.0, "help": "best: seconds after which it stops early"}
+        default=None,
+        metadata={
+            "min": 0.0,
+            "keyed": False,
+            "help": "best: seconds after which it stops early (facts have the steps)",
+        },
+    )
+    steps: int | None = field(
+        default=None,
+        metadata={"min": 0, "keyed": False, "help": "best: stop after so many steps, whatever the time; repeats a run"},
     )
     threads: int = field(
         default=2, metadata={"min": 1, "keyed": False, "help": "best: threads (the result does not depend on them)"}
@@ -144,7 +157,8 @@ class Microaggregate(Method):
         sort_by = names.index(self.sort_by) if names and self.sort_by is not None else 0
         return Partitioning(
             k=self.k, name=name, sort_by=sort_by, gain=self.gain, start=self.start, random_sizes=self.random_sizes,
-            proposals=self.proposals, time_limit=self.time_limit, threads=self.threads, block_size=self.block_size,
+            proposals=self.proposals, time_limit=self.time_limit, steps=self.steps, threads=self.threads,
+            block_size=self.block_size,
         )  # fmt: skip
 
     def check(self, schema: Schema) -> None:
@@ -185,7 +199,11 @@ class Microaggregate(Method):
         secret = draws.of_file(data, (*self.variables, *self.using, *self.strata))
         work = _Work(self, columns, keys, strata, data.codes(self.strata)[who.first], entity, secret)
         parts = [(position,) for position in range(len(self.variables))] if self.partition in ONE_BY_ONE else [None]
-        runs = [work.run(only, part(progress, at / len(parts), (at + 1) / len(parts))) for at, only in enumerate(parts)]
+        patience = Patience(self.time_limit, self.steps)
+        runs = [
+            work.run(only, patience, part(progress, at / len(parts), (at + 1) / len(parts)))
+            for at, only in enumerate(parts)
+        ]
         masked, changed = data, {}
         for position, name in enumerate(self.variables):
             run = runs[position] if len(runs) > 1 else runs[0]
@@ -194,6 +212,7 @@ class Microaggregate(Method):
             "groups": sum(run.groups for run in runs), "sizes": _size_counts(runs), "loss": _mean_loss(runs),
             "finished": all(run.finished for run in runs), "loss bound": _bound(runs),
             "dominated_means": sum(run.dominated for run in runs) if self.aggregation == "mean" else None,
+            **patience.to_repeat(),
         }  # fmt: skip
         return Applied(masked, changed, facts)
 
@@ -304,15 +323,14 @@ class _Work:
     entity: Ints | None
     secret: Secret
 
-    def run(self, only: tuple[int, ...] | None, progress: Progress) -> _Run:
-        """Group by all keys, or by one variable alone."""
+    def run(self, only: tuple[int, ...] | None, patience: Patience, progress: Progress) -> _Run:
+        """Group by all keys, or by one variable alone; the searches of all strata share one patience."""
         positions = tuple(range(len(self.columns.names))) if only is None else only
         labels = np.empty(self.strata.size, np.int64)
         offset, within, total, bound, finished = 0, 0.0, 0.0, 0.0, True
         pieces = list(slices(self.strata))
-        for number, rows in enumerate(pieces):
-            share = part(progress, number / len(pieces), (number + 1) / len(pieces))
-            own, found = self._group(rows, only, share)
+        grouped = take_turns([self._group(rows, only) for rows in pieces], patience, progress)
+        for rows, (own, found) in zip(pieces, grouped, strict=True):
             if self.entity is not None:
                 own = join_few_entities(self.columns.values[rows], own, self.entity[rows], self.method.k)
             labels[rows] = own + offset
@@ -320,7 +338,6 @@ class _Work:
             if found is not None:
                 within, total, finished = within + found.within, total + found.total, finished and found.finished
                 bound += np.nan if found.lower_bound is None else found.lower_bound
-            share(1.0, "grouping")
         values = {position: self._aggregate(position, labels, positions) for position in positions}
         self._check_shares(labels, positions)
         proven = bound if total > 0 and not np.isnan(bound) else None
@@ -329,7 +346,7 @@ class _Work:
         dominated = sum(dominated_groups(columns[:, position], labels, self.entity) for position in numeric)
         return _Run(values, np.bincount(labels).astype(np.int64), within, total, proven, finished, dominated)
 
-    def _group(self, rows: Ints, only: tuple[int, ...] | None, progress: Progress) -> tuple[Ints, Grouping | None]:
+    def _group(self, rows: Ints, only: tuple[int, ...] | None) -> Steps[tuple[Ints, Grouping | None]]:
         method = self.method
         if rows.size < method.k:
             raise DataError(
@@ -343,8 +360,8 @@ class _Work:
         at = list(range(len(self.keys.names))) if only is None else list(only)
         names = tuple(self.keys.names[i] for i in at)
         secret = self.secret.child(f"stratum {self.stratum_codes[rows[0]].tolist()}: {', '.join(names)}")
-        found = partition(
-            self.keys.values[rows][:, at], method._how(names), secret=secret, progress=progress, names=names
+        found = yield from partition_in_steps(
+            self.keys.values[rows][:, at], method._how(names), secret=secret, names=names
         )
         return found.labels, found
 

@@ -18,6 +18,7 @@ from reticent.base.arrays import Floats
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.kernels.lattice import roll_up
+from reticent.microdata.patience import Patience
 from reticent.microdata.search.evaluate import Evaluator, Node, groups_of
 
 UNKNOWN, SAFE, UNSAFE = 0, 1, 2
@@ -110,27 +111,6 @@ class SearchResult:
     def summary(self) -> dict[str, Any]:
         """The numbers for a report."""
         return {**{k: v for k, v in vars(self).items() if k != "seconds"}, "gap": self.gap}
-
-
-class Patience:
-    """When a search, or several one after the other, must end: after some seconds, or after so many steps in all."""
-
-    def __init__(self, seconds: float = 60.0, steps: int | None = None) -> None:
-        self._end = clock.now() + seconds
-        self._most = steps
-        self.steps = 0
-        self.cut = False
-
-    def late(self) -> bool:
-        """Whether no further step may be taken; one more is counted otherwise."""
-        if not self.cut:
-            self.cut = clock.now() > self._end if self._most is None else self.steps >= self._most
-        self.steps += not self.cut
-        return self.cut
-
-    def to_repeat(self) -> dict[str, Any]:
-        """What a cut search has to say: the option that ends it at the same place again."""
-        return {"repeat": {"steps": self.steps}} if self.cut else {}
 
 
 @dataclass

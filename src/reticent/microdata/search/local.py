@@ -14,8 +14,9 @@ from reticent.base.arrays import Ints
 from reticent.base.errors import InfeasibleError
 from reticent.base.progress import Progress, silent
 from reticent.kernels.lattice import Rows
+from reticent.microdata.patience import Patience
 from reticent.microdata.search.evaluate import Evaluator, Node
-from reticent.microdata.search.lattice import NodeLoss, Patience, search, suppressed_rows
+from reticent.microdata.search.lattice import NodeLoss, search, suppressed_rows
 
 MOST_ROUNDS = 500
 

@@ -16,7 +16,7 @@ from reticent.web.toml_text import TomlText
 from reticent.web.work import Work
 from reticent.workbench import engine
 from reticent.workbench.project import Project
-from reticent.workbench.repeat import SAID, file_question, file_run
+from reticent.workbench.repeat import SAID, file_question, file_run, file_written
 
 ABOUT = {
     "recount": (
@@ -54,13 +54,14 @@ def show(visit: Visit[Project]) -> View | Go:
         return Go(address("data"))
     state = project.need("file")
     work = file_run(visit)
+    written = file_written(visit)
     now = state.read()
-    written = visit.works.seen(engine.write, *file_question(project))
     running = written if written is not None and written.running else work
     table = TomlText(now.text).table
     facts: dict[str, Any] = {
         "now": now, "file": state.name, "n_steps": len([s for s in table.get("step", []) if s.get("active", True)]),
-        "found": None, "written": written.value() if written and written.done else None, "reason": "", "reason_error": "",
+        "found": None, "written": written.value()["names"] if written and written.done else None,
+        "reason": "", "reason_error": "",
         "write_error": str(written.error) if written and written.error else "",
         "stopped": bool(work and work.state == "cancelled"),
         "folder": str(project.folder),

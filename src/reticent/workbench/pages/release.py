@@ -15,7 +15,7 @@ from reticent.web.work import Work
 from reticent.workbench import release_engine as engine
 from reticent.workbench.ledgers import first_section, next_release, plan_kinds, section_of
 from reticent.workbench.project import Project
-from reticent.workbench.table_plan import question as table_question
+from reticent.workbench.repeat import release_judged, release_question
 
 STATES = {"safe": "held", "exposed": "not held", "undecided": "not judged"}
 TITLES = {"file": "File", "table": "Table"}
@@ -48,9 +48,8 @@ def _shown(visit: Visit[Project], taken: Taken) -> View | Go:
         return View("release.html", {"kind": "", "kinds": []})
     section = section_of(project, kind)
     state = project.need(kind)
-    judged, released = (
-        visit.works.seen(one, *_question(project, kind)) if section else None for one in (engine.judge, engine.release)
-    )
+    judged = release_judged(visit, kind) if section else None
+    released = visit.works.seen(engine.release, *release_question(project, kind)) if section else None
     failed = next((str(one.error) for one in (released, judged) if one is not None and one.error), "")
     place = next((field for words, field in PLACES.items() if words in failed), "")
     errors = {**({place: failed} if place else {}), **taken.errors}
@@ -75,7 +74,7 @@ def _shown(visit: Visit[Project], taken: Taken) -> View | Go:
 
 def _verdict(project: Project, kind: str, judged: Work | None) -> dict[str, Any]:
     """What was found, unless the ledger has moved on since."""
-    if judged is None or not judged.done:
+    if judged is None or not judged.done or "ledger" not in judged.value():
         return {"found": None, "state": "", "stale": False, "offers": {}, "also": []}
     found = judged.value()
     if tuple(found["ledger"]) != engine.ledger_state(str(project.need(kind).path)):
@@ -102,12 +101,6 @@ def _cell(one: dict[str, Any]) -> str:
 def _kind(visit: Visit[Project], kinds: list[str]) -> str:
     asked = visit.sent.get("plan") or visit.query.get("plan", "")
     return asked if asked in kinds else kinds[0] if kinds else ""
-
-
-def _question(project: Project, kind: str) -> tuple[str, str, Any]:
-    state = project.need(kind)
-    stamp = table_question(project)[2] if kind == "table" else project.stamp()
-    return str(state.path), state.read().version, stamp
 
 
 def _outputs(project: Project, kind: str) -> tuple[Table | None, str]:
@@ -137,18 +130,26 @@ def act(visit: Visit[Project]) -> View | Go:
         text = TomlText(state.read().text).set_section("ledger", taken.values)
         state.change(text.text, version=sent.get("version"), what="ledger")
     if "judge" in sent:
-        visit.works.ask(engine.judge, *_question(project, kind), title="Judging with earlier releases", again=True)
-    elif "release" in sent:
-        visit.works.ask(engine.release, *_question(project, kind), title="Releasing", again=True)
+        visit.works.ask(
+            engine.judge, *release_question(project, kind), title="Judging with earlier releases", again=True
+        )
+    elif "release" in sent and _is_held(visit, kind):
+        visit.works.ask(engine.release, *release_question(project, kind), title="Releasing", again=True)
     elif "memory" in sent:
         state = project.need(kind)
         text = TomlText(state.read().text).set_section("ledger", {**section_of(project, kind), "memory": True})
         state.change(text.text, version=sent.get("version"), what="memory")
-        visit.works.ask(engine.judge, *_question(project, kind), title="Hiding more, judging again", again=True)
+        visit.works.ask(engine.judge, *release_question(project, kind), title="Hiding more, judging again", again=True)
     elif "again" in sent:
         next_release(project, kind, version=sent.get("version"))
         return Go(address(EDITED_ON[kind]))
     return Go(address("release", plan=kind))
+
+
+def _is_held(visit: Visit[Project], kind: str) -> bool:
+    """Whether the plan as it is now was judged and holds: what is recorded is what the page showed."""
+    judged = release_judged(visit, kind)
+    return judged is not None and judged.done and _verdict(visit.state, kind, judged)["state"] == "held"
 
 
 def note(project: Project) -> Note:

@@ -18,7 +18,7 @@ from reticent.web.work import Work
 from reticent.workbench import table_engine as engine
 from reticent.workbench import table_forms as forms
 from reticent.workbench.project import Project
-from reticent.workbench.repeat import SAID, STEPS, table_run, without_old_steps
+from reticent.workbench.repeat import SAID, STEPS, table_run, table_written, without_old_steps
 from reticent.workbench.table_cell import cell_panel
 from reticent.workbench.table_grid import HIDDEN_FIRST, MOST_ROWS, Seen, heat_of, ordered_nodes
 from reticent.workbench.table_plan import fresh_table_plan, judge_question, question, sections_of_grids, write_question
@@ -59,7 +59,8 @@ def _shown(visit: Visit[Project], errors: dict[str, str], kept: dict[str, Any]) 
     grids = grids or (works["judged"].value() if _done(works["judged"]) else [])
     facts = _forms(visit, sections, grids, errors, kept) | {
         "file": state.name, "now": state.read(), "folder": str(project.folder), "statuses": STATUSES, "errors": errors,
-        "compared": _compared(works["compared"]), "written": works["written"].value() if _done(works["written"]) else None,
+        "compared": _compared(works["compared"]),
+        "written": works["written"].value()["names"] if _done(works["written"]) else None,
         "write_error": str(works["written"].error or "") if works["written"] else "",
         "reason": visit.sent.get("reason"), "status": visit.sent.get("status"),
     }  # fmt: skip
@@ -73,11 +74,11 @@ def _shown(visit: Visit[Project], errors: dict[str, str], kept: dict[str, Any]) 
 
 def _works(visit: Visit[Project]) -> dict[str, Any]:
     """Everything that was asked about the plan as it is now; the table itself is made in any case."""
-    run = table_run(visit)
+    run, written = table_run(visit), table_written(visit)
     asked = question(visit.state)
     judged = visit.works.ask(engine.judge_table, *judge_question(visit.state), title="Making the table", patience=SOON)
     return {
-        "written": visit.works.seen(engine.write_tables, *write_question(visit.state)),
+        "written": written,
         "compared": visit.works.seen(engine.compare, *asked, SUPPRESSING),
         "run": run,
         "judged": judged,
