@@ -84,6 +84,40 @@ def test_texts_of_a_csv_file_are_cut_alike(tmp_path: Path) -> None:
     assert found.multiplicity.tolist() == [6, 15, 3]
 
 
+@pytest.mark.parametrize(
+    ("values", "marks"),
+    [
+        (["1,5", "2,25", "7"], {}),
+        (["1,5", "2.25", "7"], {}),
+        (["1,234", "2.5"], {}),
+        (["1,234", "12,500"], {}),
+        (["1,234", "12,500"], {"decimal": ","}),
+        (["1,5", "2.5"], {"decimal": "."}),
+        (["1.5", "2.5"], {"decimal": ","}),
+    ],
+)
+def test_marks_of_a_csv_file_are_those_of_memory(tmp_path: Path, values: list[str], marks: dict[str, str]) -> None:
+    lines = [f'{at},"{number}",\'=x' for at, number in enumerate(values * 4)]
+    (tmp_path / "a.csv").write_text("\n".join(["id,pay,word", *lines]) + "\n", encoding="utf-8")
+    numeric = rt.Variable("pay", kind=rt.Kind.NUMERIC)
+    schema = rt.Schema((rt.Variable("id", role=rt.Role.IDENTIFIER), numeric, rt.Variable("word", role=rt.Role.KEY)))
+
+    def told(engine: str | None) -> Any:
+        try:
+            data = rt.load(tmp_path / "a.csv", schema=schema, engine=engine, **marks)
+        except DataError as err:
+            return type(err), "thousands" in str(err)
+        if isinstance(data, rt.Data):
+            frame = data.confidential_frame()
+        else:
+            with data:
+                (block,) = data.file.view.blocks(("pay", "word"), rows=100)
+                frame = block.table
+        return sorted(frame["pay"].to_list()), set(frame["word"].to_list())
+
+    assert told("duckdb") == told(None)
+
+
 def test_layout_order_and_threads_leave_the_parts_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reticent.io.parts.PART", 40)
     table, schema = records()

@@ -4,8 +4,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from reticent.base.checks import kind_of
+from reticent.base.checks import check_choice, kind_of
 from reticent.base.errors import ParameterError
+from reticent.frames.marks import DECIMALS, SEPARATORS, Marks
 
 
 def names_of(value: Any, name: str, owner: str) -> tuple[str, ...]:
@@ -49,3 +50,13 @@ def list_of(value: Any, wanted: type, name: str, owner: str, words: str) -> tupl
         if not isinstance(item, wanted):
             raise ParameterError(f"{owner}: {name} must hold {words}, found {kind_of(item)}.")
     return items
+
+
+def marks_of(separator: str | None, decimal: str | None, keep_formulas: bool) -> Marks:
+    """The marks of a text file that is written, each one that can be."""
+    for value, allowed, name in ((separator, SEPARATORS, "separator"), (decimal, DECIMALS, "decimal")):
+        if value is not None:
+            check_choice(value, allowed, name=name, owner="write")
+    if separator == decimal == ",":
+        raise ParameterError("write: a decimal comma needs another separator; give separator=';'.")
+    return Marks(separator, decimal, keep_formulas)

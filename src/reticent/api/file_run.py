@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from reticent.api.arguments import names_of
+from reticent.api.arguments import marks_of, names_of
 from reticent.api.ledger import Recording, ReleaseLedger, record_release
 from reticent.base.checks import check_reason
 from reticent.base.doors import doors
 from reticent.data import published
 from reticent.data.verdict import FileVerdict
 from reticent.io.atomic import write_text
+from reticent.io.recodings import check_recodings_path, recodings_text
 from reticent.io.write import write_masked
 from reticent.jobs.release_made import Made, made_file
 from reticent.microdata.attacks import FileAttacks
@@ -37,9 +38,25 @@ class MaskedFile(published.MaskedFile):
         """The file as the kind of frame that the data came in."""
         return self.to_native()
 
-    def write(self, path: Path | str, *, schema: Path | str | None = None) -> tuple[Path, ...]:
-        """Write the file (the ending says the format), and its schema beside it; all or nothing."""
-        return write_masked(self, path, schema=schema)
+    def write(
+        self,
+        path: Path | str,
+        *,
+        schema: Path | str | None = None,
+        recodings: Path | str | None = None,
+        separator: str | None = None,
+        decimal: str | None = None,
+        keep_formulas: bool = False,
+    ) -> tuple[Path, ...]:
+        """Write the file (the ending says the format), its `schema` and its `recodings` (.csv) beside it; all or nothing.
+
+        A CSV file has the separator and the decimal mark of the file that was loaded, or those given here. Texts that a
+        spreadsheet would run as formulas get an apostrophe before them in text files, unless `keep_formulas`.
+        """
+        check_recodings_path(recodings)
+        marks = marks_of(separator, decimal, keep_formulas)
+        also = {} if recodings is None else {Path(recodings): recodings_text(self.recodings, marks)}
+        return write_masked(self, path, schema=schema, also=also, marks=marks)
 
     def public_report(self, path: Path | str) -> None:
         """Write what users of the file may know about it."""
@@ -137,4 +154,4 @@ class FileRun:
         if accept_risk is not None and not self.verdict.held:
             self._accepted.append(accept_risk)
         masked = self.found.result.masked
-        return MaskedFile(masked.frame, masked.schema)
+        return MaskedFile(masked.frame, masked.schema, recodings=masked.recodings)

@@ -9,12 +9,14 @@ from typing import Any, TypedDict, Unpack
 from reticent.api.arguments import name_of, names_of, refuse_type
 from reticent.api.data import Data
 from reticent.api.large import LargeData
+from reticent.base.checks import check_choice
 from reticent.base.doors import door
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, member
 from reticent.frames.engines.seam import EngineSettings
+from reticent.frames.marks import DECIMALS, SEPARATORS, Marks
 from reticent.io.frames import read_frame, rows_of_frame
 from reticent.io.hierarchies import read_hierarchy
 from reticent.io.large import EngineChoice, open_large
@@ -33,7 +35,7 @@ class EngineOptions(TypedDict, total=False):
 
 
 class Described(EngineOptions, total=False):
-    """What a call says of the variables: their roles, hierarchies of codes, kinds, and codes that mean "not known"."""
+    """What a call says of the variables (roles, hierarchies of codes, kinds, codes that mean "not known") and of a text file."""
 
     keys: Sequence[str]
     sensitive: Sequence[str]
@@ -44,6 +46,9 @@ class Described(EngineOptions, total=False):
     hierarchies: Mapping[str, Tree] | None
     kinds: Mapping[str, Kind | str] | None
     missing: Mapping[str, Sequence[str]] | None
+    separator: str | None
+    decimal: str | None
+    encoding: str | None
 
 
 @door
@@ -61,7 +66,8 @@ def load(
     with `query`. A `schema` (or its file) says what is known of the variables; the other options say it here and take
     precedence: `keys`, `sensitive` variables, direct `identifiers`, the sampling `weight`, the id of the `household`, the
     id of the `respondent` a record belongs to, `hierarchies` of codes, `kinds`, and the codes that mean "not known"
-    (`missing`).
+    (`missing`). `separator`, `decimal` mark and `encoding` are those of a text file; what is made of it is written with the
+    same separator and mark.
 
     With an `engine` ("duckdb", "spark") the records stay where they are and `source` may be a pattern such as
     `part-*.parquet`; the result is a `LargeData`. `memory`, `threads`, `spill` (a folder) and `spill_limit` are what the
@@ -81,9 +87,12 @@ def load(
     if any(described.get(option) is not None for option in EngineOptions.__annotations__):
         raise ParameterError("load: memory, threads, spill and spill_limit are for an engine; say engine='duckdb'.")
     if isinstance(source, str | Path):
-        loaded = load_microdata(source, schema, query=query)
+        text: Any = _text_options(described)
+        loaded = load_microdata(source, schema, query=query, **text)
         data, notes = loaded.data, loaded.notes
     else:
+        if _text_options(described):
+            raise ParameterError("load: separator, decimal and encoding are for text files; the source is a frame.")
         if query is not None:
             raise ParameterError("load: a query belongs to the URL of a database; the source is a frame.")
         data, notes = read_frame(source, schema)
@@ -103,11 +112,25 @@ def _large(
         described.get("memory"), described.get("threads"), None if spill is None else Path(spill),
         described.get("spill_limit"),
     )  # fmt: skip
+    text: Any = _text_options(described)
+    if "encoding" in text:
+        raise ParameterError("load: an engine reads text in UTF-8; drop encoding.")
     loaded = open_large(
-        source, schema, EngineChoice(engine, settings), query=query,
+        source, schema, EngineChoice(engine, settings), query=query, marks=Marks(**text),
         described=lambda found: _with_options(_with_roles(found, roles), described),
     )  # fmt: skip
     return LargeData(loaded.data, loaded.notes)
+
+
+def _text_options(described: Described) -> dict[str, str]:
+    """What is said of a text file."""
+    said = {"separator": described.get("separator"), "decimal": described.get("decimal")}
+    for name, allowed in (("separator", SEPARATORS), ("decimal", DECIMALS)):
+        value = said[name]
+        if value is not None:
+            check_choice(value, allowed, name=name, owner="load")
+    said["encoding"] = described.get("encoding")
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _roles(described: Described) -> dict[str, Role]:

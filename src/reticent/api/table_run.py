@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from reticent.api.arguments import list_of, names_of, refuse_type
+from reticent.api.arguments import list_of, marks_of, names_of, refuse_type
 from reticent.api.ledger import Recording, ReleaseLedger, record_release
 from reticent.base.checks import check_reason
 from reticent.base.doors import doors
@@ -50,9 +50,15 @@ class PublishedTable(published_table.PublishedTable):
         """One row per cell, as the kind of frame that the data came in; hidden and empty cells have no value."""
         return published_frame(self, kind=self.frame_kind)
 
-    def write(self, path: Path | str) -> None:
-        """Write the table in the format of the ending: .csv, .sdmx.csv, .xlsx, .px or .parquet."""
-        write_published_table(self, path)
+    def write(
+        self, path: Path | str, *, separator: str | None = None, decimal: str | None = None, keep_formulas: bool = False
+    ) -> None:
+        """Write the table in the format of the ending: .csv, .sdmx.csv, .xlsx, .px or .parquet.
+
+        A CSV file has commas and decimal points, or the `separator` and `decimal` mark given. Codes that a spreadsheet would
+        run as formulas get an apostrophe before them in CSV files, unless `keep_formulas`.
+        """
+        write_published_table(self, path, marks_of(separator, decimal, keep_formulas))
 
     def share_of(self, dimension: str, *, total: str = TOTAL) -> "PublishedTable":
         """Each cell in per cent of the published total over a dimension: nothing that this table does not say."""

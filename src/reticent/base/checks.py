@@ -32,9 +32,13 @@ def check_integer(value: int, *, minimum: int, name: str, owner: str, maximum: i
 def check_choice(value: str, allowed: Sequence[str], *, name: str, owner: str) -> None:
     """Refuse a word that is not one of the allowed ones; suggest the nearest."""
     if value not in allowed:
-        raise ParameterError(
-            f"{owner}: {name} must be one of {', '.join(allowed)}, got {value!r}.{did_you_mean(value, allowed)}"
-        )
+        words = listed(allowed)
+        raise ParameterError(f"{owner}: {name} must be one of {words}, got {value!r}.{did_you_mean(value, allowed)}")
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words one after the other; marks such as a comma in quotes."""
+    return ", ".join(word if any(letter.isalnum() for letter in word) else repr(word) for word in words)
 
 
 def check_options(given: Iterable[str], known: Iterable[str], *, owner: str) -> None:

@@ -21,12 +21,18 @@ def register(app: typer.Typer) -> None:
     app.command("protect")(protect)
 
 
-def protect(plan: Path = typer.Argument(..., help="The plan, a TOML file."), json_out: Path | None = JSON) -> None:
+def protect(
+    plan: Path = typer.Argument(..., help="The plan, a TOML file."),
+    recodings: Path | None = typer.Option(
+        None, "--recodings", help="Write which old values each new code stands for to this .csv file (publishable)."
+    ),
+    json_out: Path | None = JSON,
+) -> None:
     """Protect a microdata file as a plan says, attack the result, write what the plan asks for."""
     from reticent.jobs.protect_file import read_file_plan, run_here, written_names
 
     check_answer(json_out, (plan,))
-    planned = read_file_plan(plan)
+    planned = read_file_plan(plan, recodings=recodings)
     if planned.plan.ledger is not None:
         _only_judge(plan, json_out)
         return

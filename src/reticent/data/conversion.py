@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.base.checks import did_you_mean, kind_of
+from reticent.base.checks import did_you_mean, kind_of, listed
 from reticent.base.errors import ParameterError
 
 LONGEST_SHOWN = 60
@@ -58,7 +58,7 @@ def _range(meta: Mapping[str, Any]) -> str:
 def _choice(value: Any, allowed: typing.Iterable[Any], where: str) -> ParameterError:
     texts = [str(item) for item in allowed]
     near = did_you_mean(value, texts) if isinstance(value, str) else ""
-    return ParameterError(f"{where} must be one of {', '.join(texts)}, got {shown(value)}.{near}")
+    return ParameterError(f"{where} must be one of {listed(texts)}, got {shown(value)}.{near}")
 
 
 @dataclasses.dataclass(frozen=True)

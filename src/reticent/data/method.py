@@ -14,9 +14,10 @@ from reticent.base.errors import PlanError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
+from reticent.data.mapping import Mapped
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters
-from reticent.data.schema import Schema
+from reticent.data.schema import Schema, Variable
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,16 @@ class Method(Parameters):
 
     def promises(self) -> tuple[Promise, ...]:
         """Nothing is promised."""
+        return ()
+
+    def new_codes(
+        self, variable: Variable, codes: tuple[str, ...], facts: Mapping[str, Any]
+    ) -> Mapping[str, str] | None:
+        """The new code of each of some codes, where the step recodes the variable; `facts` are what the step chose."""
+        return None
+
+    def declared(self, variable: Variable, shown: tuple[str, ...]) -> tuple[Mapped, ...]:
+        """What the parameters say about the new codes of the variable where nobody declared its old codes."""
         return ()
 
 

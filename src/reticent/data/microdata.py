@@ -220,7 +220,7 @@ class Microdata:
             texts = texts.zip_with(series(~np.isnan(values)), before)
             numbers = texts.cast(frame.table[name].dtype, strict=False)
             if numbers.null_count() == texts.null_count():
-                frame = Frame(frame.table.with_columns(numbers.alias(name)), frame.kind)
+                frame = replace(frame, table=frame.table.with_columns(numbers.alias(name)))
         return self._changed(frame, self.schema, name)
 
     def with_schema(self, schema: Schema) -> "Microdata":

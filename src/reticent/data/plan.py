@@ -15,6 +15,7 @@ from reticent.base.randomness import check_streams
 from reticent.data.method import MaskingMethod, Registry
 from reticent.data.parameters import Examples, Parameters, build, to_plain
 from reticent.data.verdict import ATTACKS, DEFAULT_MOST
+from reticent.frames.marks import DECIMALS, SEPARATORS, Marks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +57,10 @@ class DataSection(EngineSection):
     format: str | None = None
     query: str | None = None
     separator: str | None = None
+    decimal: str | None = field(
+        default=None,
+        metadata={"choices": DECIMALS, "help": "decimal mark of the numbers in a text file (none: either, as written)"},
+    )
     encoding: str = "utf-8"
     test_secret: bool = False
     streams: int | None = field(
@@ -66,10 +71,6 @@ class DataSection(EngineSection):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_streams(self.streams, owner=self.called)
-
-
-SEPARATORS = (",", ";", "\t", "|")
-"""What may separate the values of a text file that is written."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,33 @@ class OutputSection(Parameters):
     date: str | None = field(
         default=None, metadata={"help": "date that the reports show, as given; without it they show none"}
     )
+    separator: str | None = field(
+        default=None,
+        metadata={
+            "choices": SEPARATORS,
+            "help": "what separates the values of a .csv file (none: a comma; for a file, as in the input)",
+        },
+    )
+    decimal: str | None = field(
+        default=None,
+        metadata={
+            "choices": DECIMALS,
+            "help": "decimal mark of a .csv file (none: a point; for a file, as in the input)",
+        },
+    )
+    keep_formulas: bool = field(
+        default=False,
+        metadata={"help": "leave texts that a spreadsheet would run as formulas as they are in text files"},
+    )
+
+    def __post_init__(self) -> None:
+        if (self.separator, self.decimal) == (",", ","):
+            raise ParameterError(f"{self.called}: a decimal comma needs another separator; write separator = ';'.")
+
+    @property
+    def marks(self) -> Marks:
+        """What is asked of a text file."""
+        return Marks(self.separator, self.decimal, self.keep_formulas)
 
 
 @dataclass(frozen=True)
@@ -93,19 +121,11 @@ class FileOutputSection(OutputSection):
 
     examples: ClassVar[Examples] = ({}, {"separator": ";"})
 
+    recodings: str | None = field(
+        default=None, metadata={"help": "a .csv file that says which old values each new code stands for; publishable"}
+    )
     keep_order: bool = field(default=False, metadata={"help": "leave the records in the order of the file"})
     keep_household_ids: bool = field(default=False, metadata={"help": "publish the household ids as they are"})
-    separator: str | None = field(
-        default=None,
-        metadata={"choices": SEPARATORS, "help": "what separates the values of a .csv file (none: a comma)"},
-    )
-    decimal: str | None = field(
-        default=None, metadata={"choices": (".", ","), "help": "decimal mark of a .csv file (none: a point)"}
-    )
-
-    def __post_init__(self) -> None:
-        if (self.separator, self.decimal) == (",", ",") or (self.separator is None and self.decimal == ","):
-            raise ParameterError(f"{self.called}: a decimal comma needs another separator; write separator = ';' too.")
 
 
 @dataclass(frozen=True)

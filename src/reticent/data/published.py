@@ -15,6 +15,7 @@ import numpy as np
 
 from reticent.base.doors import doors
 from reticent.base.errors import NotProtectedError
+from reticent.data.mapping import Mapped
 from reticent.data.microdata import Microdata
 from reticent.data.schema import DEFAULT_PRIORITY, Role, Schema, Variable
 from reticent.frames.frame import Frame
@@ -23,11 +24,15 @@ from reticent.frames.frame import Frame
 @doors
 @dataclass(frozen=True)
 class MaskedFile:
-    """A protected file that may be published; `held_back` says why one may not be, and no writer takes it then."""
+    """A protected file that may be published; `held_back` says why one may not be, and no writer takes it then.
+
+    `recodings` say which old values its new codes stand for, as far as that may leave with it (see `data.mapping`).
+    """
 
     frame: Frame = field(repr=False)
     schema: Schema
     held_back: str = field(default="", repr=False, compare=False)
+    recodings: tuple[Mapped, ...] = field(default=(), repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<MaskedFile {self.n_records} records × {len(self.schema.variables)} variables>"
@@ -48,12 +53,17 @@ class MaskedFile:
         return self.frame.native()
 
 
-def release_file(data: Microdata, *, held_back: str = "") -> MaskedFile:
-    """Make masked data publishable: identifiers and respondent ids go, and so does what only the protector may know."""
+def release_file(
+    data: Microdata, *, held_back: str = "", recodings: Callable[[Schema], tuple[Mapped, ...]] = lambda schema: ()
+) -> MaskedFile:
+    """Make masked data publishable: identifiers and respondent ids go, and so does what only the protector may know.
+
+    `recodings` gives the mapping of the variables in the published schema.
+    """
     secret_names = data.schema.with_role(Role.IDENTIFIER, Role.ENTITY)
     kept = data.without(secret_names)
     public = published_schema(kept.schema, lambda name: kept)
-    return MaskedFile(kept.frame.detached(), public, held_back)
+    return MaskedFile(kept.frame.detached(), public, held_back, recodings(public))
 
 
 def published_schema(schema: Schema, holds: Callable[[str], Microdata]) -> Schema:

@@ -23,6 +23,8 @@ from reticent.data.response_relations import COUNT
 SECTIONS = ("data", "table", "protect", "attack", "output", "ledger")
 PROTECT = ("method", "cost", "time_limit", "search_steps", "accept_exposed", "insiders", "coalition", "hide_empty")
 
+SDMX = ".sdmx.csv"
+
 Insiders = Literal["exact", "protect"]
 """What respondents alone in a cell are kept from: exact values of other cells, or everything within their levels."""
 
@@ -268,7 +270,7 @@ class TablePlan:
 
 def _outputs_after(output: OutputSection, response: str) -> OutputSection:
     """The same outputs with the response before the ending: table.csv, table-turnover.csv."""
-    changed = {}
+    changed: dict[str, Any] = {}
     for name in ("path", "public_report", "report", "summary"):
         given = getattr(output, name)
         if given:
@@ -277,8 +279,9 @@ def _outputs_after(output: OutputSection, response: str) -> OutputSection:
 
 
 def named_after(path: Path, response: str) -> Path:
-    """The path with the response before its ending."""
-    return path.with_name(f"{path.stem}-{response}{path.suffix}")
+    """The path with the response before its ending, which for SDMX has two parts."""
+    ending = path.name[-len(SDMX) :] if path.name.lower().endswith(SDMX) else path.suffix
+    return path.with_name(f"{path.name.removesuffix(ending)}-{response}{ending}")
 
 
 def read_table_plan(path: Path) -> TablePlan:

@@ -3,6 +3,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def frame_of(columns: Sequence[pl.Series]) -> Frame:
 
 def with_rows_of(frame: Frame, name: str, other: Frame, rows: NDArray[Any]) -> Frame:
     """The frame with a column from rows of another one."""
-    return Frame(frame.table.with_columns(other.table[name].gather(pl.Series(rows)).alias(name)), frame.kind)
+    return replace(frame, table=frame.table.with_columns(other.table[name].gather(pl.Series(rows)).alias(name)))
 
 
 def blanked(frame: Frame, name: str, where: NDArray[np.bool_], blank: str | None) -> Frame:
@@ -58,7 +59,7 @@ def blanked(frame: Frame, name: str, where: NDArray[np.bool_], blank: str | None
     if filler.null_count() != text.null_count():  # a missing code that this column cannot hold
         column, filler = as_text(column), text
     made = column.zip_with(pl.Series(~where), filler.new_from_index(0, len(column)))
-    return Frame(frame.table.with_columns(made.alias(name)), frame.kind)
+    return replace(frame, table=frame.table.with_columns(made.alias(name)))
 
 
 def null_row(frame: Frame, name: str) -> int:
@@ -69,4 +70,4 @@ def null_row(frame: Frame, name: str) -> int:
 
 def as_decimal_numbers(frame: Frame, names: Sequence[str]) -> Frame:
     """The frame with some numeric columns as decimal numbers, so that all blocks of a file have one type."""
-    return Frame(frame.table.with_columns(pl.col(list(names)).cast(pl.Float64)), frame.kind)
+    return replace(frame, table=frame.table.with_columns(pl.col(list(names)).cast(pl.Float64)))

@@ -6,7 +6,7 @@ so that results go back as the same kind. No other part of the package sees a da
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reticent.base.errors import DataError
 from reticent.base.optional import need
+from reticent.frames.marks import NO_MARKS, Marks
 
 MISSING = -1
 UNREADABLE = (TypeError, ValueError, ArithmeticError, NotImplementedError, pl.exceptions.PolarsError)
@@ -32,10 +33,11 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Frame:
-    """A polars table together with the kind of dataframe it came as."""
+    """A polars table together with the kind of dataframe it came as, or the marks of the text file."""
 
     table: pl.DataFrame
     kind: str = "polars"
+    marks: Marks = NO_MARKS
 
     @classmethod
     def of(cls, native: Any) -> "Frame":
@@ -89,11 +91,11 @@ class Frame:
 
     def select(self, names: Sequence[str]) -> "Frame":
         """Only these columns, in this order."""
-        return Frame(self.table.select(list(names)), self.kind)
+        return replace(self, table=self.table.select(list(names)))
 
     def take(self, rows: NDArray[np.int64]) -> "Frame":
         """Rows by position."""
-        return Frame(self.table[rows], self.kind)
+        return replace(self, table=self.table[rows])
 
     def is_missing(self, name: str, missing: Sequence[str]) -> NDArray[np.bool_]:
         """Which values are null, not a number, or one of the missing codes."""
@@ -168,7 +170,7 @@ class Frame:
         if was_integer and bool(((column == column.round()) | column.is_null()).all()):
             whole = column.cast(pl.Int64, strict=False)
             column = whole if whole.null_count() == column.null_count() else column
-        return Frame(self.table.with_columns(column), self.kind)
+        return replace(self, table=self.table.with_columns(column))
 
     def with_text(self, name: str, values: Sequence[str | None] | pl.Series) -> "Frame":
         """Exchange a column for text, as integers again where the column had integers and still can."""
@@ -180,7 +182,7 @@ class Frame:
                 column = (
                     whole.cast(self.table[name].dtype, strict=False) if _fits(whole, self.table[name].dtype) else whole
                 )
-        return Frame(self.table.with_columns(column.alias(name)), self.kind)
+        return replace(self, table=self.table.with_columns(column.alias(name)))
 
     def with_codes(
         self, name: str, codes: NDArray[np.int32], categories: Sequence[str], *, absent: pl.Series | str | None = None
@@ -197,7 +199,7 @@ class Frame:
 
     def without(self, names: Sequence[str]) -> "Frame":
         """The table without some columns."""
-        return Frame(self.table.drop(list(names)), self.kind)
+        return replace(self, table=self.table.drop(list(names)))
 
     def detached(self) -> "Frame":
         """A copy that holds its own values and nothing else.
@@ -206,7 +208,7 @@ class Frame:
         list of all codes, and a number that became null may stay below the null: all of it leaves with a frame that is
         pickled or saved in a format of memory.
         """
-        return Frame(self.table.select([_detached(self.table[name]) for name in self.names]), self.kind)
+        return replace(self, table=self.table.select([_detached(self.table[name]) for name in self.names]))
 
 
 def as_text(column: pl.Series) -> pl.Series:

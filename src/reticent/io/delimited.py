@@ -8,12 +8,12 @@ from pathlib import Path
 import polars as pl
 
 from reticent.base.errors import DataError
-from reticent.data.schema import Schema
+from reticent.data.schema import Kind, Schema
+from reticent.frames.marks import SEPARATORS, Marks
 from reticent.io.argus_rda import FREE, Layout
 from reticent.io.argus_text import Notes
 from reticent.io.format import Content, FileFormat, Read, Source, Write
-
-SEPARATORS = (",", ";", "\t", "|")
+from reticent.io.formulas import NUMBER, defused_table, restored, restored_table
 
 
 def read_delimited(
@@ -28,7 +28,7 @@ def read_delimited(
     first = _first_line(path, encoding)
     separator = separator or _guess_separator(first, path)
     fields = next(csv.reader([first], delimiter=separator))
-    columns = list(names) if names is not None else [field.strip() for field in fields]
+    columns = list(names) if names is not None else [restored(field.strip()) for field in fields]
     if names is None:
         _check_header(columns, path)
     elif len(fields) != len(columns):
@@ -134,6 +134,11 @@ def _strip(table: pl.DataFrame, path: Path, notes: Notes) -> pl.DataFrame:
     padded = [name for name in table.columns if not table[name].equals(stripped[name])]
     if padded:
         notes.add(f"{path.name}: blanks around values were removed in {', '.join(padded)}.")
+    stripped, found = restored_table(stripped)
+    if found:
+        notes.add(
+            f"{path.name}: the apostrophe that keeps a spreadsheet from running a text was removed in {', '.join(found)}."
+        )
     return stripped.with_columns(pl.when(text == "").then(None).otherwise(text).name.keep())
 
 
@@ -145,17 +150,27 @@ def _reader(default: str | None) -> Read:
     return read
 
 
-def delimited_writer(separator: str, *, decimal: str = ".") -> Write:
-    """What writes a table as text with this separator and decimal mark."""
+def delimited_writer(marks: Marks) -> Write:
+    """What writes a table as text with these marks."""
 
     def write(table: pl.DataFrame, schema: Schema, path: Path) -> Mapping[Path, Content]:
         def at(place: Path) -> None:
+            shown = _with_commas(table, schema) if marks.decimal == "," else table
+            shown = shown if marks.keep_formulas else defused_table(shown)
             with place.open("wb") as file:
-                table.write_csv(file, separator=separator, decimal_comma=decimal == ",")
+                shown.write_csv(file, separator=marks.separator or ",", decimal_comma=marks.decimal == ",")
 
         return {path: at}
 
     return write
+
+
+def _with_commas(table: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """Decimal commas in the columns of numbers that are texts because a code stands among them."""
+    texts = [v.name for v in schema.variables if v.kind is Kind.NUMERIC and table[v.name].dtype == pl.String]
+    text = pl.col(texts)
+    comma = text.str.replace(".", ",", literal=True)
+    return table.with_columns(pl.when(text.str.contains(NUMBER)).then(comma).otherwise(text).name.keep())
 
 
 def _read_free(source: Source) -> tuple[pl.DataFrame, Schema | None]:
@@ -173,9 +188,9 @@ CSV = FileFormat(
     "csv",
     "delimited text with a header line",
     _reader(None),
-    delimited_writer(","),
+    delimited_writer(Marks(",")),
     (".csv", ".txt", ".tab"),
     (".csv", ".txt"),
 )
-TSV = FileFormat("tsv", "text delimited by tabs", _reader("\t"), delimited_writer("\t"), (".tsv",), (".tsv",))
+TSV = FileFormat("tsv", "text delimited by tabs", _reader("\t"), delimited_writer(Marks("\t")), (".tsv",), (".tsv",))
 FREE_FORMAT = FileFormat(FREE, "delimited text that its ARGUS metadata (.rda) describe", _read_free)

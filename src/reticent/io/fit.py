@@ -6,23 +6,31 @@ import polars as pl
 from reticent.base.errors import DataError
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.frames.frame import as_text
+from reticent.frames.marks import DECIMALS, NO_MARKS, Marks
 from reticent.io.argus_text import Notes
+from reticent.io.formulas import NUMBER
 
 PLAIN = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null)
 """Types besides numbers that codes can be made of."""
+THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}([.,][0-9]{3})+$"
+"""Numbers whose marks may be those of thousands."""
 
 
-def fit(table: pl.DataFrame, schema: Schema, *, owner: str, notes: Notes) -> pl.DataFrame:
-    """Numbers where the schema says numeric, codes as text elsewhere; columns the schema does not know stay."""
+def fit(table: pl.DataFrame, schema: Schema, *, owner: str, notes: Notes, marks: Marks = NO_MARKS) -> pl.DataFrame:
+    """Numbers where the schema says numeric, codes as text elsewhere; columns the schema does not know stay.
+
+    `marks` are those of a text file; where no decimal mark is declared, numbers may have either, unless one may be a mark
+    of thousands.
+    """
     changed = {
-        variable.name: _fit_column(table[variable.name], variable, owner, notes)
+        variable.name: _fit_column(table[variable.name], variable, owner, notes, marks)
         for variable in schema.variables
         if variable.name in table.columns
     }
     return table.with_columns(**changed)
 
 
-def _fit_column(column: pl.Series, variable: Variable, owner: str, notes: Notes) -> pl.Series:
+def _fit_column(column: pl.Series, variable: Variable, owner: str, notes: Notes, marks: Marks) -> pl.Series:
     if not (column.dtype.is_numeric() or column.dtype in PLAIN):
         raise DataError(
             f"{owner}: column {variable.name!r} holds lists, binary values, durations or the like; give one text, number or "
@@ -30,7 +38,7 @@ def _fit_column(column: pl.Series, variable: Variable, owner: str, notes: Notes)
             variables=(variable.name,),
         )
     if variable.kind is Kind.NUMERIC:
-        fitted = _numbers(column, variable, owner, notes)
+        fitted = _numbers(column, variable, owner, notes, marks)
     elif variable.role is Role.IDENTIFIER and column.dtype == pl.String:
         fitted = _whole_ids(column)
     elif column.dtype.is_integer() or column.dtype == pl.String:
@@ -49,16 +57,53 @@ def _whole_ids(column: pl.Series) -> pl.Series:
     return whole if whole.cast(pl.String).equals(column) else column
 
 
-def _numbers(column: pl.Series, variable: Variable, owner: str, notes: Notes) -> pl.Series:
+def decimal_mark(table: pl.DataFrame, schema: Schema) -> str | None:
+    """The decimal mark that the numbers in texts have, where they all have the same."""
+    texts = [v.name for v in schema.variables if v.kind is Kind.NUMERIC and v.name in table.columns]
+    columns = [table[name] for name in texts if table[name].dtype == pl.String]
+    seen = [mark for mark in DECIMALS if any(_have(column, mark) for column in columns)]
+    return seen[0] if len(seen) == 1 else None
+
+
+def unclear_mark(name: str) -> str:
+    """What to say of a variable whose numbers may have marks of thousands."""
+    return (
+        f"variable {name!r} has numbers in which a comma or a point may be a mark of thousands; say which is the decimal mark "
+        "(decimal = ',' or '.' in [data], decimal=',' in Python), and leave out the other."
+    )
+
+
+def _unclear(text: pl.Series, separator: str | None) -> bool:
+    """Whether numbers may have marks of thousands: both marks occur, or commas in quotes between commas, before three digits."""
+    commas, points = _have(text, ","), _have(text, ".")
+    if not commas or not (points or separator == ","):
+        return False
+    groups = text.str.contains(THOUSANDS)
+    with_comma = text.str.contains(NUMBER) & text.str.contains(",", literal=True)
+    return bool(groups.any()) if points else bool(groups.filter(with_comma).all())
+
+
+def _have(text: pl.Series, mark: str) -> bool:
+    """Whether a number among the texts has this decimal mark."""
+    with_mark = text.filter(text.str.contains(mark, literal=True))
+    return bool(with_mark.str.contains(NUMBER).any())
+
+
+def _numbers(column: pl.Series, variable: Variable, owner: str, notes: Notes, marks: Marks) -> pl.Series:
     if column.dtype.is_integer() or column.dtype.is_float():
         return column
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return column.cast(pl.Float64)
     text = as_text(column)
-    point = text.str.replace(",", ".", literal=True)
-    if not point.equals(text):
+    decimal = marks.decimal
+    if decimal is None and _unclear(text.filter(~text.is_in(list(variable.missing))), marks.separator):
+        raise DataError(f"{owner}: {unclear_mark(variable.name)}", variables=(variable.name,))
+    point = text if decimal == "." else text.str.replace(",", ".", literal=True)
+    if decimal is None and not point.equals(text):
         notes.add(f"{owner}: decimal commas in {variable.name} are read as points.")
     values = point.cast(pl.Float64, strict=False)
+    if decimal == ",":  # a point is then no decimal mark, and what has one no number
+        values = values.set(text.str.contains(".", literal=True).fill_null(False), None)
     absent = text.is_null() | text.is_in(list(variable.missing))
     bad = values.is_null() & ~absent
     if bad.any():
@@ -68,7 +113,8 @@ def _numbers(column: pl.Series, variable: Variable, owner: str, notes: Notes) ->
             variables=(variable.name,),
         )
     if (values.is_null() & ~text.is_null()).any():
-        return _one_spelling(point, values).alias(column.name)  # a missing code that is no number stays as it is
+        point = point.zip_with(values.is_not_null(), text)  # a missing code that is no number stays as it is
+        return _one_spelling(point, values).alias(column.name)
     whole = point.cast(pl.Int64, strict=False)
     return whole if whole.null_count() == values.null_count() else values
 

@@ -16,6 +16,9 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.schema_files import schema_from_text
 from reticent.frames.engines import connect
 from reticent.frames.engines.seam import Connection, EngineSettings, Files, View
+from reticent.frames.marks import NO_MARKS, Marks
+from reticent.io.fit import THOUSANDS, unclear_mark
+from reticent.io.formulas import DEFUSED
 from reticent.io.parquet import SCHEMA_KEY
 from reticent.io.read import in_folder
 from reticent.io.schema import load_schema
@@ -50,7 +53,7 @@ def open_large(
     *,
     folder: Path | None = None,
     query: str | None = None,
-    separator: str | None = None,
+    marks: Marks = NO_MARKS,
     described: Callable[[Schema], Schema] = lambda schema: schema,
 ) -> LargeLoaded:
     """Open Parquet or CSV files (a path, or a pattern such as `part-*.parquet`), or a query in a DuckDB database.
@@ -61,14 +64,14 @@ def open_large(
     if isinstance(schema, str | Path):
         file = load_schema(in_folder(Path(schema), folder))
         schema, notes = file.schema, tuple(file.notes)
-    files = find_files(in_folder(Path(path), folder), query=query, separator=separator)
+    files = find_files(in_folder(Path(path), folder), query=query, separator=marks.separator)
     check_parts(files)
     connection = connect(engine.name, engine.settings)
     try:
         types = connection.open(files)
         own = described(schema if schema is not None else _own_schema(files, connection, types))
         check_names(tuple(types), own)
-        view = fitted_view(connection, files, types, own)
+        view = fitted_view(connection, files, types, own, decimal=marks.decimal)
         data = LargeFile.of(view, own)
     except DataError as err:
         connection.close()
@@ -87,7 +90,7 @@ def open_source(source: DataSection, folder: Path) -> LargeLoaded:
         )
     return open_large(
         source.path, source.schema, engine_choice(source, folder), folder=folder, query=source.query,
-        separator=source.separator,
+        marks=Marks(source.separator, source.decimal),
     )  # fmt: skip
 
 
@@ -216,18 +219,29 @@ def _numbers_among(connection: Connection, names: Sequence[str]) -> list[str]:
 
 
 def _stripped(connection: Connection, name: str) -> str:
-    return f"NULLIF({connection.trimmed(connection.quote(name), SPACES)}, '')"
+    """A text without blanks around it, and without the apostrophe that kept a spreadsheet from running it."""
+    text = f"NULLIF({connection.trimmed(connection.quote(name), SPACES)}, '')"
+    is_defused = f"SUBSTR({text}, 1, 1) = {connection.text(chr(39))} AND {connection.matches(text, DEFUSED)}"
+    return f"(CASE WHEN {is_defused} THEN SUBSTR({text}, 2) ELSE {text} END)"
 
 
-def fitted_view(connection: Connection, files: Files, types: Mapping[str, pl.DataType], schema: Schema) -> View:
+def fitted_view(
+    connection: Connection,
+    files: Files,
+    types: Mapping[str, pl.DataType],
+    schema: Schema,
+    *,
+    decimal: str | None = None,
+) -> View:
     """Numbers where the schema says numeric, codes as whole numbers or text elsewhere: each as `io.fit` has it in memory."""
     plain = {variable.name: _plain(connection, files, types[variable.name], variable) for variable in schema.variables}
     view = View(connection, plain)
+    marks = Marks(files.separator if files.format == "csv" else None, decimal)
     fitted = dict(plain)
     for variable in schema.variables:
         dtype = types[variable.name]
         if dtype == pl.String and (variable.kind is Kind.NUMERIC or variable.role is Role.IDENTIFIER):
-            fitted[variable.name] = _number_text(view, variable)
+            fitted[variable.name] = _number_text(view, variable, marks)
         elif (dtype.is_float() or dtype.is_decimal()) and variable.kind is not Kind.NUMERIC:
             fitted[variable.name] = _code_text(view, variable)
     return View(connection, fitted)
@@ -262,15 +276,18 @@ def _time_text(connection: Connection, files: Files, dtype: pl.DataType, name: s
     return connection.time_text(connection.quote(name), {"ms": 3, "us": 6, "ns": 9}[own.time_unit])
 
 
-def _number_text(view: View, variable: Variable) -> str:
+def _number_text(view: View, variable: Variable, marks: Marks) -> str:
     """A text column as numbers; whole ones as whole numbers. Identifiers that are no whole numbers stay texts."""
     connection, name = view.connection, variable.name
     text = connection.quote(name)
     listed = ", ".join(connection.text(code) for code in variable.missing)
     known = f"(CASE WHEN {text} IN ({listed}) THEN NULL ELSE {text} END)" if listed else text
     whole = connection.matches(known, r"^(0|-?[1-9][0-9]{0,17})$")
+    number = connection.matches(
+        known, NUMBER if marks.decimal is None else NUMBER.replace("[.,]", f"[{marks.decimal}]")
+    )
     facts = view.facts(
-        bad=f"SUM(CASE WHEN {known} IS NOT NULL AND NOT {connection.matches(known, NUMBER)} THEN 1 ELSE 0 END)",
+        bad=f"SUM(CASE WHEN {known} IS NOT NULL AND NOT {number} THEN 1 ELSE 0 END)",
         off=f"SUM(CASE WHEN {known} IS NOT NULL AND NOT {whole} THEN 1 ELSE 0 END)",
     )
     inner = view.expressions[name]
@@ -279,6 +296,8 @@ def _number_text(view: View, variable: Variable) -> str:
         return f"CAST({source} AS BIGINT)"
     if variable.role is Role.IDENTIFIER and variable.kind is not Kind.NUMERIC:
         return inner
+    if marks.decimal is None and _is_unclear(view, known, marks.separator):
+        raise DataError(unclear_mark(name), variables=(name,))
     if facts["bad"]:
         raise DataError(
             f"variable {name!r} should be numeric, but {int(facts['bad'])} values are not numbers in some of the parts; "
@@ -286,6 +305,17 @@ def _number_text(view: View, variable: Variable) -> str:
             variables=(name,),
         )
     return f"CAST(REPLACE({source}, ',', '.') AS DOUBLE)"
+
+
+def _is_unclear(view: View, known: str, separator: str | None) -> bool:
+    """Whether numbers may have marks of thousands, as `io.fit` judges it in memory."""
+    number, groups = (view.connection.matches(known, one) for one in (NUMBER, THOUSANDS))
+    comma, point = (f"{number} AND {view.connection.matches(known, f'[{mark}]')}" for mark in (",", "."))
+    wanted = {"commas": comma, "points": point, "groups": groups, "in_commas": f"{groups} AND {comma}"}
+    facts = view.facts(**{name: f"SUM(CASE WHEN {one} THEN 1 ELSE 0 END)" for name, one in wanted.items()})
+    if not facts["commas"] or not (facts["points"] or separator == ","):
+        return False
+    return bool(facts["groups"]) if facts["points"] else facts["in_commas"] == facts["commas"]
 
 
 def _code_text(view: View, variable: Variable) -> str:

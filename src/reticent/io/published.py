@@ -23,18 +23,23 @@ from reticent.data.published_table import (
     PublishedTable,
 )
 from reticent.frames.frame import Frame, as_text, from_columns
+from reticent.frames.marks import NO_MARKS, SEPARATORS, Marks
+from reticent.io.formulas import defused, restored
 from reticent.io.table_format import TableFormat
 from reticent.io.table_px_read import read_px
 
 
-def published_text(table: PublishedTable) -> str:
+def published_text(table: PublishedTable, marks: Marks = NO_MARKS) -> str:
     """The table as CSV text."""
     file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([*table.dimensions, *table.columns])
+    marks = marks.or_else(Marks())
+    writer = csv.writer(file, delimiter=marks.separator or ",", lineterminator="\n")
+    as_text = str if marks.keep_formulas else defused
+    writer.writerow(list(map(as_text, (*table.dimensions, *table.columns))))
     for number, codes in enumerate(table.codes):
         told = [] if table.measure is None else [table.measure_text(number)]
-        writer.writerow([*codes, table.text(number), table.status[number], *told])
+        value = table.text(number).replace(".", marks.decimal or ".")
+        writer.writerow([*map(as_text, codes), value, table.status[number], *told])
     return file.getvalue()
 
 
@@ -45,7 +50,9 @@ def read_published_table(path: Path | str) -> PublishedTable:
         return read_px(path)
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            lines = list(csv.reader(file))
+            separator = max(SEPARATORS, key=file.readline().count)
+            file.seek(0)
+            lines = [[restored(word) for word in line] for line in csv.reader(file, delimiter=separator)]
     except (OSError, UnicodeError, csv.Error) as err:
         why = err.strerror or "input error" if isinstance(err, OSError) else "it is no CSV in UTF-8"
         raise DataError(f"{path.name}: cannot be read as a published table ({why}).") from err
@@ -62,13 +69,14 @@ def read_published_table(path: Path | str) -> PublishedTable:
             raise DataError(
                 f"{path.name}, line {number}: needs {n} codes, a value and published, hidden or empty as status."
             )
+        written = line[-2] if separator == "," else line[-2].replace(",", ".")
         try:
-            value = float(line[-2]) if line[-1] == PUBLISHED else np.nan
+            value = float(written) if line[-1] == PUBLISHED else np.nan
         except ValueError:
             value = np.inf
         if np.isinf(value) or (line[-1] == PUBLISHED and np.isnan(value)):
             raise DataError(f"{path.name}, line {number}: a published cell needs a number as value.")
-        decimals = max(decimals, len(line[-2].partition(".")[2]))
+        decimals = max(decimals, len(written.partition(".")[2]))
         codes.append(tuple(line[:n]))
         values.append(value)
         states.append(line[-1])

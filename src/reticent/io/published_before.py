@@ -15,6 +15,7 @@ import numpy as np
 
 from reticent.base.errors import DataError
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
+from reticent.io.formulas import restored
 
 SEPARATORS = (",", ";", "\t")
 STATUS, VALUE, MEASURE = "status", "value", "measure"
@@ -64,7 +65,7 @@ def _rows(path: Path) -> tuple[list[list[str]], str]:
         text = path.read_text(encoding="utf-8-sig")
         first = text.partition("\n")[0]
         separator = max(SEPARATORS, key=first.count)
-        rows = [[word.strip() for word in row] for row in csv.reader(text.splitlines(), delimiter=separator)]
+        rows = [[restored(word.strip()) for word in row] for row in csv.reader(text.splitlines(), delimiter=separator)]
     except (OSError, UnicodeError, csv.Error) as err:
         why = err.strerror or "input error" if isinstance(err, OSError) else "it is no CSV in UTF-8"
         raise DataError(f"{path.name}: cannot be read as a published table ({why}).") from err

@@ -9,6 +9,7 @@ from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
 from reticent.frames.frame import Frame
 from reticent.io.atomic import atomic_path
+from reticent.io.formulas import defused_table
 from reticent.io.read import read_table
 from reticent.querylogs.log import Labels, QueryLog, make_log
 from reticent.querylogs.protect import MaskedLog
@@ -60,4 +61,4 @@ def write_query_log(log: MaskedLog, path: Path) -> None:
         if path.suffix.lower() == ".parquet":
             table.write_parquet(beside)
         else:
-            table.write_csv(beside)
+            defused_table(table).write_csv(beside)

@@ -7,16 +7,19 @@ from typing import TypedDict, Unpack
 
 import polars as pl
 
+from reticent.base.checks import check_options
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.microdata import Microdata
 from reticent.data.plan import DataSection
 from reticent.data.schema import Schema, Variable
 from reticent.frames.frame import Frame
+from reticent.frames.marks import SEPARATORS, Marks
 from reticent.io.argus_rda import Layout
 from reticent.io.argus_text import Notes, find_file
 from reticent.io.database import SQL, is_url
+from reticent.io.delimited import CSV, TSV, separator_of
 from reticent.io.excel import XLSX
-from reticent.io.fit import fit, plain_schema
+from reticent.io.fit import decimal_mark, fit, plain_schema
 from reticent.io.format import Source
 from reticent.io.formats import FORMATS
 from reticent.io.schema import load_schema
@@ -37,6 +40,7 @@ class Reading(TypedDict, total=False):
     format: str | None
     query: str | None
     separator: str | None
+    decimal: str | None
     encoding: str
 
 
@@ -52,19 +56,17 @@ def read_microdata(
 def load_microdata(
     path: Path | str,
     schema: Schema | Path | str | None = None,
-    *,
-    folder: Path | None = None,
-    format: str | None = None,
-    query: str | None = None,
-    separator: str | None = None,
-    encoding: str = "utf-8",
+    **options: Unpack[Reading],
 ) -> Loaded:
     """Read records and bind them to their schema.
 
     `path` is a file, or the URL of a database together with `query`. `schema` is a schema, a schema file (TOML or
     ARGUS `.rda`), or absent: then what the file says itself (labels, missing codes) and plain kinds count. Relative
-    names are looked up in `folder`, in any case of letters.
+    names are looked up in `folder`, in any case of letters. `format` is that of the file where its ending does not say it;
+    `separator`, `decimal` mark and `encoding` are those of a text file.
     """
+    check_options(options, Reading.__annotations__, owner="load_microdata")
+    folder, decimal = options.get("folder"), options.get("decimal")
     notes = Notes()
     layout: Layout | None = None
     if isinstance(schema, str | Path):
@@ -73,13 +75,18 @@ def load_microdata(
         for line in file.notes:
             notes.add(line)
     place: Path | str = path if is_url(path) else _found(Path(path), folder, notes)
-    table, own = _read_table(Source(place, schema, notes, query, separator, encoding, layout), format)
+    source = Source(
+        place, schema, notes, options.get("query"), options.get("separator"), options.get("encoding", "utf-8"), layout
+    )
+    table, own = _read_table(source, options.get("format"))
     owner = place.name if isinstance(place, Path) else "Database"
     merged = (own or plain_schema(table)) if schema is None else _merged(schema, own)
-    table = fit(table, merged, owner=owner, notes=notes)
+    marks = _marks(source, decimal)
+    seen = replace(marks, decimal=decimal or decimal_mark(table, merged))
+    table = fit(table, merged, owner=owner, notes=notes, marks=marks)
     merged, table = _drop_bad_trees(merged, table, notes)
     try:
-        data = Microdata.of(Frame(table), merged)
+        data = Microdata.of(Frame(table, marks=seen), merged)
     except DataError as err:
         raise err.elsewhere(owner) from None
     return Loaded(data, tuple(notes))
@@ -103,7 +110,7 @@ def load_source(source: DataSection, folder: Path) -> Loaded:
         )
     return load_microdata(
         source.path, source.schema, folder=folder, format=source.format, query=source.query,
-        separator=source.separator, encoding=source.encoding,
+        separator=source.separator, decimal=source.decimal, encoding=source.encoding,
     )  # fmt: skip
 
 
@@ -132,6 +139,14 @@ def _read_table(source: Source, name: str | None) -> tuple[pl.DataFrame, Schema 
     if isinstance(source.place, Path) and chosen not in (SQL, XLSX) and source.query is not None:
         raise DataError(f"{source.path.name}: a query belongs to a database URL, or names the sheet of a workbook.")
     return chosen.read(source)
+
+
+def _marks(source: Source, decimal: str | None) -> Marks:
+    """The marks of a text file with a header line, so that what is made of it can be written alike."""
+    if not isinstance(source.place, Path) or source.place.suffix.lower() not in (*CSV.endings, *TSV.endings):
+        return Marks(decimal=decimal)
+    separator = source.separator or separator_of(source.place, source.encoding)
+    return Marks(separator if separator in SEPARATORS else None, decimal)
 
 
 def _merged(schema: Schema, own: Schema | None) -> Schema:

@@ -15,6 +15,7 @@ from typing import Any
 from reticent.base.errors import DataError
 from reticent.base.optional import need
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
+from reticent.frames.marks import Marks
 from reticent.io.table_format import TableFormat
 
 SIGNS = {HIDDEN: "×", EMPTY: "–"}
@@ -24,7 +25,7 @@ LONGEST = 1_048_576
 """Nor more rows."""
 
 
-def _make(table: PublishedTable) -> Callable[[Path], None]:
+def _make(table: PublishedTable, marks: Marks) -> Callable[[Path], None]:
     workbooks = need("openpyxl", extra="excel", purpose="writing a workbook")
     if len(table) >= LONGEST:
         raise DataError(f"the table has {len(table):,} cells, more than a sheet has rows; write it as CSV or Parquet.")

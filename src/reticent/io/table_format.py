@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reticent.data.published_table import PublishedTable
+from reticent.frames.marks import Marks
 
 TableContent = str | Callable[[Path], None]
 """A text, or a function that writes a file at the place it is given."""
@@ -18,4 +19,4 @@ class TableFormat:
     name: str
     about: str
     ending: str
-    make: Callable[[PublishedTable], TableContent]
+    make: Callable[[PublishedTable, Marks], TableContent]

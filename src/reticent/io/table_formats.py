@@ -5,6 +5,7 @@ from pathlib import Path
 
 from reticent.base.errors import PlanError
 from reticent.data.published_table import PublishedTable
+from reticent.frames.marks import NO_MARKS, Marks
 from reticent.io.published import TABLE_CSV
 from reticent.io.table_excel import EXCEL
 from reticent.io.table_format import TableContent, TableFormat
@@ -35,11 +36,19 @@ def table_format(path: Path | str) -> TableFormat:
     )
 
 
-def table_content(table: PublishedTable, path: Path | str) -> TableContent:
+def table_content(table: PublishedTable, path: Path | str, marks: Marks = NO_MARKS) -> TableContent:
     """The table in the format of the file's ending."""
-    return table_format(path).make(table)
+    check_marks(path, marks)
+    return table_format(path).make(table, marks)
 
 
-def write_published_table(table: PublishedTable, path: Path | str) -> None:
+def check_marks(path: Path | str, marks: Marks) -> None:
+    """Refuse a separator or a decimal mark for a format that has its own."""
+    chosen = table_format(path)
+    if chosen is not TABLE_CSV and (marks.separator is not None or marks.decimal is not None):
+        raise PlanError(f"[output]: separator and decimal are for .csv files; {chosen.ending} has its own.")
+
+
+def write_published_table(table: PublishedTable, path: Path | str, marks: Marks = NO_MARKS) -> None:
     """Write the table in the format of the file's ending; the file appears whole or not at all."""
-    write_contents({Path(path): table_content(table, path)})
+    write_contents({Path(path): table_content(table, path, marks)})

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reticent.data.published_table import PublishedTable
+from reticent.frames.marks import Marks
 from reticent.io.published import published_frame
 from reticent.io.table_format import TableFormat
 
 
-def _make(table: PublishedTable) -> Callable[[Path], None]:
+def _make(table: PublishedTable, marks: Marks) -> Callable[[Path], None]:
     frame = published_frame(table, kind="polars")
     return lambda place: frame.write_parquet(place)
 

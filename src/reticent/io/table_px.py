@@ -7,6 +7,7 @@ A cube lists every combination of codes; what the table does not list has the sy
 from itertools import product
 
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
+from reticent.frames.marks import Marks
 from reticent.io.table_format import TableFormat
 
 SYMBOLS = {EMPTY: '"."', HIDDEN: '"..."', "absent": '".."'}
@@ -15,7 +16,7 @@ LONGEST = 250
 """A line of a .px file may not be much longer."""
 
 
-def _make(table: PublishedTable) -> str:
+def _make(table: PublishedTable, marks: Marks) -> str:
     codes = [list(dict.fromkeys(row[at] for row in table.codes)) for at in range(len(table.dimensions))]
     labels = [
         [table.labels.get(name, {}).get(code, code) for code in own] for name, own in zip(table.dimensions, codes)

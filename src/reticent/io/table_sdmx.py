@@ -11,6 +11,8 @@ import re
 from itertools import count
 
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable
+from reticent.frames.marks import Marks
+from reticent.io.formulas import defused
 from reticent.io.table_format import TableFormat
 
 OBSERVATION = {PUBLISHED: "A", HIDDEN: "Q", EMPTY: "O"}
@@ -23,7 +25,7 @@ OWN = {"STRUCTURE", "STRUCTURE_ID", "ACTION", "OBS_VALUE", "MEASURE", *ATTRIBUTE
 """Columns that a dimension may not be called."""
 
 
-def _make(table: PublishedTable) -> str:
+def _make(table: PublishedTable, marks: Marks) -> str:
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
     names = _distinct([_identifier(name) for name in table.dimensions])
@@ -34,7 +36,8 @@ def _make(table: PublishedTable) -> str:
         status = table.status[row]
         told = [table.measure_text(row)] if measured else []
         attributes = [OBSERVATION[status], CONFIDENTIALITY[status], *told]
-        writer.writerow(["dataflow", flow, "I", *codes, table.text(row), *attributes])
+        shown = codes if marks.keep_formulas else map(defused, codes)
+        writer.writerow(["dataflow", flow, "I", *shown, table.text(row), *attributes])
     return file.getvalue()
 
 

@@ -3,7 +3,7 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -13,26 +13,23 @@ from reticent.data.published import MaskedFile
 from reticent.data.schema import Role, Schema
 from reticent.data.schema_files import schema_to_toml
 from reticent.frames.frame import as_text
+from reticent.frames.marks import NO_MARKS, Marks
 from reticent.io.atomic import atomic_path
 from reticent.io.delimited import delimited_writer
 from reticent.io.format import Content, FileFormat, Write, is_number
 from reticent.io.formats import FORMATS
 
 
-@dataclass(frozen=True)
-class Marks:
-    """The separator and the decimal mark that a text file is written with, where they are asked for."""
-
-    separator: str | None = None
-    decimal: str | None = None
-
-    def writer(self, chosen: FileFormat) -> Write | None:
-        """What writes in this format; only delimited text has marks to choose."""
-        if self.separator is None and self.decimal is None:
-            return chosen.write
-        if chosen.name != "csv":
-            raise ParameterError(f"[output]: separator and decimal are for .csv files; {chosen.name} has its own.")
-        return delimited_writer(self.separator or ",", decimal=self.decimal or ".")
+def text_writer(chosen: FileFormat, asked: Marks, seen: Marks = NO_MARKS) -> Write:
+    """What writes in this format, with the marks that are asked for or else those of the input; only text has any."""
+    assert chosen.write is not None
+    if chosen.name == "csv":
+        return delimited_writer(asked.or_else(seen))
+    if asked.separator is not None or asked.decimal is not None:
+        raise ParameterError(f"[output]: separator and decimal are for .csv files; {chosen.name} has its own.")
+    if chosen.name == "tsv":
+        return delimited_writer(replace(asked.or_else(seen), separator="\t"))
+    return chosen.write
 
 
 def write_masked(
@@ -42,19 +39,18 @@ def write_masked(
     format: str | None = None,
     schema: Path | str | None = None,
     also: Mapping[Path, str] | None = None,
-    marks: Marks | None = None,
+    marks: Marks = NO_MARKS,
 ) -> tuple[Path, ...]:
     """Write a protected file; gives the paths written.
 
-    `marks` are the separator and the decimal mark of a text file.
+    `marks` are those of a text file; where they are open, the file has those of the input.
     `schema` is where its schema goes as TOML. `also` are texts (reports) that appear together with it or not at all.
     """
     if not isinstance(file, MaskedFile):
         raise TypeError(f"write_masked: only a MaskedFile can be written, got a {type(file).__name__}.")
     file.require_cleared()
     path = Path(path)
-    writer = (marks or Marks()).writer(FORMATS.of_target(path, format))
-    assert writer is not None
+    writer = text_writer(FORMATS.of_target(path, format), marks, file.frame.marks)
     _refuse_identifiers(file)
     contents: dict[Path, Content] = dict(writer(_filled(file.frame.table, file.schema), file.schema, path))
     contents.update(also or {})

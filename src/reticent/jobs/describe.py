@@ -10,6 +10,7 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Variable
 from reticent.frames.frame import Frame
+from reticent.frames.marks import Marks
 from reticent.frames.profile import distinct_rows, frequent_values
 from reticent.io.hierarchies import hierarchy_beside, read_hierarchy
 from reticent.io.large import EngineChoice, open_large
@@ -77,7 +78,7 @@ def _readable(file: Path) -> Hierarchy | None:
 def _describe_large(
     path: Path, schema: Path | None, engine: EngineChoice, n_samples: int, separator: str | None
 ) -> Description:
-    loaded = open_large(path, schema, engine, separator=separator)
+    loaded = open_large(path, schema, engine, marks=Marks(separator))
     try:
         block = next(loaded.data.blocks())
     finally:

@@ -8,10 +8,9 @@ from typing import Any
 
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, silent
-from reticent.data.plan import PLAN_VERSION, SEPARATORS, plan_from_table
+from reticent.data.plan import PLAN_VERSION, plan_from_table
 from reticent.data.verdict import DEFAULT_MOST, FileVerdict
 from reticent.io.atomic import write_text
-from reticent.io.delimited import separator_of
 from reticent.io.places import check_places
 from reticent.io.read import Loaded, load_microdata
 from reticent.io.table_formats import table_format
@@ -85,14 +84,8 @@ def draft_file_plan(
     if best is None:
         raise DataError(f"{data.name}: no draft can be applied to these records; begin with reticent describe.")
     number, draft, run = best
-    write_text(target, file_plan_text(draft, data, schema, secret, most=most, separator=_separator(data)))
+    write_text(target, file_plan_text(draft, data, schema, secret, most=most))
     return DraftedPlan(target, schema, secret, f"reticent protect {target}", number, run.verdict, _blanks(run))
-
-
-def _separator(data: Path) -> str:
-    """What separates the values of the data, so that the result is written as they are; a comma for other formats."""
-    found = separator_of(data) if data.suffix.lower() in (".csv", ".txt") else ","
-    return found if found in SEPARATORS else ","
 
 
 def _tried(draft: Draft, loaded: Loaded, most: float, secret: Path) -> ProtectedFile | None:

@@ -13,6 +13,7 @@ from reticent.base.progress import Progress, silent
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
 from reticent.data.plan import DataSection, FileOutputSection, Plan, plan_to_toml
+from reticent.io.formulas import defused
 from reticent.microdata.explore import Exploration, explore
 from reticent.microdata.explore_spec import ExploreSpec, read_explore_spec
 
@@ -71,7 +72,7 @@ def table_text(rows: Sequence[Mapping[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({k: defused(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows)
     return text.getvalue()
 
 

@@ -7,6 +7,7 @@ attack that the plan asks for was tried and withstood (or the plan says why the 
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -21,7 +22,8 @@ from reticent.io.formats import FORMATS
 from reticent.io.places import check_places, inputs_of
 from reticent.io.plan import PlanFile, load_plan
 from reticent.io.read import Loaded, load_source
-from reticent.io.write import Marks, write_contents, write_masked
+from reticent.io.recodings import check_recodings_path, recodings_text
+from reticent.io.write import text_writer, write_contents, write_masked
 from reticent.jobs.protect_large import LargeResult, run_large_plan
 from reticent.jobs.provenance import provenance_of
 from reticent.microdata.along import Along, along_steps
@@ -55,9 +57,19 @@ def run_file_plan(path: Path, *, progress: Progress = silent) -> ProtectedFile:
     return run_plan(read_file_plan(Path(path)), progress=progress)
 
 
-def read_file_plan(path: Path) -> PlanFile:
-    """Read a plan; what could keep its results from being written is found here, before any work."""
+def read_file_plan(path: Path, *, recodings: Path | None = None) -> PlanFile:
+    """Read a plan; what could keep its results from being written is found here, before any work.
+
+    `recodings` is a place for the mapping of recodings, whatever the plan says.
+    """
     file = load_plan(path, METHODS)
+    if recodings is not None:
+        if file.plan.ledger is not None:
+            raise PlanError(
+                "[ledger]: only `reticent release` writes what this plan makes; name the file in [output] recodings."
+            )
+        output = replace(file.plan.output, recodings=str(recodings.absolute()))
+        file = replace(file, plan=replace(file.plan, output=output))
     _check_outputs(file.plan, path)
     return file
 
@@ -132,10 +144,11 @@ def write_outputs(plan: Plan, run: ProtectedFile) -> None:
         texts[plan.find(output.report)] = page
     if output.summary:
         texts[plan.find(output.summary)] = json.dumps(run.result.summary(), indent=2) + "\n"
+    if output.recodings:
+        texts[plan.find(output.recodings)] = recodings_text(run.result.file.recodings, output.marks)
     if output.path:
         schema = plan.find(output.schema) if output.schema else None
-        marks = Marks(output.separator, output.decimal)
-        write_masked(run.result.file, plan.find(output.path), schema=schema, also=texts, marks=marks)
+        write_masked(run.result.file, plan.find(output.path), schema=schema, also=texts, marks=output.marks)
     else:
         write_contents(texts)
 
@@ -143,12 +156,13 @@ def write_outputs(plan: Plan, run: ProtectedFile) -> None:
 def _check_outputs(plan: Plan, path: Path) -> None:
     """What could keep a result from being written is found before the work starts."""
     output = plan.output
-    names = [output.path, output.public_report, output.report, output.summary, output.schema]
+    names = [output.path, output.public_report, output.report, output.summary, output.schema, output.recodings]
     if not any(names[:4]):
         raise PlanError("[output] names no file; give at least path, report or summary.")
     _check_record(plan)
+    check_recodings_path(output.recodings)
     if output.path:
-        Marks(output.separator, output.decimal).writer(FORMATS.of_target(Path(output.path)))
+        text_writer(FORMATS.of_target(Path(output.path)), output.marks)
     check_places([plan.find(name) for name in names if name], [path, *inputs_of(plan, plan.folder)])
 
 
@@ -161,6 +175,6 @@ def _check_record(plan: Plan) -> None:
 def written_names(file: PlanFile) -> list[tuple[str, str]]:
     """What a plan writes: whether a file may leave, and its name as the plan has it."""
     output = file.plan.output
-    names = (("publishable", output.path), ("publishable", output.public_report),
+    names = (("publishable", output.path), ("publishable", output.recodings), ("publishable", output.public_report),
              ("confidential", output.report), ("confidential", output.summary))  # fmt: skip
     return [(what, name) for what, name in names if name]

@@ -15,8 +15,10 @@ from reticent.data.method import MaskingMethod
 from reticent.data.plan import Plan, RiskSection
 from reticent.io.large import open_source
 from reticent.io.parts import PartsWriter
+from reticent.io.recodings import recodings_text
 from reticent.microdata.large_protect import LargeResult, protect_large
 from reticent.microdata.protect import DRAWN
+from reticent.microdata.recodings import recodings
 
 __all__ = ["LargeResult", "check_large_plan", "protect_parts", "run_large_plan"]
 
@@ -32,6 +34,7 @@ NOT_IN_AN_ENGINE = {
     "keep_household_ids": "households are not protected in an engine; drop it",
     "separator": "parts are Parquet; drop it",
     "decimal": "parts are Parquet; drop it",
+    "keep_formulas": "parts are Parquet; drop it",
     "date": "it is shown in reports, which show records in memory; drop it",
 }
 
@@ -47,6 +50,7 @@ def run_large_plan(plan: Plan, *, notes: Sequence[str] = (), progress: Progress 
         return protect_parts(
             loaded.data, plan.steps, plan.find(str(plan.output.path)), risk=plan.risk, secret=secret,
             summary=None if plan.output.summary is None else plan.find(plan.output.summary),
+            recodings=None if plan.output.recodings is None else plan.find(plan.output.recodings),
             notes=(*notes, *loaded.notes), drawn=source.secret is None, progress=progress,
         )  # fmt: skip
     finally:
@@ -73,9 +77,10 @@ def check_large_plan(plan: Plan) -> None:
 
 
 class PartsWishes(TypedDict, total=False):
-    """A place for the confidential summary, what was noted before, and where the secret comes from."""
+    """Places for the confidential summary and for the recodings, what was noted before, and where the secret comes from."""
 
     summary: Path | None
+    recodings: Path | None
     notes: Sequence[str]
     drawn: bool
     test_secret: bool
@@ -102,6 +107,10 @@ def protect_parts(
         result = replace(result, notes=said, secret_hex=own.to_hex() if drawn else "")
         result.verdict.require()
         also = {} if summary is None else {summary: json.dumps(result.summary(), indent=2) + "\n"}
+        place = wishes.get("recodings")
+        if place is not None:
+            chosen = [record.facts for record in result.steps]
+            also[place] = recodings_text(recodings(file.schema, steps, chosen, result.schema))
         writer.publish(result.schema, also)
     progress(1.0, "done")
     return result

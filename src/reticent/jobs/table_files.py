@@ -10,7 +10,7 @@ from reticent.data.response_relations import COUNT
 from reticent.data.table_plan import TablePlan, named_after
 from reticent.io.places import check_places, inputs_of
 from reticent.io.table_format import TableContent
-from reticent.io.table_formats import table_content, table_format
+from reticent.io.table_formats import check_marks, table_content
 from reticent.jobs.provenance import provenance_of
 from reticent.tables.derived import ratio_table, share_table
 from reticent.tables.release import mean_table
@@ -25,7 +25,7 @@ def check_outputs(plan: TablePlan) -> None:
         if not any((output.path, output.public_report, output.report, output.summary)):
             raise PlanError("[output] names no file; give at least path, report or summary.")
         if output.path:
-            table_format(output.path)
+            check_marks(output.path, output.marks)
         if output.schema:
             raise PlanError("[output]: a table has no schema file; leave schema out.")
         n = sum(section.released is None for section in one.tables)
@@ -87,7 +87,7 @@ def _contents(plan: TablePlan, result: ProtectedTable) -> dict[Path, TableConten
     for number, table in enumerate(released, start=1):
         if output.path:
             place = plan.find(_numbered(output.path, number, len(released)))
-            contents[place] = table_content(table, place)
+            contents[place] = table_content(table, place, output.marks)
         if output.public_report:
             place = plan.find(_numbered(output.public_report, number, len(released)))
             contents[place] = public_table_report(table, date=output.date or "", form=form_of(place))
@@ -108,11 +108,15 @@ def _derived(plans: Sequence[TablePlan], results: Sequence[ProtectedTable]) -> d
     for one in plans:
         own = tables[one.response]
         for name, sums, count in zip(_mean_names(one, len(own)), own, tables.get(COUNT, ()), strict=False):
-            contents[one.find(name)] = table_content(mean_table(sums, count), name)
+            contents[one.find(name)] = table_content(mean_table(sums, count), name, one.output.marks)
         for name, number, dimension, total in _share_names(one):
-            contents[one.find(name)] = table_content(share_table(own[number], dimension, total=total), name)
+            contents[one.find(name)] = table_content(
+                share_table(own[number], dimension, total=total), name, one.output.marks
+            )
         for name, number, below in _ratio_names(one, len(own)):
-            contents[one.find(name)] = table_content(ratio_table(own[number], tables[below][number]), name)
+            contents[one.find(name)] = table_content(
+                ratio_table(own[number], tables[below][number]), name, one.output.marks
+            )
     return contents
 
 
@@ -180,5 +184,4 @@ def _written(plan: TablePlan, n: int) -> list[tuple[str, str]]:
 
 
 def _numbered(name: str, number: int, of: int) -> str:
-    path = Path(name)
-    return name if of == 1 else str(path.with_name(f"{path.stem}-{number}{path.suffix}"))
+    return name if of == 1 else str(named_after(Path(name), str(number)))

@@ -12,7 +12,7 @@ from reticent.data.plan import PLAN_VERSION
 from reticent.microdata.draft import Draft
 
 
-def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most: float, separator: str = ",") -> str:
+def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most: float) -> str:
     """A draft as the text of a plan, with a reason at each step."""
     stem = data.stem
     parts = [
@@ -30,7 +30,6 @@ def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most
             {
                 "path": f"{stem}.safe.csv", "schema": f"{stem}.safe.schema.toml", "public_report": f"{stem}.public.html",
                 "report": f"{stem}.confidential.html", "summary": f"{stem}.confidential.json",
-                **({} if separator == "," else {"separator": separator}),
             },
             "path, schema and public_report may leave the house; the confidential ones must not",
         ),

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -20,6 +21,7 @@ from reticent.microdata.edits import check_input, read_rules
 from reticent.microdata.loss.compare import compare
 from reticent.microdata.measure import measure_loss, measure_risk
 from reticent.microdata.pipeline import apply_steps, check_needs, finish
+from reticent.microdata.recodings import recodings
 from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.microdata.risk.known import identifying_variables, singling_codes
 from reticent.microdata.verdict import judge
@@ -93,7 +95,11 @@ def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpa
     progress(0.9, "loss")
     report = compare(data, masked.data)
     result = FileResult(
-        masked=release_file(released, held_back="" if verdict.lets_go else HELD_BACK),
+        masked=release_file(
+            released,
+            held_back="" if verdict.lets_go else HELD_BACK,
+            recodings=partial(recodings, data.schema, steps, [record.facts for record in masked.steps]),
+        ),
         verdict=verdict,
         risk_before=before.summary(),
         risk_after=after.summary(),

@@ -24,6 +24,17 @@ def band_labels(edges: Sequence[float], *, whole: bool, below: bool) -> tuple[st
     return *labels, f"{texts[-1]}+"
 
 
+def band_ranges(edges: Sequence[float]) -> dict[str, str]:
+    """The numbers that each label of `band_labels` may stand for, whatever the numbers of the file are.
+
+    >>> band_ranges([16, 65])
+    {'<16': '<16', '16-64': '16 to <65', '65+': '65+', '16 to <65': '16 to <65'}
+    """
+    spans = band_labels(edges, whole=False, below=True)
+    whole = band_labels(edges, whole=all(float(edge).is_integer() for edge in edges), below=True)
+    return dict(zip((*whole, *spans), (*spans, *spans), strict=True))
+
+
 def merged(pairs: Mapping[str, str], order: Sequence[str]) -> tuple[str, ...]:
     """The new codes in the order in which the old ones first lead to them."""
     return tuple(dict.fromkeys(pairs[code] for code in order if code in pairs))

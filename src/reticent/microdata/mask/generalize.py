@@ -14,10 +14,11 @@ from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
+from reticent.data.mapping import Mapped, digit_patterns
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
-from reticent.data.schema import Kind, Schema
+from reticent.data.schema import Kind, Schema, Variable
 from reticent.microdata.patience import Patience
 from reticent.microdata.search.evaluate import Evaluator, Node
 from reticent.microdata.search.ladders import Ladder, ladder_from_hierarchy, level_losses
@@ -271,6 +272,23 @@ class Generalize(Method):
             variable = replace(after[ladder.name], codes=tuple(names))
             data = written.with_schema(written.schema.replace(variable))
         return Applied(data, changed, facts)
+
+    def new_codes(
+        self, variable: Variable, codes: tuple[str, ...], facts: Mapping[str, Any]
+    ) -> Mapping[str, str] | None:
+        """The code at the level that was chosen; local codings have none for all records."""
+        level = facts.get("levels", {}).get(variable.name)
+        if level is None:
+            return None
+        if variable.hierarchy is None:
+            return {code: "*" if level else code for code in codes}
+        above = variable.hierarchy.ancestor_at(variable.hierarchy.depth - level)
+        return {code: above[code] for code in codes if code in above}
+
+    def declared(self, variable: Variable, shown: tuple[str, ...]) -> tuple[Mapped, ...]:
+        """Levels of digits as patterns."""
+        named = not self.keys or variable.name in self.keys
+        return digit_patterns(variable, shown) if named and variable.digits and not self.local else ()
 
     def promises(self) -> tuple[Promise, ...]:
         """Every record that keeps a key is in a safe group, counted anew from the output."""

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
+from reticent.data.mapping import CODE, PATTERN, RANGE, Mapped, digit_patterns
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.recoding import parse_rules
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.microdata.mask.bands import band_labels, merged
+from reticent.microdata.mask.bands import band_labels, band_ranges, merged
 
 WAYS = ("bands", "map", "level", "truncate", "rules")
 
@@ -150,6 +151,38 @@ class Recode(Method):
         if self.truncate is not None:
             return {code: code[: -self.truncate] for code in codes if len(code) > self.truncate}
         return parse_rules(self.rules).image(codes)
+
+    def new_codes(
+        self, variable: Variable, codes: tuple[str, ...], facts: Mapping[str, Any]
+    ) -> Mapping[str, str] | None:
+        """The new code of each code that is covered, or kept."""
+        if variable.name != self.variable or self.bands:
+            return None
+        kept = {code: code for code in codes} if self.keep else {}
+        return kept | self.images(variable, codes)
+
+    def declared(self, variable: Variable, shown: tuple[str, ...]) -> tuple[Mapped, ...]:
+        """Bands, pairs, rules and cut digits as they stand in the step."""
+        name = variable.name
+        if name != self.variable:
+            return ()
+        if self.bands:
+            return tuple(Mapped(name, RANGE, span, label) for label, span in band_ranges(self.bands).items())
+        if self.map:
+            return tuple(Mapped(name, CODE, old, new) for old, new in self.map.items())
+        if self.truncate is not None:
+            return tuple(Mapped(name, PATTERN, code + "?" * self.truncate, code) for code in shown)
+        if self.level is not None:
+            return digit_patterns(variable, shown)
+        rules = parse_rules(self.rules).rules
+        return tuple(
+            Mapped(name, given, old, rule.new)
+            for rule in rules
+            for given, old in (
+                *((CODE, code) for code in rule.codes),
+                *((RANGE, f"{low or ''}-{high or ''}") for low, high in rule.ranges),
+            )
+        )
 
     def promises(self) -> tuple[Promise, ...]:
         """Each old value leads to one new value, and no more values are missing than before."""

@@ -14,10 +14,11 @@ from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
+from reticent.data.mapping import RANGE, Mapped
 from reticent.data.method import Applied, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
-from reticent.data.schema import Kind, Role, Schema
+from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.microdata.mask.tails import check_tail, tail_of
 
 
@@ -110,6 +111,13 @@ class LimitCode(Method):
             new = float(self.replacement)
         masked = data.with_numbers(self.variable, np.where(beyond, new, values))
         return Applied(masked, {self.variable: n_beyond}, facts | {"replacement": new})
+
+    def declared(self, variable: Variable, shown: tuple[str, ...]) -> tuple[Mapped, ...]:
+        """The limit, where it is declared and not computed from the file, and what stands for the values beyond it."""
+        if variable.name != self.variable or self.value is None or self.replacement == "mean":
+            return ()
+        new = self.label or f"{self.value if self.replacement == 'limit' else self.replacement:g}"
+        return (Mapped(variable.name, RANGE, f"{'>' if self.sign > 0 else '<'}{self.value:g}", new),)
 
     def _limit(self, present: Floats) -> float:
         if self.value is not None:
