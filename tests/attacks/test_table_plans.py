@@ -14,7 +14,6 @@ import pytest
 from command_line import CommandLine
 from reticent.data.table_plan import read_table_plan
 from reticent.jobs.protect_table import audit_plan, run_table_plans
-from reticent.jobs.starter import TABLE_PLAN
 
 RECORDS = {("a", "x"): 1, ("a", "y"): 6, ("b", "x"): 5, ("b", "y"): 7, ("c", "x"): 6, ("c", "y"): 4}
 SCHEMA = "".join(f'[[variable]]\nname = "{name}"\nrole = "key"\n' for name in ("v", "u")) + (
@@ -79,10 +78,9 @@ def test_a_weight_is_used_or_its_absence_is_said(tmp_path: Path, reticent: Comma
     assert float(total["value"]) == true
 
 
-@pytest.mark.parametrize("text", ["demo", "starter"])
-def test_bundled_plans_protect(text: str) -> None:
+@pytest.mark.parametrize("name", ["demo_data/firms.plan.toml", "starter_data/table.toml"])
+def test_bundled_plans_protect(name: str) -> None:
     """0.1.0 shipped `primary-only`, the starter even with accept_exposed = true."""
-    demo = (resources.files("reticent") / "demo_data" / "firms.plan.toml").read_text(encoding="utf-8")
-    protect = tomllib.loads(demo if text == "demo" else TABLE_PLAN)["protect"]
+    protect = tomllib.loads((resources.files("reticent") / name).read_text(encoding="utf-8"))["protect"]
     assert protect["method"] == "heuristic"
     assert "accept_exposed" not in protect

@@ -1,12 +1,13 @@
 """`reticent plan`: a draft from a data file alone that runs, and one sentence where none can be made."""
 
 import json
+import shutil
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from command_line import CommandLine
-from reticent.jobs.starter import firms, people
 
 
 @pytest.fixture
@@ -16,8 +17,8 @@ def reticent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "people.csv").write_text(people(), encoding="utf-8")
-    (tmp_path / "firms.csv").write_text(firms(), encoding="utf-8")
+    for name in ("people.csv", "firms.csv"):
+        shutil.copy(str(files("reticent") / "starter_data" / name), tmp_path / name)
     return tmp_path
 
 

@@ -3,16 +3,17 @@
 import csv
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from command_line import CommandLine
-from reticent.jobs.starter import people
 
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[[list[str]], str]
@@ -56,7 +57,7 @@ def test_printed_commands_lead_to_results(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On generated people with a hierarchy of regions beside them, in this process."""
-    (tmp_path / "people.csv").write_text(people(), encoding="utf-8")
+    shutil.copy(str(files("reticent") / "starter_data" / "people.csv"), tmp_path)
     tree = "N1;N;*\nN2;N;*\nS1;S;*\nS2;S;*\nS3;S;*\n"
     (tmp_path / "people_hierarchy_region.csv").write_text(tree, encoding="utf-8")
     line = CommandLine(capsys, monkeypatch)

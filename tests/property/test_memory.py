@@ -18,9 +18,9 @@ from reticent.data.published_table import HIDDEN
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.history.book import Book, joined
+from reticent.history.made import recipe_of_tables
 from reticent.history.memory import Remembered, remember
 from reticent.history.table_recipe import TableRecipe
-from reticent.jobs.release_made import recipe_of_tables
 from reticent.ledger.blobs import Blobs
 from reticent.ledger.ledger import open_ledger
 from reticent.releases.verifier import verify

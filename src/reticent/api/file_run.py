@@ -12,10 +12,10 @@ from reticent.base.checks import check_reason
 from reticent.base.doors import doors
 from reticent.data import published
 from reticent.data.verdict import FileVerdict
+from reticent.history.made import Made, made_file
 from reticent.io.atomic import write_text
 from reticent.io.recodings import check_recodings_path, recodings_text
 from reticent.io.write import write_masked
-from reticent.jobs.release_made import Made, made_file
 from reticent.microdata.attacks import FileAttacks
 from reticent.microdata.loss.measure import LossReport
 from reticent.microdata.result import ProtectedFile

@@ -12,11 +12,11 @@ from reticent.base.errors import ParameterError
 from reticent.base.randomness import Secret, release_secret
 from reticent.data.parameters import build
 from reticent.data.plan import LedgerSection
+from reticent.history.made import Made
 from reticent.jobs import ledger as jobs
 from reticent.jobs.ledger_explain import explain_made, explain_recorded
 from reticent.jobs.release import release_made
 from reticent.jobs.release_book import Where
-from reticent.jobs.release_made import Made
 from reticent.ledger.ledger import Ledger
 
 UNNAMED = "unnamed"

@@ -21,11 +21,11 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import build
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import BoundsOptions, Insiders
+from reticent.history.made import Made, made_tables
 from reticent.io.atomic import write_text
 from reticent.io.published import published_frame
 from reticent.io.table_formats import write_published_table
 from reticent.jobs.protect_table import protect_table
-from reticent.jobs.release_made import Made, made_tables
 from reticent.report.notebook import facts_html
 from reticent.report.page import form_of
 from reticent.report.provenance import Provenance

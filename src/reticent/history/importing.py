@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -46,6 +47,26 @@ class Imported:
         if not self.facts.certified:
             text += f" Not certified: it may tell more than is judged ({self.facts.beyond})."
         return text
+
+
+@dataclass(frozen=True)
+class ImportedRelease:
+    """What became of an import: its entry (None: only judged), what it says, and what it was judged with."""
+
+    name: str
+    number: int | None
+    found: Imported
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "release": self.name,
+            "entry": self.number,
+            "sentence": self.found.sentence(),
+            "conflicts": [one.plain() for one in self.found.conflicts],
+            "certified": self.found.facts.certified,
+            "judged with": list(self.found.together_with),
+        }
 
 
 def judge_import(book: Book, recipe: Recipe, name: str) -> Imported:

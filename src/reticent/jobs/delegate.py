@@ -3,19 +3,17 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from reticent.base.errors import DataError, PlanError
 from reticent.base.progress import Progress, silent
-from reticent.data.parameters import Parameters, build
+from reticent.data.parameters import build
 from reticent.data.plan import read_toml, sections_of
-from reticent.delegation.columns import Column, whole_values
+from reticent.delegation.columns import whole_values
 from reticent.delegation.handler import evaluate_request
 from reticent.delegation.owner import (
-    CHECKS,
-    Job,
     Keys,
     Receipt,
     Verified,
@@ -25,72 +23,12 @@ from reticent.delegation.owner import (
     open_response,
     spent_keys,
 )
+from reticent.delegation.plan import SECTIONS, DelegationPlan
 from reticent.io.atomic import atomic_write, write_text
 from reticent.io.places import check_places, inputs_of
 from reticent.io.read import load_microdata
 from reticent.report.delegation_report import delegation_report
 from reticent.report.page import form_of
-
-SECTIONS = ("data", "columns", "expressions", "delegation", "files", "output")
-
-
-@dataclass(frozen=True)
-class DelegationData(Parameters):
-    """Where the columns come from."""
-
-    path: str
-    schema: str | None = None
-
-
-@dataclass(frozen=True)
-class DelegationOptions(Parameters):
-    """The largest result, and how results are verified."""
-
-    bound: int | None = field(
-        default=None, metadata={"min": 1, "help": "largest total in whole numbers of the last decimal"}
-    )
-    check: str = field(default="residues", metadata={"choices": CHECKS, "help": "how results are verified"})
-
-
-@dataclass(frozen=True)
-class DelegationFiles(Parameters):
-    """Names of the files; keys and receipt stay with the owner."""
-
-    keys: str = "owner.keys"
-    receipt: str = "receipt.json"
-    request: str = "request.bin"
-    response: str = "response.bin"
-
-
-@dataclass(frozen=True)
-class DelegationOutput(Parameters):
-    """Where results go (they are the owner's)."""
-
-    report: str | None = None
-    summary: str | None = None
-
-
-@dataclass(frozen=True)
-class DelegationPlan(Parameters):
-    """A delegation as its plan file has it."""
-
-    data: DelegationData
-    columns: dict[str, Column]
-    expressions: dict[str, str]
-    delegation: DelegationOptions = DelegationOptions()
-    files: DelegationFiles = DelegationFiles()
-    output: DelegationOutput = DelegationOutput()
-    folder: Path = field(default=Path(), compare=False)
-    source: Path | None = field(default=None, compare=False)
-
-    @property
-    def job(self) -> Job:
-        """What is delegated."""
-        return Job(self.columns, self.expressions, self.delegation.bound)
-
-    def file(self, name: str) -> Path:
-        """A file of the delegation, beside the plan."""
-        return self.folder / str(getattr(self.files, name))
 
 
 def read_delegation(path: Path) -> DelegationPlan:

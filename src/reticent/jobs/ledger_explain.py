@@ -8,10 +8,11 @@ from typing import Any
 
 from reticent.base.progress import Progress, silent
 from reticent.history.explaining import Explanation, explain_release
+from reticent.history.made import Made
+from reticent.history.released import offer_instead, remembered
 from reticent.jobs.ledger import releases_in, show_release
-from reticent.jobs.release import offer_instead, prepare_release, remembered
+from reticent.jobs.release import prepare_release
 from reticent.jobs.release_book import Where, open_book
-from reticent.jobs.release_made import Made
 from reticent.ledger.ledger import Ledger
 
 __all__ = ["Explanation", "explain_made", "explain_plan", "explain_recorded", "recorded_lines"]

@@ -3,54 +3,31 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from reticent.base.errors import DataError, PlanError
 from reticent.base.progress import Progress, silent
 from reticent.data.microdata import Microdata
 from reticent.data.plan import Plan, read_toml
 from reticent.data.published import release_file
-from reticent.data.published_table import PUBLISHED, PublishedTable
 from reticent.data.table_plan import TablePlan, read_table_plan
 from reticent.history.file_recipe import FileRecipe
-from reticent.history.importing import Imported, check_adds_up, judge_import
-from reticent.history.table_recipe import ShownTable, TableRecipe
+from reticent.history.importing import ImportedRelease, judge_import
+from reticent.history.made import Made, made_tables
+from reticent.history.published_before import as_published
+from reticent.history.table_recipe import TableRecipe
 from reticent.io.published_before import read_published_before
 from reticent.io.read import load_microdata, load_source
 from reticent.jobs.protect_file import read_file_plan
 from reticent.jobs.release_book import Where, open_book, where_of
-from reticent.jobs.release_made import Made, made_tables
 from reticent.jobs.table_files import written_tables
 from reticent.jobs.table_request import request_from_plan
 from reticent.microdata.mask.top_code import LimitCode
 from reticent.tables.methods import PrimaryOnly
-from reticent.tables.request import TableRequest, hides
-from reticent.tables.result import ProtectedTable
+from reticent.tables.request import hides
 from reticent.tables.run import run_request
-
-
-@dataclass(frozen=True)
-class ImportedRelease:
-    """What became of an import: its entry (None: only judged), what it says, and what it was judged with."""
-
-    name: str
-    number: int | None
-    found: Imported
-
-    def summary(self) -> dict[str, Any]:
-        """Everything as plain data."""
-        return {
-            "release": self.name,
-            "entry": self.number,
-            "sentence": self.found.sentence(),
-            "conflicts": [one.plain() for one in self.found.conflicts],
-            "certified": self.found.facts.certified,
-            "judged with": list(self.found.together_with),
-        }
 
 
 def import_plan(
@@ -117,61 +94,11 @@ def _tables(plan: TablePlan, published: Sequence[Path], progress: Progress) -> M
             "the order in which the plan writes them, or name them in [output] path."
         )
     ruled = any(section.rules for section in plan.tables)
-    tables = tuple(
-        _imported(shown, place, request, _true_values(results, at), ruled=ruled)
-        for at, (shown, place) in enumerate(zip(recipe.tables, places, strict=True))
-    )
-    return replace(made, recipe=replace(recipe, tables=tables))
-
-
-def _true_values(results: Sequence[ProtectedTable], number: int) -> dict[tuple[str, ...], float]:
-    """The true value of each cell of one of the published tables, by codes."""
-    parts = [part for result in results for part in _parts(result)]
-    return parts[number]
-
-
-def _parts(result: ProtectedTable) -> list[dict[tuple[str, ...], float]]:
-    if result.joint is not None:
-        return [part for own in result.by_response() for part in _parts(own)]
-    found = []
-    for number in result.published_numbers:
-        table = result.system.parts[number]
-        found.append({table.cell_codes(cell): float(table.values[cell]) for cell in range(table.n_cells)})
-    return found
-
-
-def _imported(
-    shown: ShownTable, place: Path, request: TableRequest, true: dict[tuple[str, ...], float], *, ruled: bool
-) -> ShownTable:
-    """One table as its file shows it; without rules each hidden cell must stay unknown, though not by how much."""
-    mine, keeps = shown.published, hides(request.method)
-    read = read_published_before(place, mine.dimensions, mine.response)
-    codes = tuple(
-        tuple(d.codes[d.position(code)] for d, code in zip(shown.dimensions, own, strict=True)) for own in read.codes
-    )
-    if len(set(codes)) < len(codes):
-        raise DataError(f"{place.name}: a cell stands there twice, once by another spelling of its codes.")
-    decimals = mine.decimals if not keeps or _as_they_are(read, codes, true) else read.decimals
-    if decimals > mine.decimals:
-        raise DataError(f"import: {place.name} contradicts the data: its values have more decimals than theirs.")
-    table = replace(
-        mine, codes=codes, values=read.values, status=read.status, decimals=decimals,
-        method=mine.method if keeps else request.method.name, hides_empty=mine.hides_empty or not keeps,
-    )  # fmt: skip
-    if keeps:
-        check_adds_up(table, shown.dimensions, exact=decimals >= mine.decimals)
-    required = shown.required
-    if keeps and not ruled:
-        hidden = [own for own, status in zip(codes, table.status, strict=True) if status != PUBLISHED and own in true]
-        required = {own: (true[own], true[own]) for own in hidden}
-    return replace(shown, published=table, required=required)
-
-
-def _as_they_are(read: PublishedTable, codes: Sequence[tuple[str, ...]], true: dict[tuple[str, ...], float]) -> bool:
-    """Whether the values were written with all decimals of the data, though fewer may be needed to write them."""
-    shown = [own for own, status in zip(codes, read.status, strict=True) if status == PUBLISHED]
-    values = read.values[~np.isnan(read.values)]
-    return bool(np.allclose([true.get(own, 0.0) for own in shown], values, rtol=1e-12, atol=1e-9))
+    files = [
+        (place.name, read_published_before(place, shown.published.dimensions, shown.published.response))
+        for place, shown in zip(places, recipe.tables, strict=True)
+    ]
+    return replace(made, recipe=as_published(recipe, files, request, results, ruled=ruled))
 
 
 def _file(plan: Plan, published: Sequence[Path]) -> Made:

@@ -4,64 +4,38 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, silent
 from reticent.data.plan import LedgerSection, Plan, read_toml
 from reticent.data.table_plan import TablePlan, read_table_plan
 from reticent.history.book import Book, Judged, refusal, require
-from reticent.history.instead import Instead, instead_of
-from reticent.history.memory import remember
-from reticent.history.remembered import AlsoHidden
-from reticent.history.table_recipe import TableRecipe
+from reticent.history.made import NEEDS_MEMORY, Made, made_file, made_tables
+from reticent.history.released import Released, offer_instead, remembered
 from reticent.io.read import load_source
 from reticent.io.write import write_contents
 from reticent.jobs.protect_file import protect_plan, read_file_plan, write_outputs
 from reticent.jobs.release_book import Where, open_book, where_of
-from reticent.jobs.release_made import NEEDS_MEMORY, Made, made_file, made_tables
 from reticent.jobs.table_files import check_outputs, result_contents
 from reticent.jobs.table_request import request_from_plan
 from reticent.ledger.ledger import Turn
 from reticent.microdata.result import ProtectedFile
-from reticent.releases.verdict import JointVerdict
 from reticent.tables.result import ProtectedTable
 from reticent.tables.run import run_request
+
+__all__ = [
+    "Prepared",
+    "Released",
+    "judge_made",
+    "judge_release",
+    "prepare_release",
+    "release_made",
+    "release_plan",
+]
 
 NO_MEMORY = (
     "[ledger]: memory protects tables; a file is judged with everything before as its steps make it. Leave memory out."
 )
-
-
-@dataclass(frozen=True)
-class Released:
-    """What became of a plan: its entry in the ledger (None: only judged), the verdict, and what it was judged with.
-
-    With memory, `also` is hidden because of earlier releases; `instead` is what could be released where it is refused.
-    """
-
-    name: str
-    number: int | None
-    verdict: JointVerdict
-    together_with: tuple[str, ...]
-    proved: int | None = None
-    """How many watched sums a second check, in whole numbers, went through; None: the verdict is not safe, or not proved."""
-    also: tuple[AlsoHidden, ...] = ()
-    notes: tuple[str, ...] = ()
-    instead: Instead | None = None
-
-    def summary(self) -> dict[str, Any]:
-        """Everything as plain data."""
-        return {
-            "release": self.name,
-            "entry": self.number,
-            "outcome": self.verdict.outcome.value,
-            "sentence": self.verdict.sentence(),
-            "judged with": list(self.together_with),
-            "hidden in addition": [one.summary() for one in self.also],
-            "notes": list(self.notes),
-            "instead": None if self.instead is None else self.instead.summary(),
-        }
 
 
 Writer = Callable[[Made], Callable[[], object]]
@@ -141,28 +115,6 @@ def judge_made(where: Where, made: Made, *, prove: bool = False) -> tuple[Releas
         found, judged, made = remembered(book, made, where.section, prove=prove)
         instead = None if judged.verdict.safe else offer_instead(book, made, where.section.name)
     return replace(found, instead=instead), made
-
-
-def remembered(book: Book, made: Made, section: LedgerSection, *, prove: bool = False) -> tuple[Released, Judged, Made]:
-    """The joint verdict; with memory on tables that are safe with everything before, if there are such."""
-    also: tuple[AlsoHidden, ...] = ()
-    notes: tuple[str, ...] = ()
-    judged: Judged | None = None
-    if section.memory and made.request is not None:
-        kept = remember(book, made.request, section.name, made.run)
-        made, also, notes = replace(made, recipe=kept.recipe, results=kept.results), kept.also, kept.notes
-        judged = None if prove and kept.judged.verdict.safe else kept.judged
-    if judged is None:
-        judged = book.judge(made.recipe, section.name, prove=prove)
-    found = Released(section.name, None, judged.verdict, judged.together_with, judged.proved, also, notes)
-    return found, judged, made
-
-
-def offer_instead(book: Book, made: Made, name: str) -> Instead:
-    """What could be released instead of refused tables; nothing is known of files."""
-    if made.request is None or not isinstance(made.recipe, TableRecipe):
-        return Instead()
-    return instead_of(book, made.request, name, made.run, (made.results, made.recipe))
 
 
 @dataclass(frozen=True, eq=False)

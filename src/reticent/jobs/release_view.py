@@ -11,9 +11,10 @@ from reticent.base.errors import PlanError
 from reticent.base.progress import Progress, silent
 from reticent.data.plan import read_toml
 from reticent.data.table_plan import read_table_plan
+from reticent.history.released import Released
 from reticent.jobs.protect_file import read_file_plan
 from reticent.jobs.protect_file import written_names as file_names
-from reticent.jobs.release import Released, judge_release
+from reticent.jobs.release import judge_release
 from reticent.jobs.table_files import planned_names
 from reticent.microdata.result import ProtectedFile
 from reticent.report.file_report import PUBLIC_TITLE, public_sections

@@ -2,25 +2,20 @@
 """Commands that open, describe and read: what a batch file says about its data and tables."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
 
 from reticent.base.checks import did_you_mean
-from reticent.base.errors import AdditivityError, DataError, PlanError
+from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
 from reticent.io.argus_batch import COST_CODES, Command
 from reticent.io.argus_grc import read_grc
 from reticent.io.argus_hst import read_hst
 from reticent.io.argus_rda import read_rda
-from reticent.io.argus_table_rda import TableMetadata, read_table_rda
-from reticent.io.finished import CellLayout, FinishedFile, read_finished
 from reticent.io.read import load_microdata
+from reticent.jobs.argus.finished import speak_of_cost
 from reticent.jobs.argus.rules import rules_of_calls
 from reticent.jobs.argus.state import Batch, file_of, forget, judged
 from reticent.jobs.argus.tables import BatchMetadata, TableJob, exact_name, with_totals
 from reticent.tables.apriori import EntryGroup
-from reticent.tabulation.finished import finished_table
 from reticent.tabulation.recoded import recode
 
 
@@ -72,7 +67,7 @@ def read_microdata(batch: Batch, command: Command) -> None:
         _check_names(job, data.schema.names)
         job.data = data
         job.metadata = metadata
-        _speak_of_cost(batch, job)
+        speak_of_cost(batch, job)
     batch.say(f"READMICRODATA: {data.n_records} records.")
 
 
@@ -95,74 +90,6 @@ def _check_names(job: TableJob, names: Sequence[str]) -> None:
     for name in (*wanted.explanatory, wanted.response, wanted.shadow, cost):
         if name and exact_name(name, names) not in names:
             raise PlanError(f"the metadata have no variable {name!r}.{did_you_mean(name, names)}").at(job.where)
-
-
-def read_tables(batch: Batch, command: Command) -> None:
-    """<READTABLE>: the finished tables that were opened."""
-    if not batch.table_files or not batch.metadata:
-        raise PlanError("<READTABLE> needs <OPENTABLEDATA> and <OPENMETADATA> before it.")
-    if len(batch.jobs) != len(batch.table_files):
-        raise PlanError(f"{len(batch.table_files)} tables are opened, but {len(batch.jobs)} specified.")
-    for number, (job, name) in enumerate(zip(batch.jobs, batch.table_files, strict=True)):
-        metadata = read_table_rda(batch.find(batch.metadata[min(number, len(batch.metadata) - 1)]))
-        path = batch.find(name)
-        found = _read_finished(job, path, metadata)
-        _speak_of_cost(batch, job)
-        try:
-            _finish(job, found, command.text)
-        except AdditivityError as err:
-            for line in err.violations:
-                batch.say(f"not additive: {line}")
-            err.at(path.name)
-            raise
-        assert job.finished is not None
-        for line in (*found.notes, *metadata.notes, *job.finished.notes):
-            batch.notes.add(line)
-        batch.say(f"READTABLE: {job.finished.n_cells} cells from {path.name}.")
-
-
-def _read_finished(job: TableJob, path: Path, metadata: TableMetadata) -> FinishedFile:
-    wanted = job.specification
-    response = wanted.response or next(iter(metadata.names("count")), None)
-    if response is None:
-        raise DataError("the table has no frequency column to count by.").at(job.where)
-    columns = [metadata.column(name) for name in wanted.explanatory]
-    shadow = metadata.column(wanted.shadow).name if wanted.shadow else next(iter(metadata.names("shadow")), None)
-    priced = wanted.cost or next(iter(metadata.names("cost")), None)
-    if priced is not None and priced not in COST_CODES:
-        priced = metadata.column(priced).name
-    layout = CellLayout(
-        [column.name for column in columns], [partial(metadata.trees, column.name) for column in columns],
-        [column.total for column in columns], metadata.column(response).name, [column.missing for column in columns],
-        shadow, () if priced is None or priced in COST_CODES else (priced,),
-    )  # fmt: skip
-    options = replace(metadata.options(response), cost=None)
-    found = read_finished(path, layout, options, header=metadata.all_names)
-    job.specification = replace(wanted, cost=priced)
-    job.metadata = BatchMetadata(distances={c.name: c.distance for c in columns if c.distance})
-    return found
-
-
-def _finish(job: TableJob, found: FinishedFile, mode: str) -> None:
-    """The finished table and what it declares of its cells. Mode 1 adds totals up, 2 takes them as they are."""
-    job.finished = finished_table(
-        found.columns, tolerance=float("inf") if mode == "2" else None, complete=mode.startswith("1")
-    )
-    inner = {tuple(job.finished.cell_codes(int(cell))) for cell in job.finished.is_inner.nonzero()[0]}
-    # the file's totals lose what it declares about them only if that is asked for
-    entries = tuple(entry for entry in found.entries if mode != "1F" or entry.codes in inner)
-    job.groups.append(EntryGroup(entries, expand_trivial=False, declared=True))
-
-
-def _speak_of_cost(batch: Batch, job: TableJob) -> None:
-    if job.specification.cost != "-3":
-        return
-    names = {name.lower() for name in job.metadata.distances}
-    if not names.intersection(name.lower() for name in job.specification.explanatory):
-        batch.say("-3: no variable of the table has <DISTANCE>; a cell costs more the higher it stands.")
-        job.metadata = replace(job.metadata, distances={})
-    elif job.specification.power is not None:
-        batch.say("-3: costs by distance are the numbers of <DISTANCE>; λ does not change them.")
 
 
 def read_a_priori(batch: Batch, command: Command) -> None:

@@ -12,6 +12,7 @@ from reticent.data.microdata import Microdata
 from reticent.io.argus_batch import Command, commands_of, read_batch
 from reticent.io.atomic import write_text
 from reticent.jobs.argus.check import check_batch
+from reticent.jobs.argus.finished import read_tables
 from reticent.jobs.argus.protecting import suppress, write_table
 from reticent.jobs.argus.reading import (
     open_metadata,
@@ -19,7 +20,6 @@ from reticent.jobs.argus.reading import (
     open_table,
     read_a_priori,
     read_microdata,
-    read_tables,
     recode_variable,
     safety_rule,
     specify_table,
