@@ -32,44 +32,53 @@ def release_question(project: Project, kind: str) -> tuple[str, str, Any]:
 
 def file_run(visit: Visit[Project]) -> Work | None:
     """The run of the file plan as it is now, if one was asked for; one that a time limit cut is made again by its steps."""
-    return _again(visit, engine.judge, file_question, "Protecting by the recorded steps")
+    return _again(visit, engine.judge, file_question, _file_held, "Protecting by the recorded steps")
 
 
 def file_written(visit: Visit[Project]) -> Work | None:
     """What the file plan has written as it is now; writing waits until the plan says where its searches ended."""
-    return _again(visit, engine.write, file_question, "Writing by the recorded steps")
+    return _again(visit, engine.write, file_question, _file_held, "Writing by the recorded steps")
 
 
 def table_run(visit: Visit[Project]) -> Work | None:
     """The run of the table plan, as that of a file."""
-    return _again(visit, table_engine.protect_tables, question, "Protecting the table by the recorded steps")
+    return _again(
+        visit, table_engine.protect_tables, question, _table_held, "Protecting the table by the recorded steps"
+    )
 
 
 def table_written(visit: Visit[Project]) -> Work | None:
     """What the table plan has written, as a file."""
-    return _again(visit, table_engine.write_tables, write_question, "Writing by the recorded steps")
+    return _again(visit, table_engine.write_tables, write_question, _table_held, "Writing by the recorded steps")
 
 
 def release_judged(visit: Visit[Project], kind: str) -> Work | None:
     """The verdict on a plan with its ledger, likewise."""
     asked = functools.partial(release_question, kind=kind)
-    return _again(visit, release_engine.judge, asked, "Judging what the recorded steps make")
+    held = _table_held if kind == "table" else _file_held
+    return _again(visit, release_engine.judge, asked, held, "Judging what the recorded steps make")
 
 
 def _again(
-    visit: Visit[Project], function: Callable[..., Any], asked: Callable[[Project], tuple[Any, ...]], title: str
+    visit: Visit[Project],
+    function: Callable[..., Any],
+    asked: Callable[[Project], tuple[Any, ...]],
+    held: Callable[[Project, Mapping[str, Any]], bool],
+    title: str,
 ) -> Work | None:
     """Work on a plan as it is now; if that must first say where its searches ended, it does, and the work is done anew."""
     work = visit.works.seen(function, *asked(visit.state))
-    if work is None or not work.done:
+    if work is None or not work.done or not held(visit.state, work.value()):
         return work
-    found = work.value()
-    held = (
-        _hold_file(visit.state, found["repeat"])
-        if found.get("repeat")
-        else _hold_table(visit.state, found.get("steps"))
-    )
-    return visit.works.ask(function, *asked(visit.state), title=title) if held else work
+    return visit.works.ask(function, *asked(visit.state), title=title)
+
+
+def _file_held(project: Project, found: Mapping[str, Any]) -> bool:
+    return _hold_file(project, found["repeat"])
+
+
+def _table_held(project: Project, found: Mapping[str, Any]) -> bool:
+    return _hold_table(project, found["steps"])
 
 
 def _hold_file(project: Project, repeat: Sequence[Mapping[str, Any]]) -> bool:
