@@ -95,7 +95,11 @@ there is none. He also uses what stands beside the counts (`tests/attacks/test_n
 - **earlier releases**: their cells were moved no further than that release explains, however far the later table moves its own;
 - **quotas** of `invariant`: the numbers of cells that moved are a rounding of what the matrix of the true table expects. In
   tables of up to some nine inner cells the audit looks at every true table, each with its own matrix (7 of 50 tables of 2 by 2
-  had a count that was called protected and is not; such runs are refused now); a note says where it does not;
+  had a count that was called protected and is not; such runs are refused now). Larger tables, `add_up` and earlier releases
+  are *not judged* for that: such a run is refused unless it is accepted. So cells are chosen by their keys unless you ask for
+  quotas;
+- **frequencies** themselves: the matrix follows them, so a change that is impossible for some frequencies would tell these.
+  Chosen by keys, the matrix of any true table has the same changes (`test_the_matrix_of_any_true_table_has_the_same_changes`);
 - **strata** of `invariant` have matrices of their own, and `resample` keeps the number of respondents.
 
 What is reported:

@@ -14,16 +14,20 @@ import numpy as np
 import polars as pl
 import pytest
 
+import reticent as rt
 from reference.quota_worlds import fits
-from reticent.base.errors import InfeasibleError
+from reticent.base.errors import InfeasibleError, NotProtectedError
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
 from reticent.data.published_table import PublishedTable
 from reticent.data.schema import Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.protect_table import protect_table
+from reticent.report.table_report import confidential_table_report
 from reticent.tables.attack.noise import fitted_prior, posteriors
 from reticent.tables.methods import CellKey, InvariantNoise, RandomRounding, Resample
+from reticent.tables.perturb.invariant import InvariantDesign
+from reticent.tables.perturb.quota_rule import stratum_matrix, widest_table
 from reticent.tables.perturb.quotas import round_expected
 from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Threshold
@@ -235,7 +239,7 @@ def test_what_quotas_tell_is_attacked(first: int) -> None:
     """
     plain = together = 0
     for seed in range(first, 12 if not first else 100):
-        result = protected(people(seed, 2.0), InvariantNoise(), seed)
+        result = protected(people(seed, 2.0), InvariantNoise(selection="quotas"), seed)
         published = shown(result.published[0])
         left = left_by_quotas(result, published)
         assert left[(truth_of(result) == WORLDS).all(axis=1)].all()
@@ -248,12 +252,52 @@ def test_what_quotas_tell_is_attacked(first: int) -> None:
     assert together > plain
 
 
-def test_a_note_says_where_quotas_are_not_judged() -> None:
-    small = protected(people(1, 2.0), InvariantNoise(), 1)
+def test_quotas_that_are_not_judged_never_read_as_held() -> None:
+    """Verdict, note, headline, report and guarantee say so, and nothing leaves unless that is accepted."""
+    small = protected(people(1, 2.0), InvariantNoise(selection="quotas"), 1)
     assert any("looked at all" in note for note in small.notes)
-    added = protected(people(1, 2.0), InvariantNoise(add_up="exact"), 1)
-    assert any("does not use that quotas keep" in note for note in added.notes)
-    assert "larger tables are not judged" in InvariantNoise.guarantee.arithmetic
+    added = protected(people(1, 2.0), InvariantNoise(selection="quotas", add_up="exact"), 1)
+    assert (added.exposed, added.state, added.summary()["state"]) == ((), "not judged", "not judged")
+    assert "not judged" in added.headline
+    assert any("Not judged: what quotas tell" in note for note in added.notes)
+    assert "Not judged: what quotas tell" in confidential_table_report(added)
+    assert "are called not judged and refused" in InvariantNoise.guarantee.arithmetic
+    with pytest.raises(NotProtectedError, match='what quotas tell .* is not judged.*selection = "keys"'):
+        added.require()
+    added.require(accept_exposed=True)
+    data = pl.DataFrame({"id": [f"p{n}" for n in range(9)], "a": [*"001110001"], "b": [*"010101010"]})
+    run = (
+        rt.load(data, schema=SCHEMA)
+        .tabulate("a", "b")
+        .protect(
+            rules=[Threshold(minimum=3)],
+            method=InvariantNoise(selection="quotas", add_up="exact"),
+            secret=1,
+            test_secret=True,
+        )
+    )
+    with pytest.raises(NotProtectedError, match="nothing was released; choose that, or give accept_risk"):
+        run.release()
+    run.release(accept_risk="tried in a test")
+    assert any("Released although not judged: tried" in note for note in run.notes)
+    judged = protected(people(1, 2.0), InvariantNoise(add_up="exact"), 1)
+    assert judged.state in ("held", "not held")
+
+
+def test_the_matrix_of_any_true_table_has_the_same_changes() -> None:
+    """Where frequencies are only kept on the average no frequencies rule out a change: seeing it would tell them."""
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        design = InvariantDesign(
+            float(rng.choice([0.05, 0.15, 0.3, 0.49])), float(rng.choice([0.2, 0.4, 1.0])), int(rng.integers(0, 5)),
+            int(rng.choice([1, 3, 20])),
+        )  # fmt: skip
+        counts = rng.poisson(rng.choice([0.3, 1, 3, 10, 40]), int(rng.integers(1, 60)))
+        found = stratum_matrix(counts[(counts != 3) | (rng.random() < 0.5)], np.zeros(0), design, met=False)
+        wide = widest_table(design.skip).rows
+        for count in range(1, 40) if found is not None else ():
+            row = found.table.rows[min(count, len(found.table.rows) - 1)]
+            assert sorted(row.changes) == sorted(wide[min(count, len(wide) - 1)].changes), (design, counts)
 
 
 @pytest.mark.parametrize("seed", [7, 27])
@@ -327,7 +371,7 @@ def test_strata_are_attacked_by_their_own_matrices() -> None:
     places = [cell for cell, n in counts.items() for _ in range(n)]
     columns = {name: [place[at] for place in places] for at, name in enumerate("ab")}
     data = Microdata.of(pl.DataFrame({"id": [f"p{n}" for n in range(len(places))], **columns}), SCHEMA)
-    result = protected(data, InvariantNoise(strata=("a",)), 1)
+    result = protected(data, InvariantNoise(strata=("a",), selection="quotas"), 1)
     origins, values = result.outcome.origins, result.outcome.values
     assert origins is not None
     assert values is not None

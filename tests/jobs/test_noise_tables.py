@@ -49,6 +49,7 @@ def run(method, *specs: TableSpec, **options):
 METHODS = [
     CellKey(variance=2.0, add_up="yes"),
     InvariantNoise(add_up="yes"),
+    InvariantNoise(add_up="yes", selection="quotas"),
     CellKey(variance=2.0, add_up="kernel", measure=True),
 ]
 
@@ -70,7 +71,11 @@ def test_tables_add_up_and_show_no_small_counts(method) -> None:
 def test_the_same_secret_gives_the_same_table_in_any_order_of_records() -> None:
     order = np.random.default_rng(1).permutation(N)
     mixed = Microdata.of(pl.DataFrame({name: np.array(column)[order] for name, column in COLUMNS.items()}), SCHEMA)
-    for method in (InvariantNoise(), InvariantNoise(strata=("sex",), skip=0), CellKey(variance=2.0, add_up="yes")):
+    for method in (
+        InvariantNoise(),
+        InvariantNoise(strata=("sex",), skip=0, selection="quotas"),
+        CellKey(variance=2.0, add_up="yes"),
+    ):
         first = run(method)
         again = protect_table(
             mixed, spec(*NAMES), rules=RULES, method=method, secret=5, test_secret=True, accept_exposed=True
@@ -80,7 +85,7 @@ def test_the_same_secret_gives_the_same_table_in_any_order_of_records() -> None:
 
 
 def test_frequencies_are_kept() -> None:
-    result = run(InvariantNoise(skip=0))
+    result = run(InvariantNoise(skip=0, selection="quotas"))
     before = np.bincount(result.table.values.astype(int), minlength=12)
     after = np.bincount(result.outcome.values.astype(int), minlength=12)
     kept = int(np.flatnonzero(before[1:] == 0)[0]) - 2
@@ -90,7 +95,7 @@ def test_frequencies_are_kept() -> None:
 
 
 def test_frequencies_of_strata_are_kept() -> None:
-    result = run(InvariantNoise(skip=2, strata=("sex",)))
+    result = run(InvariantNoise(skip=2, strata=("sex",), selection="quotas"))
     codes, values, true = result.table.codes[:, 1], result.outcome.values, result.table.values
     for code in np.unique(codes):
         mine = codes == code

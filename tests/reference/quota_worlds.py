@@ -21,19 +21,18 @@ def mixed(states: np.ndarray, first: float, back: float) -> np.ndarray:
 def shares(states: np.ndarray, threes: float) -> tuple[float, float]:
     """How many leave the small counts and come back: no more leave than there are threes."""
 
-    def leaving(at: float) -> float:
-        """Along a line: 2 is the design, 1 nobody leaves by P, 0 nobody comes back either."""
-        return float(states[0] * mixed(states, *along(at))[0, 1:].sum())
+    def along(part: float) -> tuple[float, float]:
+        return SPREAD / 2 * part, SPREAD * part
 
-    def along(at: float) -> tuple[float, float]:
-        return SPREAD / 2 * max(at - 1, 0), SPREAD * min(at, 1)
+    def leaving(part: float) -> float:
+        return float(states[0] * mixed(states, *along(part))[0, 1:].sum())
 
-    low, high = 0.0, 2.0
-    if leaving(high) <= threes:
+    low, high = 0.0, 1.0
+    if leaving(high) <= 0.9 * threes:
         return along(high)
     for _ in range(80):
         middle = (low + high) / 2
-        low, high = (middle, high) if leaving(middle) <= threes else (low, middle)
+        low, high = (middle, high) if leaving(middle) <= 0.9 * threes else (low, middle)
     return along(low)
 
 
@@ -52,7 +51,7 @@ def chances(counts: tuple[int, ...]) -> tuple[dict[int, dict[int, float]], int]:
     lazy = MIX * mixed(states, *shares(states, often[2])) + (1 - MIX) * np.eye(len(states))
     up = states[0] * lazy[0, 1:3]
     few = often[0] + often[1]
-    zero = max(0.0, min(MIX * often[2] - up.sum(), few / SMALL))
+    zero = max(0.0, min(MIX * often[2] - up.sum(), 0.95 * few / SMALL))
     extra = zero / few if few else 0.0
     rows: dict[int, dict[int, float]] = {0: {0: 1.0}}
     for i in (1, 2):

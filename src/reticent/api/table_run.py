@@ -222,7 +222,7 @@ class TableRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the protector should know besides."""
-        return (*self.found.notes, *(f"Released although exposed: {reason}" for reason in self._accepted))
+        return (*self.found.notes, *(f"Released although {self.found.state}: {reason}" for reason in self._accepted))
 
     def why(self, *codes: str) -> str:
         """What a hidden cell guards, and which relations would reveal it; codes as in the table."""
@@ -249,7 +249,7 @@ class TableRun:
     def release(
         self, *, accept_risk: str | None = None, ledger: ReleaseLedger | None = None, **recording: Unpack[Recording]
     ) -> PublishedTable:
-        """The table that may leave; an error if the attacker found exposed cells.
+        """The table that may leave; an error if the attacker found exposed cells, or could not look at all.
 
         `accept_risk` is the reason for releasing it all the same; the run records it. With a `ledger` (from `open_ledger`) and a
         `name` it is judged together with everything released before, and recorded there before it is given out;
@@ -272,8 +272,10 @@ class TableRun:
                 f"{', …' if len(self.exposed) > 3 else ''}); choose a method that protects them, or give accept_risk.",
                 exposed=len(self.exposed),
             )
+        if accept_risk is None:
+            self.found.require_judged("nothing was released", "give accept_risk")
         made = record_release(ledger, recording, self, accept_risk)
-        if self.found.exposed and accept_risk is not None:
+        if self.found.state != "held" and accept_risk is not None:
             self._accepted.append(accept_risk)
         results = (self.found,) if made is None else made.results
         tables = [table for found in results for table in published_of(found)]

@@ -106,6 +106,8 @@ def show_table_result(console: Console, result: "ProtectedTable", *, exposed: in
         )
         if len(rows) > exposed:
             console.print(f"and {len(rows) - exposed} more; the confidential report has them all", style="dim")
+    if result.state == "not judged":
+        console.print(f"Not judged: {result.audit.unjudged}.", style="bold yellow", highlight=False)
     if brief:
         return
     show_inside(console, result.inside, result.table.name_of)

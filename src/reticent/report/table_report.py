@@ -73,6 +73,8 @@ def _short(result: ProtectedTable) -> tuple[Block, ...]:
     counts, exposed = result.counts(), len(result.exposed)
     if exposed:
         text = f"The attacker recovers {number(exposed)} cells more closely than allowed: this table must not leave as it is."
+    elif result.audit.unjudged:
+        text = f"Not judged: {result.audit.unjudged}. The arithmetic attacker without it recovers no unsafe cell too closely."
     else:
         text = "The arithmetic attacker recovers no unsafe cell more closely than the method promises."
     bound = result.outcome.bound
@@ -83,7 +85,13 @@ def _short(result: ProtectedTable) -> tuple[Block, ...]:
     facts.append(("respondents alone in a cell", f"{result.inside.state}: {number(len(result.inside.cells))} cells"))
     inside = Text(result.inside.sentence())
     promised = Text(f"What the method promises where no cell is exposed. {result.guarantee}")
-    return (Banner(exposed == 0, text), inside, promised, Facts(tuple(facts)), *(Text(note) for note in result.notes))
+    return (
+        Banner(result.state == "held", text),
+        inside,
+        promised,
+        Facts(tuple(facts)),
+        *(Text(note) for note in result.notes),
+    )
 
 
 def _attack(result: ProtectedTable) -> tuple[Block, ...]:

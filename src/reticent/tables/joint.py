@@ -318,6 +318,7 @@ def audit_of(found: Audit, joint: Joint, number: int) -> Audit:
         found.programs,
         found.seconds,
         found.exact,
+        unjudged=found.unjudged,
     )
 
 

@@ -110,11 +110,21 @@ class ProtectedTable:
         closely = {found.cell for found in self.inside.findings if found.exact or self.asked_inside == "protect"}
         return exactly | closely
 
+    @property
+    def state(self) -> str:
+        """`held`, `not held` (some cell is exposed) or `not judged` (something that tells of cells was not attacked)."""
+        if self.exposed:
+            return "not held"
+        return "not judged" if self.audit.unjudged else "held"
+
     def require(self, *, accept_exposed: bool = False) -> None:
-        """Raise if the attacker found exposed cells and that was not accepted beforehand."""
+        """Raise if the attacker found exposed cells, or could not look at all, and that was not accepted beforehand."""
         whole = self.whole or self
         exposed = whole.exposed
-        if not exposed or accept_exposed:
+        if accept_exposed:
+            return
+        if not exposed:
+            whole.require_judged("nothing was written", "say accept_exposed = true")
             return
         named = ", ".join(whole.table.name_of(cell) for cell in exposed[:3])
         more = f" and {len(exposed) - 3} more" if len(exposed) > 3 else ""
@@ -123,6 +133,11 @@ class ProtectedTable:
             "Choose a method that protects them, or say accept_exposed = true.",
             exposed=len(exposed),
         )
+
+    def require_judged(self, consequence: str, way_out: str) -> None:
+        """Raise if something that the published table tells was not attacked."""
+        if self.audit.unjudged:
+            raise NotProtectedError(f"table: {self.audit.unjudged}. So {consequence}; choose that, or {way_out}.")
 
     @property
     def published(self) -> tuple[PublishedTable, ...]:
@@ -162,10 +177,10 @@ class ProtectedTable:
     @property
     def headline(self) -> str:
         """The result in a line: how many cells are unsafe, hidden and exposed, and at what cost."""
-        counts = self.counts()
+        counts, open_ = self.counts(), ", not judged" if self.state == "not judged" else ""
         return (
             f"{sum(counts.values())} cells: {counts['primary']} primary, {counts['secondary']} secondary, "
-            f"{len(self.exposed)} exposed; cost {self.outcome.cost:g} ({self.outcome.status})"
+            f"{len(self.exposed)} exposed{open_}; cost {self.outcome.cost:g} ({self.outcome.status})"
         )
 
     def intervals(self) -> list[dict[str, Any]]:
@@ -258,6 +273,7 @@ class ProtectedTable:
             "bound": self.outcome.bound,
             "status": self.outcome.status,
             "method": self.method,
+            "state": self.state,
             "streams": STREAM_VERSION,
             "exposed": [row for row in intervals if row["exposed"]],
             "intervals": intervals,

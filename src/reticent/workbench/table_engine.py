@@ -60,7 +60,7 @@ def protect_tables(plan: str, version: str, stamp: Stamp, *, progress: Progress)
             {
                 "response": one.response, "headline": one.headline, "counts": one.counts(), "method": one.method,
                 "cost": one.outcome.cost, "bound": one.outcome.bound, "state": one.outcome.status,
-                "exposed": list(one.exposed), "notes": list(one.notes), "guarantee": str(one.guarantee),
+                "exposed": list(one.exposed), "verdict": one.state, "notes": list(one.notes), "guarantee": str(one.guarantee),
                 "exchanged": one.outcome.values is not None, "tables": len(one.system.parts), "intervals": one.intervals(),
                 "inside": one.summary()["inside"],
             }

@@ -28,7 +28,8 @@ class Audit:
 
     `low` and `high` are the ends of the attack interval; a cell is exposed when they do not reach `required_low` and
     `required_high`, when their distance is below the sliding level, or when a primary's interval is a single point.
-    `worlds` says how many true tables fit where noise was attacked by enumerating all of them.
+    `worlds` says how many true tables fit where noise was attacked by enumerating all of them. `unjudged` says what of the
+    published table was not attacked, where that keeps it from being called protected.
     """
 
     cells: NDArray[np.int32]
@@ -43,6 +44,7 @@ class Audit:
     problem: SuppressionProblem | None = field(default=None, repr=False)
     hidden: Mask | None = field(default=None, repr=False)
     worlds: int | None = None
+    unjudged: str = ""
 
     @property
     def n_exposed(self) -> int:

@@ -33,6 +33,10 @@ EXACT_CELLS = 60
 CERTAIN = 0.95
 LONGEST = 40
 """Relations of more cells say too little about each of them to be worth the work."""
+QUOTAS_UNJUDGED = (
+    "what quotas tell (how many cells moved from each count to each other one) is not judged: there are too many true tables to "
+    'look at, or the published counts are not those that were selected; selection = "keys" is judged in every table'
+)
 WORK = 3e8
 """So many products are spent on relations, the shortest first."""
 
@@ -52,10 +56,16 @@ def audit_noise(problem: SuppressionProblem, outcome: Outcome, *, progress: Prog
         quotas = quota_ends(problem, outcome)
         if quotas is not None:
             return replace(_audit_of(problem, quotas[0], started), worlds=quotas[1])
-        return _audit_of(problem, exact_ends(problem.relations, outcome.origins, found), started)
+        found = exact_ends(problem.relations, outcome.origins, found)
+        return replace(_audit_of(problem, found, started), unjudged=_unjudged(outcome))
     proved = found_witnesses(problem, outcome.origins, found)
     found, left = confirmed(problem, outcome.origins, found, proved)
-    return replace(_audit_of(problem, found, started, left), exact=not left.any())
+    return replace(_audit_of(problem, found, started, left), exact=not left.any(), unjudged=_unjudged(outcome))
+
+
+def _unjudged(outcome: Outcome) -> str:
+    """What no enumeration of true tables has looked at."""
+    return "" if outcome.quotas is None else QUOTAS_UNJUDGED
 
 
 def _audit_of(problem: SuppressionProblem, found: Narrowed, started: float, undecided: Mask | None = None) -> Audit:
@@ -187,16 +197,13 @@ def fitted_prior(origins: Origins, *, rounds: int = 20) -> Floats:
     return np.asarray(prior, dtype=np.float64)
 
 
-def _quota_sentence(worlds: int | None) -> str:
+def _quota_sentence(found: Audit) -> str:
     """Whether the audit used how many cells quotas move."""
-    if worlds is None:
-        return (
-            " The audit does not use that quotas keep the frequencies of counts: there are too many true tables to look at, or "
-            'the published counts are not those that were selected; selection = "keys" with given frequencies keeps none exactly.'
-        )
+    if found.unjudged:
+        return f" Not judged: {found.unjudged}."
     return (
-        f" The audit looked at all {worlds} true tables that quotas can lead to what is published; probabilities do not use "
-        "quotas."
+        f" The audit looked at all {found.worlds} true tables that quotas can lead to what is published; probabilities do "
+        "not use quotas."
     )
 
 
@@ -205,7 +212,7 @@ def noise_note(found: Audit, problem: SuppressionProblem, outcome: Outcome) -> s
     words = "" if outcome.additive else "The published values do not add up. "
     findings = noise_findings(problem, outcome, found)
     if findings is not None:
-        return words + findings.sentence() + ("" if outcome.quotas is None else _quota_sentence(found.worlds))
+        return words + findings.sentence() + ("" if outcome.quotas is None else _quota_sentence(found))
     if len(found.cells) < problem.n_cells:
         return words + "The table is large: only its unsafe cells were attacked by the relations of all cells."
     known = int((found.high - found.low <= problem.tolerance).sum())

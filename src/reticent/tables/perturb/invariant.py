@@ -7,7 +7,6 @@ may be published, the counts up to b = skip + 1 are one state of R*, which is sp
 SORT tables 2 and 3): 1 … b − 1 become 0 or b, and only the b leave upwards.
 """
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -25,6 +24,10 @@ TOLERANCE = 1e-9
 BEYOND = 6
 """States behind the last kept frequency until all rows are alike."""
 MAX_TOP = 1000
+LEAVE, ROOM = 0.9, 0.95
+"""Of the most that can leave, and of other limits of small counts: no change becomes impossible, which would tell frequencies."""
+AT_LEAST = 0.5
+"""So many cells more of each small count, where frequencies need not be met: then no frequencies rule out a change."""
 
 
 def check_stochastic(matrix: Floats, *, owner: str = OWNER) -> Floats:
@@ -101,7 +104,7 @@ class InvariantDesign(Parameters):
     """
 
     called: ClassVar[str] = OWNER
-    spread: float = field(default=0.15, metadata={"min": 1e-6, "max": 0.5})
+    spread: float = field(default=0.15, metadata={"min": 1e-6, "max": 0.49})
     mix: float = field(default=0.4, metadata={"min": 1e-6, "max": 1})
     skip: int = field(default=0, metadata={"min": 0, "max": 100})
     top: int = field(default=20, metadata={"min": 1, "max": MAX_TOP})
@@ -168,30 +171,20 @@ def _states(given: Floats, design: InvariantDesign, block: int) -> tuple[int, Fl
 def _first_shares(states: Floats, given: Floats, design: InvariantDesign, block: int) -> tuple[float, float]:
     """The probabilities with which small counts leave upwards and others come down to them.
 
-    Half of `spread` and `spread`; or less, first of those that leave, if too few have the count b: nobody else may leave.
+    Half of `spread` and `spread`; or less of both, if too few have the count b: nobody else may leave.
     """
-    share, most = design.spread / 2, float(given[block - 1]) if len(given) >= block else 0.0
-    ways = ((share, design.spread), (0.0, design.spread), (0.0, 0.0))
-    for most_of, least_of in itertools.pairwise(ways):
-        if _leaving(states, design.spread, most_of) <= most:
-            return most_of
-        if _leaving(states, design.spread, least_of) <= most:
-            return _between(states, design.spread, most, (least_of, most_of))
-    return 0.0, 0.0
+    most = LEAVE * float(given[block - 1]) if len(given) >= block else 0.0
 
+    def shares(part: float) -> tuple[float, float]:
+        return part * design.spread / 2, part * design.spread
 
-def _between(
-    states: Floats, spread: float, most: float, ends: tuple[tuple[float, float], tuple[float, float]]
-) -> tuple[float, float]:
-    """The largest shares between two pairs of them by which no more than `most` leave."""
-    (low_first, low_back), (high_first, high_back) = ends
+    if _leaving(states, design.spread, shares(1.0)) <= most:
+        return shares(1.0)
+    low, high = 0.0, 1.0
     for _ in range(60):
-        middle = (low_first + high_first) / 2, (low_back + high_back) / 2
-        if _leaving(states, spread, middle) <= most:
-            low_first, low_back = middle
-        else:
-            high_first, high_back = middle
-    return low_first, low_back
+        middle = (low + high) / 2
+        low, high = (middle, high) if _leaving(states, design.spread, shares(middle)) <= most else (low, middle)
+    return shares(low)
 
 
 def _leaving(states: Floats, spread: float, shares: tuple[float, float]) -> float:
@@ -206,7 +199,7 @@ def _small_rows(flows: Floats, given: Floats, design: InvariantDesign, block: in
     own[: min(block, len(given))] = given[:block]
     small, at_block = float(own[:-1].sum()), float(own[-1])
     up = flows[1:3]
-    to_zero = max(0.0, min(design.mix * at_block - float(up.sum()), small / block))
+    to_zero = max(0.0, min(min(design.mix, ROOM) * at_block - float(up.sum()), ROOM * small / block))
     extra = to_zero / small if small else 0.0  # so many more of the small ones become b, as b become 0
     rows = []
     for count in range(1, block):

@@ -37,31 +37,31 @@ class InvariantNoise(CellDraws):
     """Invariant noise: a count changes by at most 2 (a small one to 0 or skip + 1), and each count stays as frequent as it is.
 
     The matrix is R* = αR + (1 − α)I of Shlomo and Young, from the frequencies of the table or from given `frequencies` (of the
-    counts 1, 2, 3, …). With `selection = "quotas"` expected frequencies are met exactly where they are whole, else within 1;
-    with "keys" the cell key alone decides, and with given frequencies a cell then has the same noise in every table.
+    counts 1, 2, 3, …). The cell key alone decides (`selection = "keys"`), so that frequencies are kept on the average, and with
+    given frequencies a cell has the same noise in every table. With "quotas" expected frequencies are met exactly where
+    they are whole, else within 1; what that tells is judged in small tables, and elsewhere the run is refused unless accepted.
     `strata` names dimensions whose codes have matrices of their own.
-    The arithmetic attacker, who knows how far counts move, determines no count exactly, in small tables with what quotas tell
-    too; levels are not promised, and what the transparent attacker determines is in `guarantee`.
+    The arithmetic attacker, who knows how far counts move, determines no count exactly; levels are not promised, and what the
+    transparent attacker determines is in `guarantee`.
     """
 
     name: ClassVar[str] = OWNER
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows how far counts move, all published values and relations together: no count "
-        "with somebody in it is determined exactly. In tables of which all true ones that fit can be looked at (a note of the "
-        "run says so; up to some nine inner cells) also not for who knows the design and counts how many cells moved from each "
-        'count to each other one, which selection = "quotas" fixes to a neighbour of the expected number; larger tables are not '
-        "judged for that. Levels of counts are not promised.",
-        Rate(57, 988, 24),
-        "few tables lead to some of the outputs that were seen (by all roundings that can be drawn the audit leaves none there)",
+        'with somebody in it is determined exactly. With selection = "quotas" also not for who knows the design and counts how '
+        "many cells moved from each count to each other one: tables of which all true ones that fit can be looked at (up to some "
+        "nine inner cells) are judged for that, others are called not judged and refused. Levels of counts are not promised.",
+        Rate(73, 1461, 24),
+        "few tables lead to some of the outputs that were seen (further secrets lead more tables to each of them)",
     )
     lists_empty: ClassVar[bool] = True
     spread: float = field(
-        default=0.15, metadata={"min": 1e-6, "max": 0.5, "help": "probability of each neighbour in P"}
+        default=0.15, metadata={"min": 1e-6, "max": 0.49, "help": "probability of each neighbour in P"}
     )
     mix: float = field(default=0.4, metadata={"min": 1e-6, "max": 1, "help": "α, the share of R in R* = αR + (1 − α)I"})
     skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never published"})
     top: int = field(default=20, metadata={"min": 1, "max": 1000, "help": "frequencies are kept up to this count"})
-    selection: Literal["quotas", "keys"] = field(default="quotas", metadata={"help": "how cells are chosen"})
+    selection: Literal["quotas", "keys"] = field(default="keys", metadata={"help": "how cells are chosen"})
     frequencies: tuple[float, ...] = field(
         default=(), metadata={"help": "how often 1, 2, 3, … occur; absent: as in the table"}
     )
@@ -117,7 +117,8 @@ class InvariantOnTable:
         values = counts.astype(np.float64)
         made: list[tuple[Ints, PerturbationTable]] = []
         for number, cells in enumerate(self._strata()):
-            found = stratum_matrix(counts[cells], np.asarray(method.frequencies, dtype=np.float64), method.design())
+            given = np.asarray(method.frequencies, dtype=np.float64)
+            found = stratum_matrix(counts[cells], given, method.design(), met=method.selection == "quotas")
             made.append((cells, NOBODY if found is None else found.table))
             if found is None:
                 continue

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reticent.base.arrays import Floats, Ints, Mask
-from reticent.tables.perturb.invariant import Invariant, InvariantDesign, count_frequencies, invariant_table
+from reticent.tables.perturb.invariant import AT_LEAST, Invariant, InvariantDesign, count_frequencies, invariant_table
 from reticent.tables.perturb.origins import Origins
 from reticent.tables.perturb.ptable import PerturbationTable, Row
 from reticent.tables.perturb.quotas import NEAR, expected_flows, small_results
@@ -19,13 +19,20 @@ MOST_MATRICES = 5_000
 """So many different frequencies are looked at, each with a matrix of its own."""
 
 
-def stratum_matrix(counts: Ints, given: Floats, design: InvariantDesign) -> Invariant | None:
-    """The matrix of one stratum, by given frequencies or its own; none where nobody is."""
+def stratum_matrix(counts: Ints, given: Floats, design: InvariantDesign, *, met: bool = True) -> Invariant | None:
+    """The matrix of one stratum, by given frequencies or its own; none where nobody is.
+
+    Frequencies that need not be `met` exactly get some more of the small counts. The matrix of any true table then has the
+    same changes, so that nobody learns from a change that frequencies cannot have been such that it is impossible.
+    """
     if not bool((counts > 0).any()):
         return None
-    own = given if len(given) else count_frequencies(counts, design.top + 2)
+    last = max(design.top + 2, design.skip + 1)
+    own = given if len(given) else count_frequencies(counts, last)
     if not bool((own > 0).any()):  # only large counts: level frequencies do
-        own = np.ones(design.top + 2)
+        own = np.ones(last)
+    if not met and not len(given) and design.skip:
+        own = own + np.where(np.arange(len(own)) <= design.skip, AT_LEAST, 0.0)
     return invariant_table(own, design)
 
 

@@ -62,7 +62,8 @@ def _facts(visit: Visit[Project], run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unjudged(result: dict[str, Any]) -> str:
-    return "not judged" if any(note.startswith("Not judged: no rule") for note in result["notes"]) else "held"
+    nothing_asked = any(note.startswith("Not judged: no rule") for note in result["notes"])
+    return "not judged" if nothing_asked or result["verdict"] == "not judged" else "held"
 
 
 def _name(one: dict[str, Any]) -> str:

@@ -164,6 +164,7 @@ def _verdict(run: dict[str, Any]) -> str:
     if any(one["exposed"] for one in run["results"]):
         return "not held"
     unjudged = any("Not judged: no rule" in note for one in run["results"] for note in one["notes"])
+    unjudged = unjudged or any(one["verdict"] == "not judged" for one in run["results"])
     return "not judged" if unjudged else "held"
 
 
