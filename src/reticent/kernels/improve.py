@@ -6,12 +6,13 @@ stay in k … 2k − 1 at every step. The walk is a function of the start, two r
 the clock and the number of threads have no part in it.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from reticent.base.arrays import Floats, Ints, Words
+from reticent.kernels.walking import accept, below, next_word
 
 COUNT_MOVE_EVERY = 64
 """One proposal in so many tries to change the number of groups."""
@@ -30,36 +31,6 @@ class Groups(NamedTuple):
     sizes: Ints
     sums: Floats
     free: Ints
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _next(words: Words) -> Any:
-    """One step of a xorshift generator of 128 bits (Marsaglia 2003); `words` is its state, not both zero.
-
-    Only shifts and exclusive ors: nothing overflows when kernels run without compilation.
-    """
-    a, b = words[0], words[1]
-    a ^= a << np.uint64(23)
-    words[0] = b
-    words[1] = a ^ b ^ (a >> np.uint64(18)) ^ (b >> np.uint64(5))
-    return words[1]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _below(words: Words, bound: int) -> Any:
-    """A whole number below `bound`, from the upper 31 bits."""
-    return np.int64(((_next(words) >> np.uint64(33)) * np.uint64(bound)) >> np.uint64(31))
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _accept(change: float, heat: float, words: Words) -> bool:
-    """Metropolis' rule; the draw is made only when it can matter."""
-    if change <= 0.0:
-        return True
-    if change > 30.0 * heat:
-        return False
-    share = np.float64(_next(words) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-    return bool(share < np.exp(-change / heat))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -173,7 +144,7 @@ def _dissolve(x: Floats, near: Ints, k: int, a: int, heat: float, words: Words, 
         _leave(x, i, labels, place, members, sizes, sums)
         _enter(x, i, target, labels, place, members, sizes, sums)
         placed += 1
-    if placed == count and _accept(change, heat, words):
+    if placed == count and accept(change, heat, words):
         sums[a, :] = 0.0
         free[0] += 1
         free[free[0]] = a
@@ -209,7 +180,7 @@ def _found(x: Floats, near: Ints, k: int, i: int, heat: float, words: Words, gro
         count += 1
         if count == k:
             break
-    if count == k and _accept(change, heat, words):
+    if count == k and accept(change, heat, words):
         free[0] -= 1
         return change
     for at in range(count - 1, -1, -1):
@@ -234,28 +205,28 @@ def anneal(
     total = 0.0
     for step in range(proposals):
         heat *= cooling
-        i = _below(words, n)
+        i = below(words, n)
         a = labels[i]
         if step % COUNT_MOVE_EVERY == 0:
-            if _next(words) >> np.uint64(63):
+            if next_word(words) >> np.uint64(63):
                 total += _dissolve(x, near, k, a, heat, words, groups)
             else:
                 total += _found(x, near, k, i, heat, words, groups)
             continue
-        b = labels[near[i, _below(words, width)]]
+        b = labels[near[i, below(words, width)]]
         if a == b:
             continue
         na, nb = sizes[a], sizes[b]
-        if na > k and nb < 2 * k - 1 and _next(words) >> np.uint64(63):
+        if na > k and nb < 2 * k - 1 and next_word(words) >> np.uint64(63):
             change = nb / (nb + 1.0) * _to_mean(x, i, sums, b, nb) - na / (na - 1.0) * _to_mean(x, i, sums, a, na)
-            if _accept(change, heat, words):
+            if accept(change, heat, words):
                 _leave(x, i, labels, place, members, sizes, sums)
                 _enter(x, i, b, labels, place, members, sizes, sums)
                 total += change
             continue
-        j = members[b, _below(words, nb)]
+        j = members[b, below(words, nb)]
         change = _swap_change(x, i, j, a, b, na, nb, sums)
-        if _accept(change, heat, words):
+        if accept(change, heat, words):
             members[a, place[i]], members[b, place[j]] = j, i
             place[i], place[j] = place[j], place[i]
             labels[i], labels[j] = b, a

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from reticent.base.arrays import Floats, Ints, Mask, Words
-from reticent.kernels.improve import _below
+from reticent.kernels.walking import below
 
 
 @njit(cache=True, nogil=True)
@@ -97,7 +97,7 @@ def _fitness(bits: Mask, sums: Floats, squares: Floats) -> float:
 @njit(cache=True, nogil=True)
 def _fitter(cost: Floats, words: Words) -> int:
     """The better of two random members of the population."""
-    one, other = _below(words, cost.size), _below(words, cost.size)
+    one, other = below(words, cost.size), below(words, cost.size)
     return int(one if cost[one] <= cost[other] else other)
 
 
@@ -105,14 +105,14 @@ def _fitter(cost: Floats, words: Words) -> int:
 def _breed(mother: Mask, father: Mask, child: Mask, k: int, words: Words) -> None:
     """Two-point crossover, a few starts moved by one, a few bits flipped; then repaired."""
     n = mother.size
-    one, other = _below(words, n), _below(words, n)
+    one, other = below(words, n), below(words, n)
     low, high = min(one, other), max(one, other)
     child[:] = mother
     child[low:high] = father[low:high]
-    for _ in range(1 + _below(words, 3)):
-        at = _below(words, n - 1)
+    for _ in range(1 + below(words, 3)):
+        at = below(words, n - 1)
         child[at], child[at + 1] = child[at + 1], child[at]
-    at = _below(words, n)
+    at = below(words, n)
     child[at] = not child[at]
     _repair(child, k)
 
@@ -130,7 +130,7 @@ def genetic_path(values: Floats, k: int, population: int, children: int, words: 
     cost = np.empty(population)
     for m in range(population):
         for i in range(n):
-            bits[m, i] = _below(words, k) == 0 if m > 0 else i % k == 0
+            bits[m, i] = below(words, k) == 0 if m > 0 else i % k == 0
         _repair(bits[m], k)
         cost[m] = _fitness(bits[m], sums, squares)
     child = np.empty(n, np.bool_)

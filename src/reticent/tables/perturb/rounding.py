@@ -6,12 +6,11 @@ base stay (zero-restricted). Where that cannot be (three dimensions and more), c
 Sources: Cox (1987); Salazar (2005); SESRIC 394–440; erratum 5.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from reticent.base import clock
 from reticent.base.arrays import Floats
@@ -21,12 +20,13 @@ from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
 from reticent.data.relations import Relations
 from reticent.kernels.draws import uniforms
-from reticent.solve.highs import HighsSession, solve
-from reticent.solve.model import LinearModel, Solution, Status
+from reticent.solve.highs import solve
+from reticent.solve.model import Solution, Status
+from reticent.tables.perturb.rounding_search import Steps, model_of, search, taken_in
 
 OWNER = "rounding"
 MONOLITH = 4000
-"""Up to so many undecided cells one program is solved; beyond, the integral part of the relaxation is fixed first."""
+"""Up to so many undecided cells one program is solved; larger tables are searched."""
 
 
 @dataclass(frozen=True)
@@ -156,11 +156,9 @@ def round_controlled(
         left = time_limit - (clock.now() - started)
         if left <= 0:
             break
-        solution = _solve_window(window, relations, left)
+        solution = _solve_window(window, relations, left if step == steps else left / 3, left)
         if solution is not None and solution.feasible:
             return _as_result(window, relations, solution, step, started)
-        if solution is not None and solution.status is Status.STOPPED:
-            break
     if wishes.get("rapid", False):
         return round_rapidly(values, relations, base)
     raise InfeasibleError(
@@ -214,110 +212,27 @@ class _Window:
         return self.base * (self.floor + np.rint(taken))
 
 
-def _solve_window(window: _Window, relations: Relations, time_limit: float) -> Solution | None:
+def _solve_window(window: _Window, relations: Relations, patience: float, time_limit: float) -> Solution | None:
+    """The best rounding found; where the table is large a first one is looked for in the seconds of `patience`."""
     if not window.possible:
         return None
-    model = _model(window, relations)
+    right, further = relations.rhs / window.base, window.weights * window.base
+    steps = Steps(window.floor, window.low, window.high, window.slope(), further)
     undecided = int((window.high > window.low).sum())
     if undecided <= MONOLITH:
-        return solve(model, time_limit=time_limit)
-    return _relax_and_fix(model, time_limit)
-
-
-def _model(window: _Window, relations: Relations) -> LinearModel:
-    """Steps x whole, M (floor + x) = 0; beyond one step the distance is a second column t ≥ ±(base·x − rest)."""
-    n = len(window.values)
-    matrix = sparse.csr_array(relations.matrix().astype(np.float64))
-    target = (relations.rhs / window.base) - matrix @ window.floor
-    if window.steps == 0:
-        return LinearModel(
-            window.slope(), window.low, window.high, matrix, target, target, integer=np.ones(n, dtype=bool)
-        )
-    eye = sparse.eye_array(n)
-    rows = sparse.csr_array(
-        sparse.vstack([
-            sparse.hstack([matrix, sparse.csr_array(matrix.shape)]),
-            sparse.hstack([-window.base * eye, eye]),
-            sparse.hstack([window.base * eye, eye]),
-        ])
-    )  # fmt: skip
-    infinite = np.full(n, np.inf)
-    return LinearModel(
-        np.concatenate([np.zeros(n), window.weights]),
-        np.concatenate([window.low, np.zeros(n)]),
-        np.concatenate([window.high, infinite]),
-        rows,
-        np.concatenate([target, -window.rest, window.rest]),
-        np.concatenate([target, infinite, infinite]),
-        integer=np.concatenate([np.ones(n, dtype=bool), np.zeros(n, dtype=bool)]),
-    )
-
-
-def _relax_and_fix(model: LinearModel, time_limit: float) -> Solution:
-    """Beyond what one program can do: keep what the relaxation decided, solve the rest, widen until it is feasible."""
-    started = clock.now()
-    assert model.integer is not None
-    # simplex takes many times as long as an interior point on relaxations of this size
-    relaxed = solve(replace(model, integer=None), time_limit=time_limit, algorithm="interior")
-    if not relaxed.feasible:
-        return relaxed
-    whole = np.rint(relaxed.values)
-    settled = model.integer & (np.abs(relaxed.values - whole) < 1e-7)
-    rng = np.random.default_rng(0)  # which cells to free again: no secret depends on it
-    for _ in range(8):
-        left = time_limit - (clock.now() - started)
-        if left <= 0:
-            break
-        low = np.where(settled, whole, model.col_lower)
-        high = np.where(settled, whole, model.col_upper)
-        part = LinearModel(model.cost, low, high, model.matrix, model.row_lower, model.row_upper, integer=model.integer)
-        session = HighsSession(part, presolve=True)
-        session.set_option("mip_max_improving_sols", 1)  # any start will do: what follows improves it much faster
-        found = session.solve(time_limit=left)
-        if found.feasible:
-            return _improve(
-                model, Solution(Status.STOPPED, found.objective, relaxed.objective, found.values), started, time_limit
-            )
-        settled &= rng.random(len(settled)) < 0.6
-    return Solution(Status.STOPPED, np.nan, relaxed.objective, np.zeros(0))
-
-
-def _improve(model: LinearModel, best: Solution, started: float, time_limit: float) -> Solution:
-    """Free the cells of some random relations at a time and solve exactly; of more of them when that no longer helps."""
-    assert model.integer is not None
-    rng = np.random.default_rng(1)
-    quiet, share = 0, 0.3
-    while quiet < 12:
-        left = time_limit - (clock.now() - started)
-        if left <= 1 or best.objective - best.bound <= 1e-9 * max(1.0, abs(best.objective)):
-            break
-        chosen = rng.random(model.n_rows) < share
-        free = np.zeros(model.n_columns, dtype=bool)
-        free[np.unique(sparse.csr_array(model.matrix[np.flatnonzero(chosen)]).indices)] = True
-        low = np.where(free, model.col_lower, best.values)
-        high = np.where(free, model.col_upper, best.values)
-        part = LinearModel(model.cost, low, high, model.matrix, model.row_lower, model.row_upper, integer=model.integer)
-        found = solve(part, time_limit=min(left, 10.0), start=best.values, relative_gap=1e-4)
-        if found.status is not Status.OPTIMAL:
-            share = max(0.1, 0.7 * share)
-        if found.feasible and found.objective < best.objective - 1e-9:
-            values = np.where(model.integer, np.rint(found.values), found.values)
-            best, quiet = Solution(Status.STOPPED, found.objective, best.bound, values), 0
-        else:
-            quiet, share = quiet + 1, min(0.9, 1.1 * share)
-    return best
+        return solve(model_of(steps, relations, right), time_limit=time_limit)
+    unit = float(further.mean()) or 1.0
+    return search(steps, relations, right, patience=patience, time_limit=time_limit, unit=unit)
 
 
 def _as_result(window: _Window, relations: Relations, solution: Solution, step: int, started: float) -> Rounded:
-    n = len(window.values)
-    values = window.result(solution.values[:n])
+    values = window.result(taken_in(solution.values, len(window.values)))
     if np.abs(relations.residuals(values)).max(initial=0.0) > 1e-6 * window.base:
         raise InfeasibleError(f"{OWNER}: the solver's answer does not add up when checked; nothing is returned.")
     distance = float((window.weights * np.abs(values - window.values)).sum())
     bound: float | None = None
     if window.prefer_up is None:
-        constant = float((window.weights * window.rest).sum()) if step == 0 else 0.0
-        bound = min(distance, solution.bound + constant)
+        bound = min(distance, solution.bound + float((window.weights * window.rest).sum()))
     status = "optimal" if solution.status is Status.OPTIMAL else "stopped"
     return Rounded(values, window.base, distance, bound, status, step, clock.now() - started)
 
