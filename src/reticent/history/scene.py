@@ -16,6 +16,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.response_relations import COUNT as COUNT_NAME
 from reticent.data.response_relations import parse_relation
 from reticent.data.schema import Kind
+from reticent.data.table import DimensionSpec
 from reticent.data.table_plan import Insiders
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.table_recipe import TableRecipe
@@ -137,7 +138,11 @@ def _ties(data: Microdata, recipes: Sequence[Recipe], answers: AnswersTold | Non
     names += [data.schema.weight] if data.schema.weight and data.schema.weight not in names else []
     if COUNT_NAME not in data.schema and any(isinstance(own, TableRecipe) and own.counts for own in recipes):
         names.append(COUNT_NAME)
-    return ties_in_records(data, names, declared) if len(names) > 1 or declared else []
+    if len(names) < 2 and not declared:
+        return []
+    shown = dict.fromkeys(name for own in recipes if isinstance(own, TableRecipe) for name in own.variables)
+    dimensions = [DimensionSpec(name) for name in shown if name in data.schema]
+    return ties_in_records(data, names, declared, dimensions=dimensions)
 
 
 def _ground(

@@ -210,10 +210,22 @@ def facts_of_ties(
             if counted:
                 terms.append(_weighted(COUNT, at_atoms[number], counted * 10**most))
             slack = math.ceil(tie.rounding * 10**most * len(units))
+            if not tie.everywhere and not _obeyed(grounded, terms, slack, inequality=tie.relation.inequality):
+                continue
             if any(len(term.places) for term in terms):
                 own = tuple(term for term in terms if len(term.places))
                 facts.append(Fact(own, -slack, None if tie.relation.inequality else slack))
     return Facts(release, tuple(facts))
+
+
+def _obeyed(grounded: GroundedData, terms: Sequence[Term], slack: int, *, inequality: bool) -> bool:
+    """Whether a relation that some records break, or that is one of a code, holds for the sums of a class and says something."""
+    sums = [int((_truth(grounded, term)[term.places] * term.weights).sum()) for term in terms]
+    return any(sums) and sum(sums) >= -slack and (inequality or sum(sums) <= slack)
+
+
+def _truth(grounded: GroundedData, term: Term) -> Ints:
+    return grounded.counts if term.response == COUNT else grounded.whole(term.response)
 
 
 def _members(number: Ints, n: int | None = None) -> list[Ints]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, Ints
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.data.table import Dimension, Respondents, Table
@@ -105,6 +105,7 @@ class _Grid:
         first = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)
         first[number[::-1]] = np.arange(len(number) - 1, -1, -1)
         codes = [column[first] for column in columns]
+        self._codes = {dimension.name: (dimension, column) for dimension, column in zip(dimensions, codes, strict=True)}
         self._covered = [_covered(one, dimensions, codes) for one in systems]
         self._signed = [bool((one.table.values < 0).any()) for one in systems]
 
@@ -116,14 +117,32 @@ class _Grid:
         covered = np.column_stack([self._covered[r] for r in places])
         signed = np.array([self._signed[r] for r in places])
         found: list[_Row] = []
-        for at in np.flatnonzero((cells >= 0).any(axis=1)).tolist():
+        for at in np.flatnonzero((cells >= 0).any(axis=1) & self._within(tie)).tolist():
             there, lacking = cells[at] >= 0, (cells[at] < 0) & ~covered[at]
             chosen = tuple(cells[at][there].tolist())
             reach = tie.rounding * (float(self._respondents[list(chosen)].max()) if tie.of_records else 1.0)
+            if not tie.everywhere and (lacking.any() or not self._obeys(tie, chosen, coefs[there], reach)):
+                continue
             bounds = _bounds(coefs[lacking], bool((signed & lacking).any()), tie.relation.inequality, reach)
             if bounds is None or (bounds != (-np.inf, np.inf) and (len(chosen) > 1 or not lacking.any())):
                 found.append((chosen, tuple(coefs[there].tolist()), bounds))
         return found
+
+    def _within(self, tie: Tie) -> Mask:
+        """The combinations of codes that a tie is about."""
+        anywhere = np.ones(len(self._cell_at[0]), dtype=bool)
+        if tie.within is None:
+            return anywhere
+        if tie.within.variable not in self._codes:
+            return ~anywhere
+        dimension, column = self._codes[tie.within.variable]
+        return np.array([code in tie.within.codes for code in dimension.codes])[column]
+
+    def _obeys(self, tie: Tie, cells: tuple[int, ...], coefs: Ints, reach: float) -> bool:
+        """Whether a relation that some records break holds for the sums of a cell: then the attacker takes it to."""
+        terms = self.values[list(cells)] * coefs
+        off, noise = float(terms.sum()), 1e-9 * (1.0 + float(np.abs(terms).sum()))
+        return off >= -reach - noise and (tie.relation.inequality or off <= reach + noise)
 
 
 def _bounds(lacking: Ints, signed: bool, inequality: bool, reach: float) -> tuple[float, float] | None:

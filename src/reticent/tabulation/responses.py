@@ -11,11 +11,17 @@ from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
 from reticent.data.response_relations import COUNT, ResponseRelation
 from reticent.data.schema import Kind
+from reticent.data.table import DimensionSpec
 from reticent.tabulation.assemble import MAX_DECIMALS
+from reticent.tabulation.dimensions import build_dimension
 from reticent.tabulation.joint import cell_numbers
 from reticent.tabulation.linked import System
+from reticent.tabulation.near_ties import near_ties, ties_by_code
 from reticent.tabulation.tabulate import decimals_of
 from reticent.tabulation.tied_responses import Numbers, Tie, check_declared, find_ties
+
+LISTED = 20
+"""A note names so many relations."""
 
 
 def name_of_response(response: str | None) -> str:
@@ -24,9 +30,14 @@ def name_of_response(response: str | None) -> str:
 
 
 def ties_in_records(
-    data: Microdata, responses: Sequence[str], declared: Sequence[ResponseRelation], *, find: bool = True
+    data: Microdata,
+    responses: Sequence[str],
+    declared: Sequence[ResponseRelation],
+    *,
+    find: bool = True,
+    dimensions: Sequence[DimensionSpec] = (),
 ) -> list[Tie]:
-    """The declared relations, checked record by record, and those that the records of the responses show."""
+    """The declared relations, checked record by record, and those that the records show: all, nearly all, or of a code."""
     names = tuple(dict.fromkeys((*responses, *(name for relation in declared for name in relation.names))))
     for relation in declared:
         for name in relation.names:
@@ -34,7 +45,12 @@ def ties_in_records(
     numbers = _record_numbers(data, names)
     ties = _ties(numbers, responses, declared, find=find)
     if find and len(responses) > 1 and COUNT not in names and COUNT not in data.schema:
-        return _with_constants(ties, _record_numbers(data, (*names, COUNT)), responses, declared)
+        ties = _with_constants(ties, _record_numbers(data, (*names, COUNT)), responses, declared)
+    if find and len(responses) > 1:
+        own = _chosen(numbers, responses)
+        for spec in dict.fromkeys(dimensions):
+            dimension, nodes = build_dimension(data, spec)
+            ties += ties_by_code(own, dimension, nodes[data.encoded(spec.variable).codes], ties)
     return ties
 
 
@@ -54,9 +70,15 @@ def ties_in_cells(systems: Sequence[System], declared: Sequence[ResponseRelation
 def _ties(numbers: Numbers, responses: Sequence[str], declared: Sequence[ResponseRelation], *, find: bool) -> list[Tie]:
     ties = [check_declared(relation, numbers) for relation in dict.fromkeys(declared)]
     if find and len(responses) > 1:
-        chosen = {name: numbers.columns[name] for name in dict.fromkeys(responses)}
-        ties += find_ties(replace(numbers, columns=chosen), [tie.relation for tie in ties])
+        own = _chosen(numbers, responses)
+        ties += find_ties(own, [tie.relation for tie in ties])
+        ties += near_ties(own, ties)
     return ties
+
+
+def _chosen(numbers: Numbers, responses: Sequence[str]) -> Numbers:
+    """The columns of the responses, without those that only declared relations name."""
+    return replace(numbers, columns={name: numbers.columns[name] for name in dict.fromkeys(responses)})
 
 
 def _with_constants(
@@ -84,29 +106,33 @@ def _check_numeric(data: Microdata, name: str, relation: ResponseRelation) -> No
 
 
 def _record_numbers(data: Microdata, names: Sequence[str]) -> Numbers:
-    columns, steps = {}, {}
+    columns, steps, absent = {}, {}, {}
     for name in names:
         counted = name == COUNT and name not in data.schema
         column = np.ones(data.n_records) if counted else np.nan_to_num(data.numbers((name,))[:, 0])
+        if not counted and bool((missing := data.missing(name)).any()):
+            absent[name] = missing
         digits = decimals_of(column)
         columns[name] = column
         steps[name] = 10.0 ** -(MAX_DECIMALS if digits is None else digits)
-    return Numbers(columns, steps)
+    return Numbers(columns, steps, absent=absent)
 
 
 def tie_words(ties: Sequence[Tie]) -> str:
     """What was found in the data, in a sentence; nothing if nothing was."""
-    found = [tie.relation for tie in ties if not tie.relation.declared]
+    found = [str(tie) for tie in ties if not tie.relation.declared]
     if not found:
         return ""
-    listed = "; ".join(str(relation) for relation in found)
+    listed = "; ".join(found[:LISTED]) + (f"; and {len(found) - LISTED} more" if len(found) > LISTED else "")
     return f"Relations between responses were found in the data, and the attacker calculates with them: {listed}."
 
 
 def tie_notes(ties: Sequence[Tie]) -> list[str]:
     """What was found in the data, and what to do about it."""
     words = tie_words(ties)
-    return [f"{words} Declare them as relations, or say find_relations = false if they are accidents."] if words else []
+    return (
+        [f"{words} Declare those of all records, or say find_relations = false if they are accidents."] if words else []
+    )
 
 
 def related(responses: Sequence[str], ties: Sequence[Tie]) -> list[list[str]]:

@@ -6,39 +6,53 @@ up to rounding counts; how far a single number may be off is half a unit of each
 """
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import DataError
 from reticent.data.response_relations import COUNT, ResponseRelation, relation_of
 
 MOST_SEARCHED = 12
 """Up to so many responses relations are looked for; with more, those declared count."""
-_EVIDENCE = 3  # further rows, beyond those that determine a relation, that must satisfy it
+EVIDENCE = 3  # further rows, beyond those that determine a relation, that must satisfy it
 _ROWS_FOR_ORDER = 8  # rows from which on `part <= whole` everywhere is no accident
 _CLOSE = 0.5  # a part somewhere reaches this share of its whole
+_OFTEN = 0.05  # the share of records with the largest (or least) number from which on it is a limit
 _SAMPLE = 400  # rows that propose linear relations; all rows decide
-_LARGE = 50.0  # how many times its rounding a number is, typically, before relations up to rounding are looked for
-_LARGEST_FACTOR = 10_000
+LARGE = 50.0  # how many times its rounding a number is, typically, before relations up to rounding are looked for
+LARGEST_FACTOR = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """What is known of several responses: a column each, and the smallest step of its numbers."""
+    """What is known of several responses: a column each, the smallest step of its numbers, and where they are missing.
+
+    A missing number counts as 0, as it does in sums, so that a relation need not hold in its row.
+    """
 
     columns: Mapping[str, Floats]
     steps: Mapping[str, float]
     of_records: bool = True
+    absent: Mapping[str, Mask] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
         """Number of records or cells."""
         return len(next(iter(self.columns.values()))) if self.columns else 0
+
+    def complete(self, names: Sequence[str]) -> Mask:
+        """The rows in which none of these numbers is missing."""
+        there = np.ones(self.n_rows, dtype=bool)
+        for name in names:
+            if name in self.absent:
+                there &= ~self.absent[name]
+        return there
 
     def residuals(self, relation: ResponseRelation, rows: slice | NDArray[np.int64] = slice(None)) -> Floats:
         """Σ coefficient · number of every row."""
@@ -60,17 +74,41 @@ class Numbers:
 
 
 @dataclass(frozen=True)
+class Within:
+    """Some codes of a variable: a relation holds for the records that have one of them."""
+
+    variable: str
+    codes: frozenset[str]
+    name: str
+
+    def __str__(self) -> str:
+        return f"where {self.variable} is {self.name}"
+
+
+@dataclass(frozen=True)
 class Tie:
-    """A relation that holds, and how far rounding takes a single record, or cell, from it (0: it is exact)."""
+    """A relation that holds, and how far rounding takes a single record, or cell, from it (0: it is exact).
+
+    Where it does not hold in all rows (not `everywhere`), it is used for those cells in which it does; `within` says which
+    records it is about, where these are not all.
+    """
 
     relation: ResponseRelation
     rounding: float = 0.0
     of_records: bool = True
+    everywhere: bool = True
+    within: Within | None = None
+
+    def __str__(self) -> str:
+        if self.within is not None:
+            return f"{self.relation} {self.within}"
+        return str(self.relation) if self.everywhere else f"{self.relation} (but for a few records)"
 
 
 def check_declared(relation: ResponseRelation, numbers: Numbers) -> Tie:
-    """The relation as a tie; one that the data violate is an error."""
-    off = numbers.residuals(relation)
+    """The relation as a tie; one that the data violate is an error. Rows with a missing number need not obey it."""
+    there = numbers.complete(relation.names)
+    off = np.where(there, numbers.residuals(relation), 0.0)
     noise, rounding = numbers.noise(relation), numbers.rounding(relation)
     wrong = int((off < -rounding - noise).sum() if relation.inequality else (np.abs(off) > rounding + noise).sum())
     if wrong:
@@ -81,7 +119,7 @@ def check_declared(relation: ResponseRelation, numbers: Numbers) -> Tie:
             variables=relation.names,
         )
     exact = bool((off >= -noise).all() if relation.inequality else (np.abs(off) <= noise).all())
-    return Tie(relation, 0.0 if exact else rounding, numbers.of_records)
+    return Tie(relation, 0.0 if exact else rounding, numbers.of_records, everywhere=bool(there.all()))
 
 
 def find_ties(numbers: Numbers, declared: Sequence[ResponseRelation] = ()) -> list[Tie]:
@@ -94,7 +132,8 @@ def find_ties(numbers: Numbers, declared: Sequence[ResponseRelation] = ()) -> li
     found = [Tie(relation, of_records=numbers.of_records) for relation in _exact(numbers)]
     found += _rounded(numbers, [tie.relation for tie in found])
     known = [*declared, *(tie.relation for tie in found)]
-    found += [Tie(relation, of_records=numbers.of_records) for relation in _ordered(numbers, known)]
+    ordered = (*_ordered(numbers, known), *_for_each_record(numbers, known))
+    found += [Tie(relation, of_records=numbers.of_records) for relation in ordered]
     stated = {relation.key for relation in declared}
     return [tie for tie in found if tie.relation.key not in stated]
 
@@ -111,8 +150,8 @@ def _exact(numbers: Numbers) -> list[ResponseRelation]:
         return []
     chosen = np.random.default_rng(0).permutation(len(rows))[:_SAMPLE]
     while True:
-        vectors, rank = _null_space(rows[chosen])
-        if len(rows) < rank + _EVIDENCE:
+        vectors, rank = null_space(rows[chosen])
+        if len(rows) < rank + EVIDENCE:
             return []
         wrong = [int(np.flatnonzero(off)[0]) for off in (rows @ np.array(v, dtype=float) for v in vectors) if off.any()]
         if not wrong:
@@ -123,10 +162,10 @@ def _exact(numbers: Numbers) -> list[ResponseRelation]:
         relation_of([(n, Fraction(c) / step) for n, c, step in zip(names, v, steps, strict=True)], declared=False)
         for v in vectors
     ]
-    return [one for one in made if len(one.names) > 1 and max(abs(c) for c in one.coefs) <= _LARGEST_FACTOR]
+    return [one for one in made if len(one.names) > 1 and max(abs(c) for c in one.coefs) <= LARGEST_FACTOR]
 
 
-def _null_space(rows: Floats) -> tuple[list[list[int]], int]:
+def null_space(rows: Floats) -> tuple[list[list[int]], int]:
     """Whole vectors that are orthogonal to all rows, and the rank of the rows."""
     width = rows.shape[1]
     pivots: dict[int, list[Fraction]] = {}
@@ -151,8 +190,8 @@ def _null_space(rows: Floats) -> tuple[list[list[int]], int]:
         vector[free] = Fraction(1)
         for column, row_of in pivots.items():
             vector[column] = -row_of[free]
-        scale = np.lcm.reduce([x.denominator for x in vector])
-        vectors.append([int(x * int(scale)) for x in vector])
+        scale = math.lcm(*(x.denominator for x in vector))
+        vectors.append([int(x * scale) for x in vector])
     return vectors, len(pivots)
 
 
@@ -183,10 +222,10 @@ def _holds(numbers: Numbers, relation: ResponseRelation) -> bool:
     terms = zip(relation.names, relation.coefs, strict=True)
     sizes = [np.abs(coef * numbers.columns[name]) for name, coef in terms]
     some = np.sum(sizes, axis=0) > 0
-    if int(some.sum()) < len(relation.names) - 1 + _EVIDENCE:
+    if int(some.sum()) < len(relation.names) - 1 + EVIDENCE:
         return False
     typical = min(float(np.median(size[size > 0])) if (size > 0).any() else 0.0 for size in sizes)
-    return typical > _LARGE * limit and bool((np.abs(numbers.residuals(relation)) <= limit).all())
+    return typical > LARGE * limit and bool((np.abs(numbers.residuals(relation)) <= limit).all())
 
 
 def _sums(numbers: Numbers, total: str, others: Sequence[str]) -> list[ResponseRelation]:
@@ -235,6 +274,27 @@ def _ordered(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[Respon
         relation_of([(whole, Fraction(1)), (part, Fraction(-1))], inequality=True, declared=False)
         for part, whole in kept
     ]
+
+
+def _for_each_record(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[ResponseRelation]:
+    """`part <= 80 count` and `2 count <= part`, where many records have the largest or the least number that there is.
+
+    So everybody takes it for a limit: a response of 0 and 1 is never more than the number of records.
+    """
+    if COUNT not in numbers.columns or not numbers.of_records or numbers.n_rows < _ROWS_FOR_ORDER:
+        return []
+    tied = {
+        name for relation in known if COUNT in relation.names and len(relation.names) == 2 for name in relation.names
+    }
+    found = []
+    for name in (name for name in numbers.columns if name not in {*tied, COUNT}):
+        column = numbers.columns[name]  # a missing number is 0 in sums, which is never above the largest
+        for sign, end in ((1, column.max(initial=0.0)), (-1, column.min(initial=np.inf))):
+            limit = Fraction(float(end)).limit_denominator(10**6)
+            if limit > 0 and int((column == end).sum()) >= max(_ROWS_FOR_ORDER, _OFTEN * len(column)):
+                terms = [(COUNT, sign * limit), (name, Fraction(-sign))]
+                found.append(relation_of(terms, inequality=True, declared=False))
+    return [one for one in found if max(abs(c) for c in one.coefs) <= LARGEST_FACTOR]
 
 
 def _parts_of(relation: ResponseRelation) -> list[tuple[str, str]]:
