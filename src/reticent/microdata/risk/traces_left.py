@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces that a file leaves beside its values: weights that occur in one region only, and the order of the records."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,12 +59,13 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     pairs = np.unique(np.column_stack((weight, unit)), axis=0)
     several = np.bincount(pairs[:, 0], minlength=int(weight.max()) + 1) >= FEWEST
     nearby = Nearby.of(trace.original, masked, own)
+    others = _shown_alike(trace.original, masked, own)
     found: dict[str, int] = {}
     for key in trace.original.schema.keys:
         told = several[weight] & _one_code(trace, own, weight, key)
         if nearby is not None:
             told |= nearby.one_code(trace.original.encoded(key).codes.astype(np.int64))
-        told |= _beside_another(trace.original, masked, own, key)
+        told |= _beside_another(trace.original, own, key, others)
         found[key] = int((told & _coarser(trace, masked, key)).sum())
     if not found or not any(found.values()):
         return WeightsLeft(0, None)
@@ -71,19 +73,40 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     return WeightsLeft(found[worst], worst)
 
 
-def _beside_another(original: Microdata, masked: Microdata, own: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
+@dataclass(frozen=True)
+class _ShownAlike:
+    """The records that show one code of a published key, code by code; `n_codes` counts a blank as a code, too."""
+
+    groups: list[tuple[NDArray[np.int64], "Nearby"]]
+    n_codes: int
+
+
+def _shown_alike(original: Microdata, masked: Microdata, own: NDArray[np.int64]) -> dict[str, _ShownAlike]:
+    """For each published key the records that show the same code, with the true weights that theirs can stand for."""
+    true, shown = original.weights(), masked.weights()
+    here = own >= 0
+    if true is None or shown is None or not here.any():
+        return {}
+    ends, unit = _factors(true[own[here]], shown[here]), _units(original)
+    found = {}
+    for name in masked.schema.keys:
+        codes = masked.encoded(name).codes
+        rows_of = [np.flatnonzero(here & (codes == code)) for code in np.unique(codes[here & (codes >= 0)]).tolist()]
+        groups = [(rows, Nearby.among(true[own[rows]], unit[own[rows]], shown[rows], ends)) for rows in rows_of]
+        found[name] = _ShownAlike(groups, np.unique(codes).size)
+    return found
+
+
+def _beside_another(
+    original: Microdata, own: NDArray[np.int64], key: str, alike: Mapping[str, _ShownAlike]
+) -> NDArray[np.bool_]:
     """Records whose weight tells the key to somebody who also looks at one other published key."""
     told = np.zeros(own.size, dtype=bool)
-    codes, here = original.encoded(key).codes.astype(np.int64), own >= 0
-    others = [name for name in masked.schema.keys if name != key]
-    groups = {name: masked.encoded(name).codes for name in others}
-    trials = sum(np.unique(shown).size for shown in groups.values()) * len(original.schema.keys)
-    for shown in groups.values():
-        for code in np.unique(shown[here & (shown >= 0)]).tolist():
-            rows = np.flatnonzero(here & (shown == code))
-            near = Nearby.among(original, masked, own, rows)
-            if near is not None:
-                told[rows] |= near.one_code(codes[own[rows]], trials=trials)
+    codes = original.encoded(key).codes.astype(np.int64)
+    others = [found for name, found in alike.items() if name != key]
+    trials = sum(found.n_codes for found in others) * len(original.schema.keys)
+    for rows, near in (group for found in others for group in found.groups):
+        told[rows] |= near.one_code(codes[own[rows]], trials=trials)
     return told
 
 
@@ -121,20 +144,14 @@ class Nearby:
 
     @classmethod
     def among(
-        cls, original: Microdata, masked: Microdata, own: NDArray[np.int64], rows: NDArray[np.int64]
-    ) -> "Nearby | None":
-        """The same among some published records, disturbed or not; they are numbered by their place in `rows`."""
-        true, shown = original.weights(), masked.weights()
-        if true is None or shown is None:
-            return None
-        here = own >= 0
-        low, high = _factors(true[own[here]], shown[here])
-        unit = _units(original)[own[rows]]
-        order = np.lexsort((unit, true[own[rows]]))
-        ordered = true[own[rows]][order]
-        start = np.searchsorted(ordered, shown[rows] / high, "left")
-        stop = np.searchsorted(ordered, shown[rows] / low, "right")
-        return cls(order, unit, start, stop, np.ones(rows.size, dtype=bool))
+        cls, true: NDArray[np.float64], unit: NDArray[np.int64], shown: NDArray[np.float64], ends: tuple[float, float]
+    ) -> "Nearby":
+        """The same among some published records, disturbed or not, by their true and published weights."""
+        low, high = ends
+        order = np.lexsort((unit, true))
+        start = np.searchsorted(true[order], shown / high, "left")
+        stop = np.searchsorted(true[order], shown / low, "right")
+        return cls(order, unit, start, stop, np.ones(true.size, dtype=bool))
 
     def one_code(self, codes: NDArray[np.int64], *, trials: int = 1) -> NDArray[np.bool_]:
         """Records whose nearby weights are all those of one code, and of too many respondents for chance.
