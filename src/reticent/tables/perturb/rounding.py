@@ -156,7 +156,7 @@ def round_controlled(
         left = time_limit - (clock.now() - started)
         if left <= 0:
             break
-        solution = _solve_window(window, relations, left if step == steps else left / 3, left)
+        solution = _solve_window(window, relations, left if step == steps else left / 2, left)
         if solution is not None and solution.feasible:
             return _as_result(window, relations, solution, step, started)
     if wishes.get("rapid", False):

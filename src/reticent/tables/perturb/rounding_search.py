@@ -161,7 +161,7 @@ def search(
     model = model_of(steps, relations, right)
     unfolded = Unfolded.of(relations)
     # simplex takes many times as long as an interior point on relaxations of this size
-    share = 1.0 if unfolded is None else 0.5
+    share = 1.0 if unfolded is None else 0.7
     relaxed = solve(replace(model, integer=None), time_limit=share * patience, algorithm="interior")
     if relaxed.status is Status.INFEASIBLE or (unfolded is None and not relaxed.feasible):
         return relaxed
