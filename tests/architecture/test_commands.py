@@ -2,8 +2,12 @@
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+
+from reticent.cli.main import app
 
 FOLDER = Path(__file__).resolve().parents[2] / "src" / "reticent" / "cli"
 AROUND = (
@@ -43,3 +47,21 @@ def test_a_command_is_one_call_of_a_job(name: str) -> None:
     found = _jobs(COMMANDS[name])
     conditions = sum(isinstance(node, ast.If | ast.IfExp) for node in ast.walk(COMMANDS[name]))
     assert len(found) <= 1 + conditions, found
+
+
+def _leaves(group: Any, name: str = "") -> dict[str, Any]:
+    """All commands with their full names."""
+    below = getattr(group, "commands", None)
+    if below is None:
+        return {name: group}
+    return {full: one for word, part in below.items() for full, one in _leaves(part, f"{name} {word}".strip()).items()}
+
+
+def test_every_command_answers_as_json() -> None:
+    """The workbench is no answer: it runs until it is closed."""
+    without = [
+        name
+        for name, command in _leaves(typer.main.get_command(app)).items()
+        if not any("--json" in parameter.opts for parameter in command.params)
+    ]
+    assert without == ["open"]

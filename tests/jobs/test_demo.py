@@ -9,7 +9,7 @@ from reticent.cli.main import app
 
 
 def test_demo(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["demo", "--output", str(tmp_path)])
+    result = CliRunner().invoke(app, ["demo", "--output", str(tmp_path), "--json", str(tmp_path / "answer.json")])
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     assert len(lines) < 120  # two screens
@@ -25,6 +25,11 @@ def test_demo(tmp_path: Path) -> None:
         lines[-1].startswith("To do the same by looking and clicking: reticent open") or "reticent open" in text[-200:]
     )
     check_files(tmp_path)
+    answer = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
+    assert answer["file"]["verdict"]["state"] == "held"
+    assert answer["tables"]["primary-only"]["exposed"]
+    assert not answer["tables"]["heuristic"]["exposed"]
+    assert [one["answered"] for one in answer["queries"]["exact"]] == [True, False]
 
 
 def check_files(folder: Path) -> None:

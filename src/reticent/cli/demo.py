@@ -4,6 +4,7 @@
 import shutil
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -12,7 +13,7 @@ from rich.panel import Panel
 from reticent.base.errors import NotProtectedError
 from reticent.base.words import amount
 from reticent.cli.progress_bar import progress_bar
-from reticent.cli.screen import open_console, tagged
+from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 FILES = (
     "people.csv",
@@ -42,10 +43,12 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     output: Path = typer.Option(Path("demo-output"), "--output", "-o", help="Folder for data and reports."),
+    json_out: Path | None = JSON,
 ) -> None:
     """Protect a bundled file, a bundled table and answers to queries, and show what the attacker found."""
     from reticent.jobs.starter import new_secret
 
+    check_answer(json_out, (output / name for name in FILES))
     console = open_console()
     output.mkdir(parents=True, exist_ok=True)
     bundled = resources.files("reticent") / "demo_data"
@@ -56,9 +59,8 @@ def demo(
     plan.write_text(_with_key(plan.read_text(encoding="utf-8")), encoding="utf-8")
     if not (output / SECRET).exists():
         new_secret(output / SECRET)
-    _people(console, output)
-    _firms(console, output)
-    _queries(console, output)
+    answer = {"file": _people(console, output), "tables": _firms(console, output), "queries": _queries(console, output)}
+    give_answer(answer, json_out)
     console.print(Panel(_reports(output), title="Open these in a browser", title_align="left", expand=False))
     console.print(
         f"To do the same by looking and clicking: reticent open {output / 'people.plan.toml'}", highlight=False
@@ -72,7 +74,8 @@ def _with_key(text: str) -> str:
     return "\n".join(key if line.startswith(TEST_SECRET[0]) else line for line in lines) + "\n"
 
 
-def _people(console: Console, folder: Path) -> None:
+def _people(console: Console, folder: Path) -> dict[str, Any]:
+    """A file that we would publish: its verdict."""
     from reticent.base.words import number
     from reticent.cli.protect import show_verdict
     from reticent.jobs.protect_file import run_file_plan
@@ -90,9 +93,11 @@ def _people(console: Console, folder: Path) -> None:
         highlight=False,
     )
     show_verdict(console, result.verdict)
+    return result.summary()
 
 
-def _firms(console: Console, folder: Path) -> None:
+def _firms(console: Console, folder: Path) -> dict[str, Any]:
+    """A table with only its unsafe cells hidden, which is refused, and the protected one."""
     from reticent.cli.table import show_table_result
     from reticent.jobs.protect_table import run_table_plan
 
@@ -110,16 +115,19 @@ def _firms(console: Console, folder: Path) -> None:
     console.print("\nThe same with accept_exposed = true, to see which cells are exposed:")
     shown.write_text(_primary_only(text, "accept_exposed = true"), encoding="utf-8")
     with progress_bar("table") as progress:
-        show_table_result(console, run_table_plan(shown, progress=progress), exposed=EXPOSED, brief=True)
+        exposed = run_table_plan(shown, progress=progress)
+    show_table_result(console, exposed, exposed=EXPOSED, brief=True)
 
     console.print(
         "\nThe plan itself hides further cells (method = heuristic), and the attacker finds nothing too close:"
     )
     with progress_bar("table") as progress:
-        show_table_result(console, run_table_plan(plan, progress=progress))
+        protected = run_table_plan(plan, progress=progress)
+    show_table_result(console, protected)
+    return {"primary-only": exposed.summary(), "heuristic": protected.summary()}
 
 
-def _queries(console: Console, folder: Path) -> None:
+def _queries(console: Console, folder: Path) -> dict[str, Any]:
     """Two allowed-looking queries, subtracted: an open database gives a single firm away, the protected one refuses."""
     from reticent.jobs.answer_query import Answer, answer_query
 
@@ -129,11 +137,14 @@ def _queries(console: Console, folder: Path) -> None:
     text = protected.read_text(encoding="utf-8").replace('mode = "exact"', 'mode = "open"\ntest = true')
     open_one.write_text(text.replace('"firms.ledger"', '"firms-open.ledger"').replace("firms.anchor", "firms-open.anchor"),
                         encoding="utf-8")  # fmt: skip
-    for words, database in (("An open database", open_one), ("The protected one", protected)):
+    given: dict[str, Any] = {}
+    for mode, words, database in (("open", "An open database", open_one), ("exact", "The protected one", protected)):
         console.print(f"{words}:")
+        given[mode] = []
         values: list[float] = []
         for query in ATTACK:
             answer = answer_query(database, query, user="attacker")
+            given[mode].append({"query": query, **answer.as_json()})
             console.print(f"  {query}", soft_wrap=True, highlight=False)
             if isinstance(answer, Answer):
                 values.append(float(str(answer.rows[0].values[0])))
@@ -143,6 +154,7 @@ def _queries(console: Console, folder: Path) -> None:
         if len(values) == len(ATTACK):
             firm = amount(values[0] - values[1], 1)
             console.print(tagged("  found:", "bold red", f"the difference is the one large firm of C10: {firm}"))
+    return given
 
 
 def _primary_only(text: str, more: str = "") -> str:
