@@ -67,4 +67,6 @@ def test_mistakes_are_named(tmp_path: Path, old: str, new: str, message: str) ->
 
 def test_data_section_is_needed() -> None:
     with pytest.raises(PlanError, match=r"section .data. is missing"):
-        plan_from_table({}, REGISTRY, owner="p", folder=Path("."))
+        plan_from_table({"output": {}}, REGISTRY, owner="p", folder=Path("."))
+    with pytest.raises(PlanError, match="the file is empty"):
+        plan_from_table({"version": 1}, REGISTRY, owner="p", folder=Path("."))

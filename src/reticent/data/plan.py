@@ -277,6 +277,10 @@ def without_version(table: Mapping[str, Any], *, owner: str) -> dict[str, Any]:
 def sections_of(table: Mapping[str, Any], allowed: tuple[str, ...], *, owner: str) -> dict[str, Any]:
     """The sections of a plan; a version, or a section, that files of this kind do not have is refused."""
     sections = without_version(table, owner=owner)
+    if not sections:
+        raise PlanError(
+            f"{owner}: the file is empty; a plan needs sections, and `reticent plan DATA` drafts one."
+        )
     for name in sections:
         if name not in allowed:
             known = did_you_mean(name, allowed) or f" Known sections: {', '.join(allowed)}."

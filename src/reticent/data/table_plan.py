@@ -24,6 +24,8 @@ SECTIONS = ("data", "table", "protect", "attack", "output", "ledger")
 PROTECT = ("method", "cost", "time_limit", "search_steps", "accept_exposed", "insiders", "coalition", "hide_empty")
 
 SDMX = ".sdmx.csv"
+NEEDED = {"data": "which file to tabulate", "table": "which cells, judged by which rules"}
+"""Sections that every plan of a table has."""
 
 Insiders = Literal["exact", "protect"]
 """What respondents alone in a cell are kept from: exact values of other cells, or everything within their levels."""
@@ -295,9 +297,9 @@ def table_plan_from(table: Mapping[str, Any], *, owner: str, folder: Path) -> Ta
     if "step" in table:
         raise PlanError(f"{owner}: [[step]] belongs to a plan for a file; run it with `reticent protect`.")
     table = sections_of(table, SECTIONS, owner=owner)
-    for name in ("data", "table"):
+    for name in NEEDED:
         if name not in table:
-            raise PlanError(f"{owner}: the section [{name}] is missing.")
+            raise PlanError(f"{owner}: the section [{name}] is missing; it says {NEEDED[name]}.")
     listed = table["table"] if isinstance(table["table"], list) else [table["table"]]
     sections = [
         build(TableSection, section, owner=f"{owner}: [table]{f' {n}' if len(listed) > 1 else ''}")

@@ -43,7 +43,7 @@ def _refuse_unreadable(path: Path) -> None:
             start = file.read(4)
         if start == ENCRYPTED:
             raise DataError(
-                f"{path.name}: the workbook is encrypted or of before 2007; save it as .xlsx without a password."
+                f"{path.name}: the workbook is encrypted, or older than Excel 2007; save it as .xlsx without a password."
             )
         with zipfile.ZipFile(path) as parts:
             names = set(parts.namelist())
@@ -66,7 +66,10 @@ def _sheet(book: Any, source: Source) -> Any:
         raise DataError(f"{name}: the workbook has no records.")
     if len(filled) > 1:
         known = ", ".join(one.title for one in filled)
-        raise DataError(f"{name}: the workbook has {len(filled)} sheets ({known}); say which one in query.")
+        raise DataError(
+            f"{name}: the workbook has {len(filled)} sheets ({known}); name one (query = {filled[0].title!r} in [data], "
+            f"query={filled[0].title!r} in Python), or save it as a workbook of its own."
+        )
     return filled[0]
 
 
@@ -74,7 +77,8 @@ def _refuse_merged(sheet: Any, name: str) -> None:
     merged = next(iter(sheet.merged_cells.ranges), None)
     if merged is not None:
         raise DataError(
-            f"{name}, sheet {sheet.title}: the cells {merged.coord} are merged; undo it, one name per column."
+            f"{name}, sheet {sheet.title}: the cells {merged.coord} are merged; split them, so that each column has its own "
+            "name in row 1 and each record its own row."
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from command_line import CommandLine
 from reticent.base.errors import DataError
 from reticent.io.read import read_microdata
 
@@ -34,7 +35,7 @@ def test_texts_stay_texts_and_numbers_numbers(tmp_path: Path) -> None:
 def test_of_several_sheets_one_is_named(tmp_path: Path) -> None:
     path = save(tmp_path / "a.xlsx", [["x"], [1]], ROWS)
     assert read_microdata(path, query="Sheet 2").n_records == 3
-    with pytest.raises(DataError, match=r"2 sheets \(Sheet 1, Sheet 2\); say which one in query"):
+    with pytest.raises(DataError, match=r"2 sheets \(Sheet 1, Sheet 2\); name one \(query = 'Sheet 1' in \[data\]"):
         read_microdata(path)
     with pytest.raises(DataError, match="there is no sheet 'Sheet 3'"):
         read_microdata(path, query="Sheet 3")
@@ -52,7 +53,7 @@ def test_merged_cells_are_refused(tmp_path: Path) -> None:
 def test_a_password_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_bytes(b"\xd0\xcf\x11\xe0" + b"\0" * 600)
-    with pytest.raises(DataError, match="encrypted or of before 2007"):
+    with pytest.raises(DataError, match="encrypted, or older than Excel 2007"):
         read_microdata(path)
 
 
@@ -82,3 +83,29 @@ def test_what_is_no_workbook(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(DataError, match="cannot be read as a workbook"):
         read_microdata(path)
+
+
+def _make(path: Path) -> None:
+    """A workbook that cannot be read, of the kind that its name says."""
+    if path.stem == "encrypted":
+        path.write_bytes(b"\xd0\xcf\x11\xe0" + b"\0" * 600)
+    elif path.stem == "torn":
+        path.write_bytes(b"PK\x03\x04")
+    else:
+        book = openpyxl.load_workbook(save(path, *[ROWS] * (2 if path.stem == "sheets" else 1)))
+        if path.stem == "merged":
+            book.active.merge_cells("A1:B1")
+        book.save(path)
+
+
+@pytest.mark.parametrize("name", ["encrypted.xlsx", "torn.xlsx", "macros.xlsm", "sheets.xlsx", "merged.xlsx"])
+@pytest.mark.parametrize("command", ["plan", "describe"])
+def test_commands_refuse_workbooks_in_one_sentence_and_write_nothing(
+    name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _make(tmp_path / name)
+    refused = CommandLine(capsys, monkeypatch)(command, tmp_path / name)
+    assert refused.code != 0
+    assert refused.err.startswith(f"reticent: {name}")
+    assert refused.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == [name]
