@@ -7,7 +7,7 @@ import pytest
 
 from command_line import CommandLine
 from reticent.base.errors import DataError, ParameterError, PlanError
-from reticent.data.table_plan import read_table_plan
+from reticent.data.table_plan import named_after, read_table_plan
 from reticent.io.published import published_text, read_published_table
 from reticent.jobs.protect_table import audit_plan, audit_plans, run_table_plan, run_table_plans
 
@@ -53,6 +53,11 @@ def test_each_response_is_a_table_of_its_own(tmp_path: Path, reticent: CommandLi
     single = run_table_plan(write(tmp_path, 'response = "w"'))
     assert single.published[0].status == second.published[0].status
     assert single.outcome.cost != first.outcome.cost
+
+
+def test_tables_of_several_responses_keep_both_parts_of_the_sdmx_ending() -> None:
+    assert named_after(Path("a/out.sdmx.csv"), "v") == Path("a/out-v.sdmx.csv")
+    assert named_after(Path("out.v1.csv"), "v") == Path("out.v1-v.csv")
 
 
 def test_several_responses_where_one_is_needed(tmp_path: Path, reticent: CommandLine) -> None:
