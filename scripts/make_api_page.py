@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write docs/reference/api.md: every public name, grouped, with what its docstring says. Run after a change of names."""
+"""Write docs/reference/api.md: every public name with what its docstring says and an example. Run after a change of names."""
 
+import importlib
 import inspect
 from pathlib import Path
+from typing import Any
 
-import reticent
+from api_examples import EXAMPLES, FIRST
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "api.md"
 GROUPS = {
@@ -12,10 +14,10 @@ GROUPS = {
     "Files": ("FileRun", "LargeData", "MaskedFile", "RiskSection", "Exploration", "ExploreSettings", "combine"),
     "Tables": ("Tabulation", "TableRun", "PublishedTable", "audit", "PublishedAudit", "DimensionSpec", "BoundsOptions", "Entry"),
     "Queries": (
-        "open_database", "attack_database", "ProtectedDatabase", "Policy", "Bounds", "ask_for", "Term", "Answer", "Refusal",
+        "Policy", "Bounds", "open_database", "ProtectedDatabase", "Answer", "Refusal", "ask_for", "Term", "attack_database",
     ),
     "Ledgers": ("open_ledger", "ReleaseLedger"),
-    "What variables mean": ("Schema", "Variable", "Role", "Kind", "Hierarchy", "read_schema", "write_schema"),
+    "What variables mean": ("Schema", "Variable", "Role", "Kind", "Hierarchy", "write_schema", "read_schema"),
     "Errors": ("ReticentError", "ParameterError", "PlanError", "DataError", "InfeasibleError", "NotProtectedError"),
 }  # fmt: skip
 FACADES = {
@@ -27,22 +29,40 @@ def page() -> str:
     """The page as text."""
     lines = [
         "# Python interface", "",
-        "Everything public is imported from `reticent` or from its modules `mask`, `methods`, `rules` and `games`.",
+        "Everything public is imported from `reticent` or from its modules `mask`, `methods`, `rules` and `games`. The examples",
+        "continue one another; `people.csv` and `firms.csv` are what `reticent demo` writes, `secret.key` is made by",
+        "`reticent new-secret secret.key`.",
+        "", "```python", FIRST.rstrip(), "```",
     ]  # fmt: skip
     for title, names in GROUPS.items():
-        lines += ["", f"## {title}", "", "```{eval-rst}", *(line for name in names for line in _entry(name)), "```"]
+        lines += ["", f"## {title}", *(line for name in names for line in _entry("reticent", name, EXAMPLES[name]))]
     for facade, title in FACADES.items():
-        lines += ["", f"## {title}: `reticent.{facade}`", "", "```{eval-rst}", f".. automodule:: reticent.{facade}"]
-        lines += ["   :members:", "   :imported-members:", "```"]
+        module = importlib.import_module(f"reticent.{facade}")
+        lines += ["", f"## {title}: `reticent.{facade}`", "", (module.__doc__ or "").strip()]
+        for name in module.__all__:
+            shown = EXAMPLES.get(f"{facade}.{name}") or _call(facade, getattr(module, name))
+            lines += _entry(f"reticent.{facade}", name, shown)
     return "\n".join(lines) + "\n"
 
 
-def _entry(name: str) -> list[str]:
-    found = getattr(reticent, name)
+def _entry(module: str, name: str, example: str) -> list[str]:
+    """What the docstrings say, then the example."""
+    found = getattr(importlib.import_module(module), name)
     if not inspect.isclass(found):
-        return [f".. autofunction:: reticent.{name}"]
-    kind = "exception" if issubclass(found, Exception) else "class"
-    return [f".. auto{kind}:: reticent.{name}", "   :members:"]
+        listed = [f".. autofunction:: {module}.{name}"]
+    else:
+        kind = "exception" if issubclass(found, Exception) else "class"
+        listed = [f".. auto{kind}:: {module}.{name}", "   :members:"]
+    shown = ["", "```python", example.rstrip(), "```"] if example else []
+    return ["", "```{eval-rst}", *listed, "```", *shown]
+
+
+def _call(facade: str, found: Any) -> str:
+    """The first example of a method or a rule as a call; what others derive from has none."""
+    if inspect.isabstract(found) or found.__name__ == "Rule":
+        return ""
+    options = ", ".join(f"{name}={value!r}" for name, value in found.examples[0].items())
+    return f"{facade}.{found.__name__}({options})"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,10 @@
 
 import importlib
 import re
+import runpy
 from pathlib import Path
+
+import pytest
 
 import reticent
 
@@ -30,6 +33,15 @@ def _public() -> set[str]:
 
 def test_everything_documented_can_be_imported_and_nothing_else_is_public() -> None:
     assert _documented() == _public()
+
+
+def test_every_name_has_an_example_and_the_page_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`rules.Rule` is only what other rules derive from."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    made = runpy.run_path(str(ROOT / "scripts" / "make_api_page.py"))
+    assert made["page"]() == PAGE, "run: PYTHONPATH=scripts python scripts/make_api_page.py"
+    entry = r"^\.\. auto\w+:: reticent\.([\w.]+)\n(?:   :members:\n)?```\n(\n```python)?"
+    assert [name for name, example in re.findall(entry, PAGE, re.M) if not example] == ["rules.Rule"]
 
 
 def test_facades_are_the_registries() -> None:

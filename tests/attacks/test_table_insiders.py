@@ -81,7 +81,7 @@ def test_by_default_the_headline_says_how_many_cells_are_not_held(tmp_path: Path
     assert (result.inside.state, result.exposed) == ("not held", ())
     assert result.summary()["inside"]["state"] == "not held"
     assert result.summary()["inside"]["cells"] == 1
-    words = "Respondents alone in a cell: not held; they place 1 other unsafe cells within their levels"
+    words = "Respondents alone in a cell: not held; they find 1 other unsafe cell more closely than its level allows"
     assert words in confidential_table_report(result)
     assert words in " ".join(reticent("table", plan).out.split())
 

@@ -157,6 +157,6 @@ def test_single_ids_of_a_jj_file(tmp_path: Path) -> None:
         app, ["audit", str(path), "--suppressed", "1,2,3", "--single", "1,2,3", "--coalition", "2"]
     )
     assert run.exit_code == 0, run.output
-    assert "they place 3 other unsafe cells exactly" in run.output
+    assert "they find 3 other unsafe cells exactly" in run.output
     alone = CliRunner().invoke(app, ["audit", str(path), "--suppressed", "1,2,3", "--coalition", "2"])
     assert "need --single" in str(alone.exception)

@@ -4,13 +4,13 @@
 import math
 
 THIN = "\u00a0"
-DIGITS = 4
+DIGITS = 3
 """Significant digits that people compare; digits before the point are never dropped."""
 SMALLEST = 1e-6
 
 
 def number(value: object) -> str:
-    """A number for people: thousands apart, whole numbers whole, others with four significant digits."""
+    """A number for people: thousands apart, whole numbers whole, others with three significant digits."""
     if isinstance(value, bool) or value is None:
         return "" if value is None else ("yes" if value else "no")
     if isinstance(value, int):

@@ -278,9 +278,7 @@ def sections_of(table: Mapping[str, Any], allowed: tuple[str, ...], *, owner: st
     """The sections of a plan; a version, or a section, that files of this kind do not have is refused."""
     sections = without_version(table, owner=owner)
     if not sections:
-        raise PlanError(
-            f"{owner}: the file is empty; a plan needs sections, and `reticent plan DATA` drafts one."
-        )
+        raise PlanError(f"{owner}: the file is empty; a plan needs sections, and `reticent plan DATA` drafts one.")
     for name in sections:
         if name not in allowed:
             known = did_you_mean(name, allowed) or f" Known sections: {', '.join(allowed)}."

@@ -48,8 +48,9 @@ def simulate_search(given: SearchFile, *, progress: Progress = silent) -> tuple[
 
 
 @door
-def run_game(path: Path, *, progress: Progress = silent) -> GameResult | tuple[SearchResult, ...]:
+def run_game(path: Path | str, *, progress: Progress = silent) -> GameResult | tuple[SearchResult, ...]:
     """Run a game file and write what its [output] names."""
+    path = Path(path)
     table = without_version(read_toml(path), owner=path.name)
     output = _output(table, path.name)
     form = form_of(output.report or "")

@@ -14,7 +14,7 @@ from reticent.base.words import number
 from reticent.data.published import MaskedFile
 from reticent.data.schema import Kind, Role
 from reticent.data.verdict import State
-from reticent.microdata.loss.rows import correlation_rows, distribution_rows, table_rows
+from reticent.microdata.loss.rows import at_published_detail, correlation_rows, distribution_rows, table_rows
 from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.report.levels_section import level_blocks
 from reticent.report.page import (
@@ -33,11 +33,13 @@ from reticent.report.page import (
 )
 from reticent.report.plots import before_after_bars, distribution_panels, heat_map, histogram_pair, told
 from reticent.report.provenance import Provenance, provenance_sections
-from reticent.report.risk_section import model_blocks
+from reticent.report.risk_section import model_blocks, model_name
 from reticent.report.safe_section import safe_blocks
 
 SHOWN = 15
 MOST_BARS = 60
+TAILS = 0.005
+"""The share of values at each end that a panel shows in its last bar: one large value would leave no room for the others."""
 HIDDEN = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
 
 
@@ -178,7 +180,9 @@ def _drivers(run: ProtectedFile) -> tuple[Block, ...]:
         ),
         Rows(("key", "risk share before", "risk share after", "SUDA before", "SUDA after"), rows),
         Text(
-            "Minimal sample uniques before, by size: " + ", ".join(f"{size}: {number(n)}" for size, n in sizes.items())
+            "Minimal sample uniques before, by the number of their keys: "
+            + "; ".join(f"{size} {'key' if size == 1 else 'keys'} {number(n)}" for size, n in sizes.items())
+            + "."
         ),
     )
 
@@ -214,7 +218,7 @@ def _record_risk(run: ProtectedFile) -> tuple[Block, ...]:
     small = 1e-6
     picture = histogram_pair(
         np.log10(np.maximum(before.risk, small)), np.log10(np.maximum(after.risk, small)),
-        title="Risk of re-identification per record", unit="log10 of the risk",
+        title="Risk of re-identification per record", unit="risk (logarithmic)",
     )  # fmt: skip
     shares = []
     for threshold in (0.01, 0.05, 0.1, 0.2, 0.5):
@@ -222,7 +226,7 @@ def _record_risk(run: ProtectedFile) -> tuple[Block, ...]:
     return (
         Picture(
             picture,
-            f"Risk of each record by the model {before.model}: grey before, blue outline after.",
+            f"Risk of each record by the {model_name(before.model)}: grey before, blue outline after.",
             f"Records by their risk. Median {number(float(np.median(before.risk)))} before and "
             f"{number(float(np.median(after.risk)))} after; largest {number(float(before.risk.max(initial=0.0)))} before and "
             f"{number(float(after.risk.max(initial=0.0)))} after.",
@@ -252,12 +256,20 @@ def _steps(result: FileResult) -> tuple[Block, ...]:
 
 
 def _parameters(parameters: Mapping[str, Any]) -> str:
-    text = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-    return text if len(text) <= 90 else text[:87] + "…"
+    """All options of a step as a plan has them, without brackets and quotes."""
+    return "; ".join(f"{name}: {_option(value)}" for name, value in parameters.items())
+
+
+def _option(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} → {_option(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_option, value))
+    return number(value)
 
 
 def _loss(result: FileResult) -> tuple[Block, ...]:
-    blocks: list[Block] = [Text(f"Combined score {result.loss['score']:.4f} (0: unchanged, 1: nothing is left).")]
+    blocks: list[Block] = [Text(f"Combined score {number(result.loss['score'])} (0: unchanged, 1: nothing is left).")]
     suppressed = result.loss.get("suppressed values", {})
     if suppressed:
         blocks.append(Rows(("variable", "values suppressed"), tuple(suppressed.items())))
@@ -271,21 +283,32 @@ def _loss(result: FileResult) -> tuple[Block, ...]:
 
 
 def _distributions(run: ProtectedFile) -> tuple[Block, ...]:
-    """Small panels, the most changed variables first."""
-    before, after = run.before, run.after
+    """Small panels of the variables that were changed; recoded ones at the published detail."""
+    changed = [name for name in _common(run) if any(step.changed.get(name, 0) for step in run.result.steps)]
+    before, after = at_published_detail(run.before, run.after, _coded(run)), run.after
     panels = []
-    for name in after.schema.names:
-        known = name in before.schema and after.schema[name].role not in HIDDEN
-        known = (
-            known and before.schema[name].kind is after.schema[name].kind
-        )  # a number cut into bands has no common axis
-        if known and any(step.changed.get(name, 0) for step in run.result.steps):
-            bars = distribution_rows(before, after, name)
+    for name in changed:
+        if before.schema[name].kind is after.schema[name].kind:  # others have no common axis
+            bars = distribution_rows(before, after, name, tails=TAILS)
             if len(bars) <= MOST_BARS:
                 panels.append(
                     (name, [bar.label for bar in bars], [bar.before for bar in bars], [bar.after for bar in bars])
                 )
-    return tuple(_panels(panels[i : i + 2]) for i in range(0, min(len(panels), 8), 2))
+    note = Text(
+        "Recoded variables are compared at the published detail, so that what differs is what was changed besides."
+    )
+    pictures = tuple(_panels(panels[i : i + 2]) for i in range(0, min(len(panels), 8), 2))
+    return (note, *pictures) if pictures else ()
+
+
+def _common(run: ProtectedFile) -> list[str]:
+    """Published variables that the source has too."""
+    schema = run.after.schema
+    return [name for name in schema.names if name in run.before.schema and schema[name].role not in HIDDEN]
+
+
+def _coded(run: ProtectedFile) -> list[str]:
+    return [name for name in _common(run) if run.after.schema[name].kind is not Kind.NUMERIC]
 
 
 def _panels(panels: Sequence[tuple[str, Sequence[str], Sequence[float], Sequence[float]]]) -> Picture:
@@ -298,18 +321,15 @@ def _panels(panels: Sequence[tuple[str, Sequence[str], Sequence[float], Sequence
 def _associations(run: ProtectedFile) -> tuple[Block, ...]:
     """Correlations of the numbers, and the cells of one two-way table of codes that changed most."""
     before, after = run.before, run.after
-    common = [n for n in after.schema.names if n in before.schema and after.schema[n].role not in HIDDEN]
-    numeric = tuple(n for n in common if before.schema[n].kind is after.schema[n].kind is Kind.NUMERIC)
+    numeric = tuple(n for n in _common(run) if before.schema[n].kind is after.schema[n].kind is Kind.NUMERIC)
     blocks: list[Block] = []
     if len(numeric) > 1:
         pairs = correlation_rows(before, after, numeric)
-        rows = tuple((f"{p.first}, {p.second}", round(p.before, 4), round(p.after, 4)) for p in pairs[:SHOWN])
+        rows = tuple((f"{p.first}, {p.second}", round(p.before, 3), round(p.after, 3)) for p in pairs[:SHOWN])
         blocks.append(Rows(("correlation of", "before", "after"), rows))
-    coded = [
-        n for n in common if before.schema[n].kind is not Kind.NUMERIC and after.schema[n].kind is not Kind.NUMERIC
-    ]
+    coded = _coded(run)
     if len(coded) > 1 and before.n_records == after.n_records:
-        cells = table_rows(before, after, coded[0], coded[1])
+        cells = table_rows(at_published_detail(before, after, coded[:2]), after, coded[0], coded[1])
         worst = sorted(cells, key=lambda cell: -abs(cell.after - cell.before))[:SHOWN]
         rows = tuple((cell.label, cell.before, cell.after) for cell in worst)
         blocks.append(
@@ -340,7 +360,7 @@ def public_sections(file: MaskedFile) -> list[Section]:
         Rows(("variable", "kind", "different values", "not available"), tuple(rows)),
         Text(
             "Values were coarsened, left out or changed to make it harder to recognise persons and firms. No file of single "
-            "records rules that out, and nothing here says so. The methods' parameters are confidential."
+            "records rules that out, and nothing here says so. What was drawn, and other parameters, are confidential."
         ),
     )
     return [Section("Contents", blocks)]

@@ -48,8 +48,7 @@ def _payoffs(result: GameResult) -> Block:
         cells = tuple(
             tuple(
                 (
-                    f"{game.payoff((row, column), 0)}, {game.payoff((row, column), 1)}"
-                    + " *" * ((row, column) in stable),
+                    f"{game.payoff((row, column), 0)}, {game.payoff((row, column), 1)}",
                     "good" if (row, column) in stable else "",
                     "pure equilibrium" if (row, column) in stable else "",
                 )
@@ -147,5 +146,5 @@ def _search_bars(results: Sequence[SearchResult]) -> str:
     axes.axhline(results[0].entropy_limit, color=GOOD, linewidth=1, linestyle="--", label="largest possible")
     axes.set_xticks(list(places), [item.masking for item in results])
     axes.set_ylabel("entropy (bits)")
-    axes.legend(ncols=3, loc="lower right")
+    figure.legend(ncols=3, loc="outside lower left")
     return data_uri(figure)

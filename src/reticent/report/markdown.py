@@ -36,7 +36,7 @@ def _block(block: Block) -> list[str]:
         return ["\n".join(f"- {_plain(label)}: **{_plain(value)}**" for label, value in block.pairs)]
     if isinstance(block, Rows):
         body = [[text for text, _ in cells] for _, cells in block.cells()]
-        sides = ["---:" if all(side == "right" for side in column) else "---" for column in _sides(block)]
+        sides = ["---:" if side == "right" else "---" for side in block.sides()]
         return [*_caption(block.caption), _table(block.columns, body, sides)]
     if isinstance(block, Picture):
         return [f"*Figure: {_plain(block.alt)}*"]
@@ -45,10 +45,6 @@ def _block(block: Block) -> list[str]:
     if isinstance(block, Fold):
         return [f"### {_plain(block.summary)}", *(line for inner in block.blocks for line in _block(inner))]
     return [_plain(block.text)]
-
-
-def _sides(block: Rows) -> list[list[str]]:
-    return [[cells[place][1] for _, cells in block.cells()] or ["left"] for place in range(len(block.columns))]
 
 
 def _grid(grid: Grid) -> list[str]:

@@ -5,6 +5,7 @@ Reports are built as data (`Section` of blocks) and rendered here as HTML, or by
 `.md`, so that their look is decided in one place.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +22,11 @@ MARKS = {
     "primary": "P", "secondary": "S", "exposed": "!", "frozen": "F", "hidden": "c", "empty": "–", "good": "*",
 }  # fmt: skip
 """What stands in a cell of a grid beside its colour, so that a status shows on paper and without colours too."""
+PERCENT = r"[0-9.]+ ?%"
 LONG = 40
 """A longer text in a cell keeps some width on narrow screens."""
+SHORT = 14
+"""A text of so few letters stays on one line on wide screens."""
 CONTENTS_FROM = 3
 """Pages with so many sections have a list of contents."""
 
@@ -71,6 +75,11 @@ class Rows:
         """For the template: a row class, then (text, alignment) pairs."""
         classes = self.classes or ("",) * len(self.rows)
         return [(mark, [_cell(value) for value in row]) for mark, row in zip(classes, self.rows, strict=True)]
+
+    def sides(self) -> list[str]:
+        """The alignment of each head: to the right where all cells below it are."""
+        columns = [[_cell(row[at])[1] for row in self.rows] for at in range(len(self.columns))]
+        return ["right" if column and set(column) == {"right"} else "left" for column in columns]
 
 
 @dataclass(frozen=True)
@@ -139,9 +148,13 @@ def sections_of(about: T, registry: Iterable[Chapter[T]]) -> list[Section]:
 
 
 def _cell(value: object) -> tuple[str, str]:
-    numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    """The text of a cell and how it stands: numbers and percentages to the right, long words broken."""
     text = number(value)
-    return text, "right" if numeric else "left long" if len(text) > LONG else "left"
+    if (isinstance(value, int | float) and not isinstance(value, bool)) or re.fullmatch(PERCENT, text):
+        return text, "right"
+    if len(text) <= LONG:
+        return text, "left short" if len(text) <= SHORT else "left"
+    return text, "left long" if " " in text else "left word"
 
 
 def render_page(title: str, sections: Sequence[Section], *, public: bool, subtitle: str = "", form: str = HTML) -> str:

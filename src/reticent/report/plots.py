@@ -18,6 +18,7 @@ from reticent.base.words import number
 INK, MUTE, ACCENT, GOOD, BAD, WARM = "#1d2733", "#8a949f", "#2c5d8f", "#1b7f5c", "#b3372f", "#d9902f"
 LETTERS = "#52606d"
 """Letters of axes: 4.5 to 1 and more on white, which the grey of bars (`MUTE`) is not."""
+MOST_TICKS = 8
 STYLE = {
     "svg.hashsalt": "reticent",
     "svg.fonttype": "path",
@@ -60,6 +61,27 @@ def new_figure(*, width: float = 7.2, height: float = 3.0, panels: int = 1) -> t
     return figure, figure.subplots(1, panels)
 
 
+def thousands(axis: Any) -> None:
+    """Numbers along an axis (or a colour bar) as everywhere else: thousands apart."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number(float(value))))
+
+
+def powers(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Places and labels of ticks on an axis of decimal logarithms: 1, 3 and 10 times each power.
+
+    >>> powers(-2.1, -0.9)
+    ([-2.0, -1.5228787452803376, -1.0], ['0.01', '0.03', '0.1'])
+    """
+    exponents = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
+    values = [factor * 10.0**exponent for exponent in exponents for factor in (1, 3)]
+    shown = [value for value in values if low <= np.log10(value) <= high]
+    if len(shown) > MOST_TICKS:
+        shown = [value for value in shown if round(float(np.log10(value)), 9).is_integer()]
+    return [float(np.log10(value)) for value in shown], [number(float(f"{value:.1g}")) for value in shown]
+
+
 def told(names: Sequence[str], *values: Sequence[float], most: int = 12) -> str:
     """What bars show, in words for those who do not see them: `age 12, 3; sex 4, 0; and 5 more`."""
     parts = [
@@ -92,8 +114,9 @@ def before_after_bars(
     axes.set_yticks(place, labels)
     axes.invert_yaxis()
     axes.set_xlabel(unit)
+    thousands(axes.xaxis)
     axes.set_title(title)
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside lower left", ncols=2)
     return data_uri(figure)
 
 
@@ -101,7 +124,7 @@ def before_after_bars(
 def histogram_pair(
     before: NDArray[np.float64], after: NDArray[np.float64], *, title: str, unit: str, threshold: float | None = None
 ) -> str:
-    """Two histograms over the same bins; the threshold as a line."""
+    """Two histograms of decimal logarithms over the same bins; the threshold as a line."""
     figure, axes = new_figure()
     both = np.concatenate([before, after])
     bins = np.linspace(float(both.min()), float(both.max()) or 1.0, 31)
@@ -112,6 +135,8 @@ def histogram_pair(
     if threshold is not None:
         axes.axvline(threshold, color=BAD, linewidth=1, linestyle="--", label="threshold")
     axes.set_yscale("symlog")
+    thousands(axes.yaxis)
+    axes.set_xticks(*powers(float(bins[0]), float(bins[-1])))
     axes.set_xlabel(unit)
     axes.set_ylabel("records")
     axes.set_title(title)
@@ -132,7 +157,7 @@ def heat_map(values: NDArray[np.float64], rows: Sequence[str], columns: Sequence
             axes.text(
                 column, row, number(float(value)), ha="center", va="center", color="white" if value > limit else INK
             )
-    figure.colorbar(image, ax=axes, label=unit)
+    thousands(figure.colorbar(image, ax=axes, label=unit).ax.yaxis)
     axes.set_title(title)
     return data_uri(figure)
 
@@ -148,6 +173,9 @@ def distribution_panels(panels: Sequence[tuple[str, Sequence[str], Sequence[floa
         axis.bar(place, before, width=0.9, color="#c3c9cf")
         axis.bar(place, after, width=0.9, fill=False, edgecolor=ACCENT, linewidth=1.1)
         step = max(1, len(labels) // 8)
-        axis.set_xticks(place[::step], [str(label)[:12] for label in labels[::step]], rotation=35, ha="right")
+        shown = [
+            str(label).partition(" to ")[0][:14] for label in labels[::step]
+        ]  # of a class of numbers where it begins
+        axis.set_xticks(place[::step], shown, rotation=35, ha="right")
         axis.set_title(name)
     return data_uri(figure)

@@ -70,7 +70,7 @@ def _bars(found: LogResult) -> str:
     axes.set_xticks(place, [f"level {level + 1}" for level in place])
     axes.set_ylim(0, 1)
     axes.set_ylabel("share remaining")
-    axes.legend(ncols=3, loc="upper right")
+    figure.legend(ncols=3, loc="outside lower left")
     return data_uri(figure)
 
 

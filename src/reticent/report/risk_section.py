@@ -26,7 +26,7 @@ def model_blocks(run: ProtectedFile) -> tuple[Block, ...]:
     then, now = {name: _totals(before, name) for name in names}, {name: _totals(after, name) for name in names}
     expected = [now[name][0] for name in names]
     words = (
-        f"By the model {after.model}, an attacker who tries to match every record expects {number(now[after.model][0])} "
+        f"By the {model_name(after.model)}, an attacker who tries to match every record expects {number(now[after.model][0])} "
         f"correct matches (before: {number(then[after.model][0])})."
     )
     if weighted:
@@ -36,6 +36,11 @@ def model_blocks(run: ProtectedFile) -> tuple[Block, ...]:
     columns = ("model", "matches before", "matches after", "largest risk before", "largest risk after")
     rows = tuple((MODELS[name], then[name][0], now[name][0], then[name][1], now[name][1]) for name in names)
     return (Text(words), *((Rows(columns, rows, "The risk of the records by model."),) if weighted else ()))
+
+
+def model_name(model: str) -> str:
+    """A model as sentences name it."""
+    return "sample alone" if model == "sample-only" else f"{model.replace('-', ' ')} model"
 
 
 def _totals(found: IndividualRisk, model: str) -> tuple[float, float]:

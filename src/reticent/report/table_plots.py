@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats
-from reticent.report.plots import ACCENT, BAD, GOOD, INK, MUTE, WARM, data_uri, new_figure, styled
+from reticent.report.plots import ACCENT, BAD, GOOD, INK, MUTE, WARM, data_uri, new_figure, powers, styled
 
 SHOWN = 40
 
@@ -63,7 +63,7 @@ def level_plot(
     axes.invert_yaxis()
     axes.set_xlabel("per cent of the non-empty cells")
     axes.set_title("What is hidden at each level of detail")
-    axes.legend(loc="lower right", ncols=3)
+    figure.legend(loc="outside lower left", ncols=3)
     return data_uri(figure)
 
 
@@ -94,8 +94,10 @@ def heat_plot(values: Floats, marks: Sequence[Sequence[str]], rows: Sequence[str
     axes.set_xticks(range(len(columns)), [c[:18] for c in columns], rotation=40, ha="right")
     axes.set_yticks(range(len(rows)), [r[:28] for r in rows])
     axes.tick_params(labelsize=7)
-    figure.colorbar(image, ax=axes, label="log10 of the value")
+    bar = figure.colorbar(image, ax=axes, label="value (logarithmic)")
+    places, labels = powers(*bar.ax.get_ylim())
+    bar.set_ticks(places, labels=labels)
     if any(mark in MARKS for line in marks for mark in line):
-        axes.legend(loc="upper left", bbox_to_anchor=(0, -0.12), ncols=4)
+        figure.legend(loc="outside lower left", ncols=4)
     axes.set_title("Where the value is, and where the risk")
     return data_uri(figure)

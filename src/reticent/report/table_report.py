@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from reticent.base.words import amount, number, span
 from reticent.data.cells import CellStatus
-from reticent.data.parameters import to_plain
 from reticent.data.published_table import PublishedTable
 from reticent.report.noise_section import noise_blocks
 from reticent.report.page import (
@@ -82,8 +81,9 @@ def _short(result: ProtectedTable) -> tuple[Block, ...]:
     facts += [("exposed", number(exposed)), ("cost", number(float(result.outcome.cost)))]
     facts.append(("proven least cost", "not known" if bound is None else number(float(bound))))
     facts.append(("method", f"{result.method} ({result.outcome.status})"))
-    facts.append(("respondents alone in a cell", f"{result.inside.state}: {number(len(result.inside.cells))} cells"))
-    inside = Text(result.inside.sentence())
+    facts.append(("respondents alone in a cell", result.inside.state))
+    found = bool(result.inside.cells)
+    inside: Block = Banner(False, result.inside.sentence()) if found else Text(result.inside.sentence())
     promised = Text(f"What the method promises where no cell is exposed. {result.guarantee}")
     return (
         Banner(result.state == "held", text),
@@ -207,7 +207,7 @@ def _unsafe(result: ProtectedTable) -> tuple[Block, ...]:
         rows.append(tuple(row))
     columns = ["cell", "rule", "value", "respondents"]
     if bounds is not None:
-        columns += ["largest contribution", "second largest knows at most"]
+        columns += ["largest contribution", "upper bound of the second largest for it"]
     if not rows:
         return (Text("No cell is unsafe."),)
     words = (
@@ -274,7 +274,7 @@ def _totals(result: ProtectedTable) -> tuple[Block, ...]:
 
 def _rules(result: ProtectedTable) -> tuple[Block, ...]:
     rows = tuple(
-        (rule.name, ", ".join(f"{name} = {value}" for name, value in to_plain(rule).items()) or "defaults")
+        (rule.name, "; ".join(f"{name}: {number(value)}" for name, value in vars(rule).items()) or "none")
         for rule in result.verdict.rules
     )
     if not rows:

@@ -13,10 +13,10 @@ FAMILY = "all tables of three counts from 0 to 4 and their total, minimum 3"
 
 
 HIDDEN = (
-    "Against the arithmetic attacker, who has published values and states, relations, known bounds and earlier releases of the "
-    "plan, and knows that counts are whole and hidden ones at least 1: no unsafe cell is placed within its protection levels, "
-    "and no unsafe sum of hidden cells is known (of two, in tables with few hidden cells of three, and of whole rows). What "
-    "respondents alone in a cell find is said apart."
+    "Against the arithmetic attacker, who has the published values and states, the relations, known bounds and earlier releases "
+    "of the plan, and knows that counts are whole numbers and hidden ones at least 1: no unsafe cell can be placed within its "
+    "protection levels, and no unsafe sum of hidden cells can be worked out (sums of two cells and of whole rows; sums of three "
+    "where few cells are hidden). Respondents who are alone in a cell are judged apart."
 )
 """What suppression keeps."""
 NOT_DRAWN = "which cells are hidden is chosen without the secret"
@@ -53,14 +53,15 @@ class Guarantee:
         found = f"on {FAMILY}, {self.rate} are determined"
         if self.rate.determined:
             return f"Not for the transparent attacker: {self.why}; {found}. Larger tables are not certified."
-        return f"For the transparent attacker nothing is promised beyond what was enumerated: {found}."
+        return f"Against the transparent attacker nothing is promised beyond what was enumerated: {found}."
 
     def short(self) -> str:
         """One line for a terminal."""
-        transparent = f"{self.rate.determined} of {self.rate.unsafe} unsafe counts determined on small tables"
+        rate = f"on small tables {self.rate.determined} of {self.rate.unsafe} unsafe counts are determined"
+        known = "who also has code and parameters"
         if self.rate.determined:
-            return f"Judged for the arithmetic attacker; not for the transparent attacker ({transparent})."
-        return f"Judged for the arithmetic attacker; the transparent attacker is enumerated on small tables only ({transparent})."
+            return f"Judged for the arithmetic attacker; not for the transparent attacker, {known} ({rate})."
+        return f"Judged for the arithmetic attacker; the transparent attacker, {known}, was tried out ({rate})."
 
     def __str__(self) -> str:
         return f"{self.arithmetic} {self.transparent}"

@@ -8,7 +8,7 @@ from reticent.report.notebook import MOST_ROWS, facts_html, facts_text, rows_htm
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (None, "not judged"), (True, "yes"), (False, "no"), (1234567, "1\u00a0234\u00a0567"), (0.123456, "0.1235"),
+        (None, "not judged"), (True, "yes"), (False, "no"), (1234567, "1\u00a0234\u00a0567"), (0.123456, "0.123"),
         (12345.678, "12\u00a0346"), (0.0, "0"), ("held", "held"),
     ],
 )  # fmt: skip

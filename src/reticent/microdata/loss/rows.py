@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plain rows for pictures side by side: distributions, correlations and tables before and after. Confidential."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from reticent.base.words import number
 from reticent.data.microdata import Microdata
 from reticent.microdata.loss.design import joint_codes
 from reticent.microdata.loss.numbers import correlation
@@ -34,8 +36,34 @@ class Pair:
     after: float
 
 
-def distribution_rows(original: Microdata, masked: Microdata, name: str, *, bars: int = 24) -> list[Bar]:
-    """A numeric variable in classes of equal width over both files, a coded one by its categories."""
+def at_published_detail(original: Microdata, masked: Microdata, names: Sequence[str]) -> Microdata:
+    """The original records with the codes that recoding gave them, so that only what else was changed differs.
+
+    A variable stays as it is where a code became several, or where records do not stand for each other.
+    """
+    if original.n_rows != masked.n_rows or original.copies is not None or masked.copies is not None:
+        return original
+    for name in names:
+        before, after = original.codes((name,))[:, 0], masked.codes((name,))[:, 0]
+        both = (before >= 0) & (after >= 0)
+        pairs = np.unique(np.column_stack((before[both], after[both])), axis=0)
+        image = np.full(len(original.categories(name)) + 1, -1, dtype=np.int32)
+        image[pairs[:, 0]] = pairs[:, 1]
+        if len(pairs) == len(np.unique(pairs[:, 0])) and bool((image[before[before >= 0]] >= 0).all()):
+            plain = original.schema.change(
+                name, kind=masked.schema[name].kind, codes=(), labels=(), hierarchy=None, digits=()
+            )
+            original = original.with_schema(plain).with_codes(name, image[before], masked.categories(name))
+    return original
+
+
+def distribution_rows(
+    original: Microdata, masked: Microdata, name: str, *, bars: int = 24, tails: float = 0.0
+) -> list[Bar]:
+    """A numeric variable in classes of equal width over both files, a coded one by its categories.
+
+    The first and the last class also hold this share of the smallest and the largest values (`tails`).
+    """
     if original.schema[name].kind != "numeric":
         before, after, levels = joint_codes(original, masked, name)
         texts = _texts(original, masked, name)
@@ -45,14 +73,14 @@ def distribution_rows(original: Microdata, masked: Microdata, name: str, *, bars
             rows.append(Bar(name, "missing", float(counts[0][levels]), float(counts[1][levels])))
         return rows
     x, y = original.numbers((name,))[:, 0], masked.numbers((name,))[:, 0]
-    both = np.concatenate((x, y))
-    edges = np.linspace(np.nanmin(both), np.nanmax(both), bars + 1)
+    low, high = np.nanquantile(np.concatenate((x, y)), (tails, 1 - tails)).tolist()
+    edges = np.linspace(low, high, bars + 1)
     if edges[0] == edges[-1]:
         edges = np.array([edges[0] - 0.5, edges[0] + 0.5])
-    shares = [np.histogram(v[~np.isnan(v)], edges)[0] / len(v) for v in (x, y)]
+    shares = [np.histogram(np.clip(v[~np.isnan(v)], edges[0], edges[-1]), edges)[0] / len(v) for v in (x, y)]
     return [
-        Bar(name, f"{low:.6g} to {high:.6g}", float(a), float(b), float(low), float(high))
-        for low, high, a, b in zip(edges[:-1], edges[1:], *shares)
+        Bar(name, f"{number(low)} to {number(high)}", float(a), float(b), low, high)
+        for low, high, a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), *shares)
     ]
 
 

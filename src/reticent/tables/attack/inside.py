@@ -79,9 +79,10 @@ class InsideAudit:
         words = f"Respondents alone in a cell: {self.state}"
         if self.findings:
             exactly = len({found.cell for found in self.findings if found.exact})
-            what = "within their levels" if self.levels else "exactly"
+            n = len(self.cells)
+            one, closely = ("cell", "its level allows") if n == 1 else ("cells", "their levels allow")
             more = f", {exactly} of them exactly" if exactly and self.levels else ""
-            words += f"; they place {len(self.cells)} other unsafe cells {what}{more}"
+            words += f"; they find {n} other unsafe {one} {f'more closely than {closely}' if self.levels else 'exactly'}{more}"
         elif not self.judged:
             words += "; who they are is not known here"
         if self.left_out:
