@@ -178,9 +178,7 @@ class Tabulation:
         """
         judged = list_of(rules, Rule, "rules", "protect", "rules")
         if method is not None and not isinstance(method, TableMethod):
-            raise ParameterError(
-                "protect: method must be one of reticent.methods, as in methods.Heuristic()."
-            )
+            raise ParameterError("protect: method must be one of reticent.methods, as in methods.Heuristic().")
         attacker = Attacker(
             options.get("bounds") or BoundsOptions(), options.get("insiders", "exact"), options.get("coalition", 1),
             tuple(options.get("known", ())), options.get("draws", 2_000),

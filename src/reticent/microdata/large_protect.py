@@ -28,6 +28,7 @@ from reticent.microdata.large_risk import refuse_respondents
 from reticent.microdata.large_steps import LargeSteps, prepare
 from reticent.microdata.pipeline import StepRecord
 from reticent.microdata.risk.recount import Recount, recount, recount_as_it_is
+from reticent.microdata.verdict import figure
 
 Sink = Callable[[Microdata, Floats], None]
 """Takes a masked block without identifiers, and a drawn number for each record that says where it stands in the release."""
@@ -181,7 +182,7 @@ def judge_large(
         "recount": (
             worst,
             limit,
-            f"the largest risk of a record is {worst:.4g}, {limit:.4g} is allowed ({above} records above)",
+            f"the largest risk of a record is {figure(worst, limit)}, {limit:g} is allowed ({above} records above)",
         ),
         "linkage": (
             linkage.upper,

@@ -8,6 +8,16 @@ from reticent.microdata.attacks import FileAttacks
 Found = tuple[float | None, float | None, str]
 
 
+def figure(value: float, limit: float) -> str:
+    """A number with three digits, or with as many as it takes to see on which side of the limit it lies.
+
+    >>> figure(0.0123456, 0.05), figure(0.0500001, 0.05)
+    ('0.0123', '0.0500001')
+    """
+    texts = (f"{value:.{digits}g}" for digits in range(3, 18))
+    return next((text for text in texts if (float(text) > limit) == (value > limit)), repr(value))
+
+
 def judge(attacks: FileAttacks, settings: RiskSection, *, limit: float, households: bool) -> FileVerdict:
     """One verdict for each attack; what could not be tried is not judged, whatever was asked."""
     asked = settings.asked(households=households, weights=attacks.weights is not None)
@@ -47,7 +57,7 @@ def _recount(attacks: FileAttacks, limit: float) -> Found:
     return (
         worst,
         limit,
-        f"the largest risk of a record {by} is {worst:.4g}, {limit:.4g} is allowed ({above} records above)",
+        f"the largest risk of a record {by} is {figure(worst, limit)}, {limit:g} is allowed ({above} records above)",
     )
 
 
@@ -73,8 +83,8 @@ def _households(attacks: FileAttacks, limit: float) -> Found:
         )  # fmt: skip
     worst, above = float(found.risk.max(initial=0.0)), int((found.risk > limit).sum())
     text = (
-        f"the largest risk of {found.households} households, put together by {found.by}, is {worst:.4g}, "
-        f"{limit:.4g} is allowed ({above} above)"
+        f"the largest risk of {found.households} households, put together by {found.by}, is {figure(worst, limit)}, "
+        f"{limit:g} is allowed ({above} above)"
     )
     if not found.complete:
         text += "; some have too many blanks to be compared with all others, and keep an upper bound"
