@@ -3,6 +3,7 @@
 
 import importlib
 import inspect
+import json
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,19 @@ def _call(facade: str, found: Any) -> str:
     """The first example of a method or a rule as a call; what others derive from has none."""
     if inspect.isabstract(found) or found.__name__ == "Rule":
         return ""
-    options = ", ".join(f"{name}={value!r}" for name, value in found.examples[0].items())
+    options = ", ".join(f"{name}={_text(value)}" for name, value in found.examples[0].items())
     return f"{facade}.{found.__name__}({options})"
+
+
+def _text(value: Any) -> str:
+    """A value as the formatter writes it."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_text(name)}: {_text(one)}" for name, one in value.items()) + "}"
+    return repr(value)
 
 
 if __name__ == "__main__":

@@ -52,8 +52,8 @@ def test_without_a_candidate_no_plan_was_written() -> None:
 def test_a_game_shows_its_payoffs_and_equilibria() -> None:
     page = game_report(analyse(game_file(GAME, owner="g.toml")))
     assert "2, 2 <b>*</b>" in page  # a star marks a pure equilibrium
-    assert "1, 1 *" in page
-    assert "0, 0 *" not in page
+    assert "1, 1 <b>*</b>" in page
+    assert "0, 0 <b>" not in page
     assert "correlated, fairest" in page
     assert "b<o>b" not in page
     assert "b&lt;o&gt;b" in page
