@@ -67,18 +67,20 @@ def count(
     table = _grouped(native, keys, weight)
     columns = [_encoded(table[name], (missing or {}).get(name, ())) for name in keys]
     packed, words = _packed([column.codes for column in columns], [len(column.categories) + 1 for column in columns])
-    sums = [pl.col(_COUNT).cast(pl.Int64).sum()]
+    sums = [pl.col(_COUNT).cast(pl.Int64)]
     if weight is not None:
-        sums.append(pl.col(_WEIGHT).cast(pl.Float64).sum())
+        sums.append(pl.col(_WEIGHT).cast(pl.Float64))  # before they are sorted: an engine may give wider numbers
     names = [f"w{at}" for at in range(len(packed))]
-    coded = table.select([pl.col(one.meta.output_name()) for one in sums]).with_columns(
+    coded = table.select(sums).with_columns(
         pl.Series(name, values) for name, values in zip(names, packed, strict=True)
-    )
-    joined = coded.group_by(names).agg(sums).sort(names) if any((missing or {}).values()) else coded.sort(names)
+    )  # fmt: skip
+    if any((missing or {}).values()):
+        coded = coded.group_by(names).agg(pl.all().sum())
+    joined = coded.sort(names)
     codes = unpacked([joined[name].to_numpy() for name in names], words, len(keys))
-    weights = None if weight is None else joined[_WEIGHT].cast(pl.Float64).to_numpy()
+    weights = None if weight is None else joined[_WEIGHT].to_numpy()
     categories = tuple(column.categories for column in columns)
-    return KeyCounts(keys, codes, categories, joined[_COUNT].cast(pl.Int64).to_numpy(), weights)
+    return KeyCounts(keys, codes, categories, joined[_COUNT].to_numpy(), weights)
 
 
 def _encoded(column: pl.Series, missing: Sequence[str]) -> Encoded:
@@ -87,8 +89,8 @@ def _encoded(column: pl.Series, missing: Sequence[str]) -> Encoded:
     if column.dtype == pl.String:
         different = column.drop_nulls().unique()
         each = Frame(different.to_frame()).encode(name, missing=missing)
-        place = column.cast(pl.Enum(different)).to_physical().cast(pl.Int64).fill_null(len(different))
-        return Encoded(np.append(each.codes, MISSING)[place.to_numpy()].astype(np.int32), each.categories)
+        place = column.cast(pl.Enum(different)).to_physical().cast(pl.UInt32).fill_null(len(different))
+        return Encoded(np.append(each.codes, MISSING).astype(np.int32)[place.to_numpy()], each.categories)
     if column.dtype.is_integer() and not column.null_count() and not missing:
         return Frame(column.to_frame()).encode(name)
     different = column.unique()
@@ -104,8 +106,10 @@ def _packed(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[list
     packed = []
     for word in words:
         total = np.zeros(len(columns[0]), dtype=np.int64)
-        for at, factor, _ in word:
-            total += (columns[at].astype(np.int64) + 1) * factor
+        for at, _, size in word:
+            total *= size
+            total += columns[at]
+            total += 1
         packed.append(total)
     return packed, words
 

@@ -22,6 +22,8 @@ SOURCE = "reticent_source"
 """The name of the source's view in each engine."""
 WORD = 2**62
 """Codes are packed into whole numbers below this."""
+UNPACKED = 2**14
+"""Numbers that are unpacked at a time: they stay in the cache over all keys."""
 
 
 @dataclass(frozen=True)
@@ -274,10 +276,17 @@ def packed_word(word: Word, maps: Sequence[CodeMap]) -> str:
 
 def unpacked(columns: Sequence[NDArray[np.int64]], words: Sequence[Word], n_keys: int) -> NDArray[np.int32]:
     """The codes of each key (−1: missing) from the packed numbers."""
-    codes = np.empty((len(columns[0]), n_keys), dtype=np.int32)
-    for column, word in zip(columns, words, strict=True):
-        for at, factor, size in word:
-            codes[:, at] = column // factor % size - 1
+    codes = np.empty((n_keys, len(columns[0])), dtype=np.int32).T  # key by key: each is written and read as a whole
+    for start in range(0, len(codes), UNPACKED):
+        part = slice(start, start + UNPACKED)
+        for column, word in zip(columns, words, strict=True):
+            rest = column[part]
+            for at, factor, _ in word:
+                code = rest // factor
+                codes[part, at] = code - 1
+                rest = rest - code * factor
+                if factor < 2**31 and rest.dtype != np.int32:  # what is left is below the factor
+                    rest = rest.astype(np.int32)
     return codes
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spark: many machines. The master comes from the environment (`SPARK_MASTER`), else the session is local."""
 
+import atexit
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
 from typing import Any, TypeVar
 
 import polars as pl
@@ -15,7 +15,40 @@ from reticent.base.progress import Progress, silent
 from reticent.frames.engines.seam import SOURCE, EngineSettings, Files
 
 JAVA = "engine = 'spark' needs Java 17: apt-get install openjdk-17-jre-headless"
+SHUFFLES, LEAST_SHUFFLES = "spark.sql.shuffle.partitions", 16
 Result = TypeVar("Result")
+
+
+def _packing(rows: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What turns batches of records into few rows that hold an Arrow file each.
+
+    It is made here, so that it travels to the workers whole: they need pyarrow and nothing of ours.
+    """
+
+    def packed(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        def written(block: list[Any]) -> Any:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, block[0].schema) as writer:
+                for one in block:
+                    writer.write_batch(one)
+            return pa.RecordBatch.from_arrays([pa.array([sink.getvalue().to_pybytes()])], names=["block"])
+
+        held: list[Any] = []
+        for batch in batches:
+            if held and sum(one.num_rows for one in held) + batch.num_rows > rows:
+                yield written(held)
+                held = []
+            held += [batch] if batch.num_rows else []
+        if held:
+            yield written(held)
+
+    return packed
+
+
+def _stop(session: Any) -> None:
+    session.stop()
 
 
 class Spark:
@@ -28,6 +61,9 @@ class Spark:
         need("pyarrow", extra="spark", purpose="engine = 'spark'")
         self._errors = need("pyspark.errors", extra="spark", purpose="engine = 'spark'")
         self._session = self._started(settings).newSession()
+        context = self._session.sparkContext
+        if not context.getConf().contains(SHUFFLES):  # its own choice is 200, also for two threads
+            self._session.conf.set(SHUFFLES, max(LEAST_SHUFFLES, 4 * context.defaultParallelism))
 
     def _started(self, settings: EngineSettings) -> Any:
         sql = need("pyspark.sql", extra="spark", purpose="engine = 'spark'")
@@ -50,6 +86,8 @@ class Spark:
         except self._errors.PySparkRuntimeError:
             raise OptionalDependencyError(JAVA) from None
         session.sparkContext.setLogLevel("ERROR")
+        atexit.unregister(_stop)
+        atexit.register(_stop, session)  # once a process: a cluster that loses its driver complains about lost workers
         return session
 
     def open(self, files: Files) -> dict[str, pl.DataType]:
@@ -95,11 +133,12 @@ class Spark:
         return self._session.sql(sql)
 
     def stream(self, sql: str, *, rows: int, small: Mapping[str, pl.DataFrame] | None = None) -> Iterator[pl.DataFrame]:
-        """Blocks of at least one record, one partition after the other."""
+        """Blocks of at least one record, one partition after the other; workers write them as Arrow files."""
         schema = self.fetch(f"SELECT * FROM ({sql}) t LIMIT 0", small=small).schema
-        records = self._run(lambda: self._made(sql, small).toLocalIterator(prefetchPartitions=True))
-        while block := self._run(lambda: [tuple(row) for row in islice(records, rows)]):
-            yield pl.DataFrame(block, schema=schema, orient="row")
+        frame = self._run(lambda: self._made(sql, small))
+        packed = self._run(lambda: frame.mapInArrow(_packing(rows), "block binary").toLocalIterator())
+        while block := self._run(lambda: next(packed, None)):
+            yield pl.read_ipc_stream(bytes(block[0])).cast(dict(schema))  # type: ignore[arg-type]
 
     def quote(self, name: str) -> str:
         """Names stand in backticks."""
