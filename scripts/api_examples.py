@@ -185,7 +185,7 @@ except rt.PlanError as error:
 """,
     "DataError": """\
 try:
-    data.tabulate("regoin")
+    data.tabulate("county")
 except rt.DataError as error:
     print(error.variables)
 """,
