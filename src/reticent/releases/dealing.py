@@ -7,15 +7,17 @@ near as possible to the others by its codes. Random marks of classes, linear in 
 keep all rows; whatever is proposed is checked in whole numbers before it counts. No program is solved.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from reticent.base.arrays import Ints, Mask
+from reticent.base.arrays import Floats, Ints, Mask
+from reticent.releases.contexts import MOST_PAIRS, Contexts, Pair, choices, home_variables, matchings, twins_of, weights
 from reticent.releases.pool import Movement
 from reticent.releases.programs import exact_product
 from reticent.releases.system import System
@@ -29,6 +31,8 @@ MOST_MENDED = 6
 MOST_LEFT = 8
 MOST_SUMS = 200_000
 """Up to so many sums of the choices for half of what is left are matched with those of the other half."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +50,9 @@ class Dealer:
     system: System
     low: Ints
     high: Ints
-    _homes: dict[int, tuple[Ints, Ints, Ints]] = field(default_factory=dict)
+    _new: dict[Any, Any] = field(default_factory=dict)
     _others: dict[int, Ints] = field(default_factory=dict)
+    _contexts: dict[int, Contexts] = field(default_factory=dict)
 
     @cached_property
     def center(self) -> Ints:
@@ -95,10 +100,24 @@ class Dealer:
         out[system.rows[full].indices] = True
         return out
 
-    @cached_property
+    def kept(self, key: str, make: Callable[[], T], release: int | None = None) -> T:
+        """Something worked out of the classes, once for all releases to come; what is of the newest release counts only here."""
+        newest = release is not None and release == len(self.system.names) - 1
+        known = self._new if newest else self.system.kept
+        if (key, release) not in known:
+            known[key, release] = make()
+        made: T = known[key, release]
+        return made
+
+    @property
     def _codes(self) -> Ints:
-        """The codes of a representative of each class."""
-        classes, codes = self.system.classes, self.system.layout.codes
+        return self.kept("codes", self._coded)
+
+    def _coded(self) -> Ints:
+        """The codes of a representative of each class, and the number of its response."""
+        classes, layout = self.system.classes, self.system.layout
+        response = np.repeat(np.arange(len(layout.columns)), [len(own.low) for own in layout.columns])
+        codes = np.column_stack((layout.codes, response))
         first = np.zeros(classes.n, dtype=np.int64)
         first[classes.of[::-1]] = np.arange(len(classes.of) - 1, -1, -1)
         out = np.full((classes.n, codes.shape[1]), -1, dtype=np.int64)
@@ -108,19 +127,20 @@ class Dealer:
 
     def home(self, release: int) -> tuple[Ints, Ints, Ints]:
         """The coarse class of each class by what one release tells and watches; and the classes by coarse class."""
-        if release not in self._homes:
-            system = self.system
-            told = system.row_release == release
-            keys = np.random.default_rng(release).integers(1, 2**62, size=len(told), dtype=np.int64)
-            seen = np.array([system.names[release] == s.watch.release for s in system.sights], dtype=bool)
-            more = np.random.default_rng(~release % 2**32).integers(1, 2**62, size=len(seen), dtype=np.int64)
-            with np.errstate(over="ignore"):
-                marks = np.where(told, keys, 0) @ system.rows + np.where(seen, more, 0) @ system.watched
-            _, label = np.unique(np.asarray(marks, dtype=np.int64), return_inverse=True)
-            label = label.reshape(-1)
-            order = np.argsort(label, kind="stable")
-            self._homes[release] = label, order, np.searchsorted(label[order], np.arange(int(label.max()) + 2))
-        return self._homes[release]
+        return self.kept("home", lambda: self._labelled(release), release)
+
+    def _labelled(self, release: int) -> tuple[Ints, Ints, Ints]:
+        system = self.system
+        told = system.row_release == release
+        keys = np.random.default_rng(release).integers(1, 2**62, size=len(told), dtype=np.int64)
+        seen = np.array([system.names[release] == s.watch.release for s in system.sights], dtype=bool)
+        more = np.random.default_rng(~release % 2**32).integers(1, 2**62, size=len(seen), dtype=np.int64)
+        with np.errstate(over="ignore"):
+            marks = np.where(told, keys, 0) @ system.rows + np.where(seen, more, 0) @ system.watched
+        _, label = np.unique(np.asarray(marks, dtype=np.int64), return_inverse=True)
+        label = label.reshape(-1)
+        order = np.argsort(label, kind="stable")
+        return label, order, np.searchsorted(label[order], np.arange(int(label.max()) + 2))
 
     def coarse(self, movement: Movement, release: int) -> dict[int, int]:
         """What a movement moves in the coarse classes of a release."""
@@ -156,6 +176,64 @@ class Dealer:
                 if found is not None:
                     return found
         return self._in_pairs(items, self._other_marks(release)) if thorough else None
+
+    def deal_in_contexts(self, release: int, coarse: dict[int, int], barred: Ints | None = None) -> Movement | None:
+        """The same in pairs of classes that are alike but for the cell of the release, in contexts that cancel."""
+        contexts = self._contexts_of(release)
+        if len(coarse) > MOST_ITEMS:
+            return None
+        _, order, starts = self.home(release)
+        cells = self._codes[order[starts[list(coarse)]]][:, list(contexts.home)]
+        for matching in matchings(coarse, cells):
+            pairs = self._pairs(release, contexts, matching, barred)
+            for chosen in choices(pairs, contexts.weight[contexts.outside]) if pairs else ():
+                numbers = list(zip(pairs, chosen.tolist(), strict=True))
+                classes = [*(p.source[k] for p, k in numbers), *(p.target[k] for p, k in numbers)]
+                amounts = [*(-p.amount for p in pairs), *(p.amount for p in pairs)]
+                found = self._checked(np.array(amounts, dtype=np.int64), np.array(classes, dtype=np.int64))
+                if found is not None:
+                    return found
+        return None
+
+    def _pairs(
+        self, release: int, contexts: Contexts, matching: list[tuple[int, int, int]], barred: Ints | None
+    ) -> list[Pair]:
+        """The contexts of each pair of cells; none where a pair has none. What is too much for one class moves in ones."""
+        found: list[Pair] = []
+        for source, target, amount in matching:
+            for size, times in ((amount, 1), (1, amount)):
+                pair = contexts.pair(
+                    size, self._able(release, source, -size, barred), self._able(release, target, size, barred)
+                )
+                if pair is not None:
+                    found += [pair] * times
+                    break
+            else:
+                return []
+        return found if len(found) <= MOST_PAIRS else []
+
+    def _able(self, release: int, label: int, amount: int, barred: Ints | None) -> Ints:
+        """The classes of a coarse class that can move so much."""
+        _, order, starts = self.home(release)
+        parts = order[starts[label] : starts[label + 1]]
+        if barred is not None:
+            parts = parts[~np.isin(parts, barred)]
+        if amount > 0:
+            parts = parts[~self._frozen[parts]]
+        room = self.high[parts] - self.center[parts] if amount > 0 else self.center[parts] - self.low[parts]
+        return np.asarray(parts[room >= abs(amount)], dtype=np.int64)
+
+    def _contexts_of(self, release: int) -> Contexts:
+        if release not in self._contexts:
+            label = self.home(release)[0]
+            home = self.kept("variables", lambda: home_variables(label, self._codes), release)
+            self._contexts[release] = Contexts(self._codes, self._marks, home, self._weights)
+        return self._contexts[release]
+
+    @cached_property
+    def _weights(self) -> Floats:
+        twins = self.kept("twins", lambda: twins_of(self._codes))
+        return weights(twins, self._by_class, self._keys != 0)
 
     def _in_pairs(self, items: list[_Item], own: Ints) -> Movement | None:
         """Pairs of classes, one up and one down, that no row tells apart but those of the release itself; the rest by sums."""
@@ -214,19 +292,13 @@ class Dealer:
 
     def _items(self, release: int, coarse: dict[int, int], barred: Ints | None) -> list[_Item] | None:
         """What must move, each with the classes that can; None where something cannot, or too much must."""
-        _, order, starts = self.home(release)
         items: list[_Item] = []
         for label, amount in coarse.items():
-            parts = order[starts[label] : starts[label + 1]]
-            if barred is not None:
-                parts = parts[~np.isin(parts, barred)]
-            if amount > 0:
-                parts = parts[~self._frozen[parts]]
-            room = self.high[parts] - self.center[parts] if amount > 0 else self.center[parts] - self.low[parts]
-            able = parts[room >= abs(amount)]
+            able = self._able(release, label, amount, barred)
             pieces = [amount]
             if len(able) == 0:
-                able, pieces = parts[room >= 1], [1 if amount > 0 else -1] * abs(amount)
+                sign = 1 if amount > 0 else -1
+                able, pieces = self._able(release, label, sign, barred), [sign] * abs(amount)
             if len(able) == 0 or len(items) + len(pieces) > MOST_ITEMS:
                 return None
             step = -(-len(able) // MOST_CHOICES)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One part judged with a further release: what still holds is kept, what breaks is dealt out anew, programs do the rest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -34,6 +34,14 @@ class Ruling:
     exposures: tuple[Exposure, ...]
 
 
+@dataclass(eq=False)
+class _Doubts:
+    """Movements of a watched sum, and the respondents whom they leave in no doubt about it."""
+
+    used: list[int]
+    left: set[int]
+
+
 Inside = Literal["", "exact", "protect"]
 """What respondents are kept from beyond everybody: nothing more, exact values, or everything within required intervals."""
 
@@ -53,7 +61,6 @@ class Judge:
         self._excluded: dict[int, frozenset[int]] = {}
         self._hints: dict[Side, Ints] = {}
         self._known: dict[Side, Way] = {}
-        self._alone: dict[int, Alone] = {}
 
     def rule(self, *, most_exposures: int = 1, relax: bool = False) -> Ruling:
         """Show each watched sum unknown; stops when so many are exposed.
@@ -157,7 +164,7 @@ class Judge:
             for k in (k for k in numbers if not moved.alive[k]):
                 coarse = self.dealer.coarse(moved.pool.movements[k], release)
                 self._known[sight, upper] = coarse
-                found = None if k in done else self.dealer.deal(release, coarse, thorough=True)
+                found = None if k in done else self._deal(release, coarse)
                 done.add(k)
                 if found is not None:
                     moved.pool.movements[k], moved.alive[k] = found, True
@@ -177,13 +184,18 @@ class Judge:
             if way in tried:
                 continue
             tried.append(way)
-            found = self.dealer.deal(release, way, barred, thorough=barred is None)
+            found = self._deal(release, way, barred)
             if found is not None:
                 number = self._add(found)
                 if self._serves(number, sight, end, upper):
                     self._add_opposite(number)
                     return [number]
         return []
+
+    def _deal(self, release: int, way: Way, barred: Ints | None = None) -> Movement | None:
+        """What moves in the cells of a release, dealt out over classes: in like contexts if that can be."""
+        found = self.dealer.deal_in_contexts(release, way, barred)
+        return found or self.dealer.deal(release, way, barred, thorough=barred is None)
 
     def _ways(self, sight: int, end: int, upper: bool, release: int) -> Iterator[Way]:
         """Ways in which the cells of a release can move so that a watched sum reaches an end, as far as they are known."""
@@ -193,9 +205,8 @@ class Judge:
                 known = self.dealer.coarse(self.pool.movements[self.pool.shows[side][0]], release)
             if known:
                 yield {label: sign * amount for label, amount in known.items()}
-        if release not in self._alone:
-            self._alone[release] = Alone(self.dealer, release, self.limits)
-        yield from self._alone[release].ways(sight, end, upper=upper, most=MOST_WAYS)
+        alone = self.dealer.kept("alone", lambda: Alone(self.dealer, release, self.limits), release)
+        yield from alone.ways(sight, end, upper=upper, most=MOST_WAYS)
 
     def _reach_of(self, pool: Pool) -> list[Ints]:
         """For each movement, by how much it changes each watched sum."""
@@ -327,23 +338,57 @@ class Judge:
 
     def _known_exactly(self, sight: int) -> Exposure | None:
         """Movements until each respondent is left in doubt about a watched sum; what they own alone is theirs to know."""
-        assert self._insiders is not None
-        moving = [k for k, reached in enumerate(self.reached) if reached[sight]]
+        insiders = self._insiders
+        assert insiders is not None
+        own = [k for side in ((sight, True), (sight, False)) for k in self.pool.shows.get(side, ())]
+        doubts = self._doubts(sight, [*self.pool.doubts.get(sight, ()), *own])
+        if doubts is None:
+            return None  # nothing is asked for that would have to move
+        if doubts.left:
+            doubts = self._doubts(sight, [*doubts.used, *(k for k, one in enumerate(self.reached) if one[sight])])
+            assert doubts is not None
         value = int(self.values[sight])
-        for owner in sorted(frozenset.intersection(*(self._excluding(k) for k in moving)) if moving else ()):
-            if self._insiders.owns(owner, sight) or any(
-                self.reached[k][sight] and owner not in self._excluding(k) for k in range(len(self.reached))
-            ):
-                continue
-            theirs = self._insiders.classes(owner)
-            if self._dealt(sight, value + 1, True, theirs) or self._dealt(sight, value - 1, False, theirs):
-                continue
-            found = self._reach(sight, value + 1, True, owner)
-            if isinstance(found, Exposure):
-                found = self._reach(sight, value - 1, False, owner)
-            if isinstance(found, Exposure) and not self._knew(sight, owner):
-                return found
+        while doubts.left:
+            owner = min(doubts.left)
+            theirs = insiders.classes(owner)
+            moved = [self.pool.movements[k].classes for k in doubts.used]
+            found = self._doubted(sight, np.concatenate((theirs, *moved))) or self._doubted(sight, theirs)
+            if not found:
+                made = self._reach(sight, value + 1, True, owner)
+                if isinstance(made, Exposure):
+                    made = self._reach(sight, value - 1, False, owner)
+                if isinstance(made, Exposure):
+                    if not self._knew(sight, owner):
+                        return made
+                    doubts.left -= {owner}
+                    continue
+                found = [made]
+            doubts.used += found
+            doubts.left &= self._excluding(found[0]) - {owner}
+        self.pool.doubts[sight] = tuple(doubts.used)
         return None
+
+    def _doubts(self, sight: int, numbers: Iterable[int]) -> "_Doubts | None":
+        """As few of some movements as leave nobody in doubt whom all of them leave in none; None if none moves the sum."""
+        assert self._insiders is not None
+        found: _Doubts | None = None
+        for k in dict.fromkeys(numbers):
+            if not self.reached[k][sight]:
+                continue
+            excluded = self._excluding(k)
+            if found is None:
+                found = _Doubts([k], {o for o in excluded if not self._insiders.owns(o, sight)})
+            elif not found.left <= excluded:
+                found.used.append(k)
+                found.left &= excluded
+            if not found.left:
+                break
+        return found
+
+    def _doubted(self, sight: int, barred: Ints) -> list[int]:
+        """A movement of a watched sum by one or more, up or down, of other classes than some."""
+        value = int(self.values[sight])
+        return self._dealt(sight, value + 1, True, barred) or self._dealt(sight, value - 1, False, barred)
 
     def _excluding(self, number: int) -> frozenset[int]:
         assert self._insiders is not None

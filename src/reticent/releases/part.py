@@ -25,6 +25,7 @@ class Part:
         """What `restored` needs besides the system of the releases."""
         moved = self.pool.movements
         shows = [(s, int(upper), k) for (s, upper), numbers in self.pool.shows.items() for k in numbers]
+        doubts = [(s, k) for s, numbers in self.pool.doubts.items() for k in numbers]
         return {
             "center": self.system.center,
             "ends": np.array([(s.low, s.high) for s in self.system.sights], dtype=np.int64).reshape(-1, 2),
@@ -32,6 +33,7 @@ class Part:
             "classes": np.concatenate([np.zeros(0, dtype=np.int64), *(m.classes for m in moved)]),
             "steps": np.concatenate([np.zeros(0, dtype=np.int64), *(m.steps for m in moved)]),
             "shows": np.array(shows, dtype=np.int64).reshape(-1, 3),
+            "doubts": np.array(doubts, dtype=np.int64).reshape(-1, 2),
         }
 
     def restored(self, state: Mapping[str, Array]) -> "Part":
@@ -46,8 +48,11 @@ class Part:
         shows: dict[Side, tuple[int, ...]] = {}
         for sight, upper, number in state["shows"].tolist():
             shows[sight, bool(upper)] = (*shows.get((sight, bool(upper)), ()), number)
+        doubts: dict[int, tuple[int, ...]] = {}
+        for sight, number in state["doubts"].tolist():
+            doubts[sight] = (*doubts.get(sight, ()), number)
         whole = replace(system, sights=sights, center=center)
-        return Part(whole, still_true(Pool(moved, shows), whole))
+        return Part(whole, still_true(Pool(moved, shows, doubts), whole))
 
     def center(self) -> Ints:
         """A point that satisfies everything, per unknown."""

@@ -2,6 +2,7 @@
 """Movements away from the center that show what stays possible: kept from release to release, and mended where one breaks."""
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -35,10 +36,14 @@ class Movement:
 
 @dataclass
 class Pool:
-    """Movements, and which of them show each side of each watched sum (several where insiders need others)."""
+    """Movements, and which of them show each side of each watched sum (several where insiders need others).
+
+    `doubts` are those that leave each respondent in doubt about a watched sum, where that is asked for.
+    """
 
     movements: list[Movement] = field(default_factory=list)
     shows: dict[Side, tuple[int, ...]] = field(default_factory=dict)
+    doubts: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def add(self, movement: Movement) -> int:
         """One more movement; returns its number."""
@@ -62,11 +67,23 @@ class Pool:
 
     def kept(self, alive: Mask) -> "Pool":
         """Only the movements that are still alive, without those that show nothing."""
-        shown = {number for numbers in self.shows.values() for number in numbers}
-        numbers = [k for k in range(len(self.movements)) if alive[k] and k in shown]
+        used = {k for numbers in (*self.shows.values(), *self.doubts.values()) for k in numbers}
+        numbers = [k for k in range(len(self.movements)) if alive[k] and k in used]
         rename = {old: new for new, old in enumerate(numbers)}
-        shows = {side: tuple(rename[k] for k in old if k in rename) for side, old in self.shows.items()}
-        return Pool([self.movements[k] for k in numbers], {side: new for side, new in shows.items() if new})
+        return Pool([self.movements[k] for k in numbers], _renamed(self.shows, rename), _renamed(self.doubts, rename))
+
+    def with_movements(self, movements: list[Movement]) -> "Pool":
+        """The same uses of other movements, number by number."""
+        return Pool(movements, dict(self.shows), dict(self.doubts))
+
+
+K = TypeVar("K", Side, int)
+
+
+def _renamed(uses: dict[K, tuple[int, ...]], rename: dict[int, int]) -> dict[K, tuple[int, ...]]:
+    """Uses of movements by their new numbers, without those that are gone."""
+    kept = {key: tuple(rename[k] for k in old if k in rename) for key, old in uses.items()}
+    return {key: numbers for key, numbers in kept.items() if numbers}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +113,12 @@ def carried(pool: Pool, before: System, after: System) -> Carried:
     row = _NewRow.of(after, center) if len(after.row_low) == len(before.row_low) + 1 else None
     moved = _recentered(pool, before, after)
     if not split.parts:  # nothing to deal out, and what held for the rows before holds
-        new = Pool(list(moved), dict(pool.shows))
+        new = pool.with_movements(list(moved))
         known = len(before.row_low) if moved is pool.movements else 0
         excess = np.array([0 if row is None else row.excess(movement) for movement in moved], dtype=np.int64)
         return Carried(new, alive(new, after, down, up, first_row=known), excess)
     dealt = [split.dealt(movement, down, up, row) for movement in moved]
-    new = Pool([movement for movement, _ in dealt], dict(pool.shows))
+    new = pool.with_movements([movement for movement, _ in dealt])
     excess = np.array([left for _, left in dealt], dtype=np.int64)
     return Carried(new, alive(new, after, down, up), excess)
 

@@ -184,7 +184,7 @@ class Search:
     def _explore(self, box: Box, places: Ints) -> "Ints | Proof":
         """Depth first over whole numbers; `places` are the rows of the box in the model."""
         if self.budget.spent:
-            raise OutOfSteps
+            raise OutOfSteps("release")
         self.steps, self.nodes = 0, 0
         # few classes move: from no movement at all it is a short way, much shorter than from the last question's basis
         self._loaded().forget_basis()
@@ -201,7 +201,7 @@ class Search:
     def _node(self, box: Box, places: Ints) -> "Ints | Proof":
         self.nodes += 1
         if self.nodes > self.limits.nodes:
-            raise OutOfSteps
+            raise OutOfSteps("nodes")
         movement = self._solve()
         if movement is None:
             return self._refuted(box, places)
@@ -215,7 +215,7 @@ class Search:
         off = np.abs(movement - np.rint(movement))
         column = int(np.argmax(off))
         if off[column] < WHOLE:
-            raise OutOfSteps  # rounding of the solver, not fractions, keeps it from fitting
+            raise OutOfSteps("rounding")  # rounding of the solver, not fractions, keeps it from fitting
         value = int(self.center[column]) + int(np.floor(movement[column]))
         return self._branch(box, places, column, value)
 
@@ -286,7 +286,7 @@ class Search:
             solution = session.solve()
             self.steps += session.steps + 1
             if self.steps >= self._most:
-                raise OutOfSteps
+                raise OutOfSteps("steps")
             if solution.status is Status.OPTIMAL:
                 movement = np.zeros(len(self.center))
                 movement[self._moving] = solution.values[0::2] - solution.values[1::2]
@@ -295,7 +295,7 @@ class Search:
             self._ray = session.dual_ray() if solution.status is Status.INFEASIBLE else None
             if self._ray is None:
                 if unclear:
-                    raise OutOfSteps
+                    raise OutOfSteps("unclear")
                 unclear = True  # rounding of the solver: once more, from no movement
                 session.forget_basis()
                 continue
@@ -349,7 +349,7 @@ class Search:
         """The proof that the box has no point."""
         found = None if self._ray is None else leaf(box, self._ray[places])
         if found is None:
-            raise OutOfSteps
+            raise OutOfSteps("no exact proof")
         return found
 
     def _loaded(self) -> HighsSession:

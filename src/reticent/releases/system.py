@@ -2,9 +2,10 @@
 """All facts and watches of related responses as one system over classes: rows, bounds, and where each comes from."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import gcd
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -164,6 +165,8 @@ class System:
     watched: sparse.csr_array
     names: tuple[str, ...]
     own: tuple[tuple[int, int], ...] = ()
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What was worked out of the classes: carried on as long as no release splits one."""
 
     @classmethod
     def empty(cls, layout: Layout, names: tuple[str, ...] = ()) -> "System":
@@ -228,6 +231,7 @@ class System:
             watched=watched,
             names=(*self.names, told.name),
             own=(*self.own, *told.own_names),
+            kept=self.kept if classes.n == self.classes.n else {},
         )
 
     def _grown(self, own: tuple[tuple[int, int | None], ...]) -> "System":

@@ -21,7 +21,7 @@ from reticent.data.facts import COUNT, Fact, Facts, Interval, Term, Watch
 from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
 from reticent.data.table import Table
 from reticent.tables.attack.public import public_bounds
-from reticent.tables.listing import with_unlisted
+from reticent.tables.listing import nodes_of, with_empty, with_unlisted
 from reticent.tables.methods import Adjust, CellKey, PrimaryOnly, Resample, Round, SmallCounts, TableMethod
 from reticent.tables.perturb.invariant_method import InvariantNoise
 from reticent.tables.perturb.origins import origins_of
@@ -191,11 +191,8 @@ def _stated(grounded: GroundedData, published: PublishedTable, table: Table, met
     response = response_of(grounded, table)
     if response is None:
         return None
-    published = with_unlisted(published, table)
-    nodes = np.array(
-        [[d.position(code) for d, code in zip(table.dimensions, codes, strict=True)] for codes in published.codes],
-        dtype=np.int32,
-    ).reshape(len(published), len(table.dimensions))
+    published = with_empty(grounded, with_unlisted(published, table), table)
+    nodes = nodes_of(published.codes, table)
     inner = np.ones(len(published), dtype=bool)
     for at, dimension in enumerate(table.dimensions):
         inner &= dimension.is_leaf[nodes[:, at]]

@@ -3,14 +3,17 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Mask
-from reticent.data.published_table import PUBLISHED, PublishedTable
+from reticent.base.arrays import Mask, Narrow
+from reticent.data.published_table import EMPTY, PUBLISHED, PublishedTable
 from reticent.data.table import Table
+from reticent.tabulation.cell_atoms import atoms_of_cells
+from reticent.tabulation.ground import GroundedData
 
 MOST_LISTED = 200_000
 """Up to so many combinations of codes, those that a table leaves out are stated."""
@@ -56,5 +59,29 @@ def with_unlisted(published: PublishedTable, table: Table) -> PublishedTable:
         codes=(*published.codes, *left),
         values=np.concatenate((published.values, np.zeros(len(left)))),
         status=(*published.status, *(PUBLISHED for _ in left)),
+        measure=None,
+    )
+
+
+def nodes_of(codes: Sequence[tuple[str, ...]], table: Table) -> Narrow:
+    """The nodes of cells by dimension."""
+    found = [[d.position(code) for d, code in zip(table.dimensions, own, strict=True)] for own in codes]
+    return np.array(found, dtype=np.int32).reshape(len(codes), len(table.dimensions))
+
+
+def with_empty(grounded: GroundedData, published: PublishedTable, table: Table) -> PublishedTable:
+    """A table that hides cells with the empty ones that it leaves out; if it leaves out others too, nothing is known of them."""
+    leaves = [[code for code, leaf in zip(d.codes, d.is_leaf, strict=True) if leaf] for d in table.dimensions]
+    if published.method != "suppression" or math.prod(len(codes) for codes in leaves) > MOST_LISTED:
+        return published
+    listed = set(published.codes)
+    left = tuple(codes for codes in itertools.product(*leaves) if codes not in listed)
+    if not left or int(grounded.counts[atoms_of_cells(grounded, table.dimensions, nodes_of(left, table)).atoms].sum()):
+        return published
+    return replace(
+        published,
+        codes=(*published.codes, *left),
+        values=np.concatenate((published.values, np.full(len(left), np.nan))),
+        status=(*published.status, *(EMPTY for _ in left)),
         measure=None,
     )

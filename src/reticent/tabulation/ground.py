@@ -192,9 +192,11 @@ def facts_of_ties(
     not have are unknown altogether, so that relations with them tell nothing. `only` names the classes that are meant.
     """
     ground, facts = grounded.ground, []
-    at_atoms, at_units = _members(classes), _members(classes[ground.atom_of_unit], int(classes.max(initial=-1)) + 1)
     there = np.unique(classes[ground.atom_of_unit])
     chosen = there if only is None else np.intersect1d(there, only)
+    if len(chosen) == 0:
+        return Facts(release, ())
+    at_atoms, at_units = _members(classes), _members(classes[ground.atom_of_unit], int(classes.max(initial=-1)) + 1)
     for tie in ties:
         coefs = dict(zip(tie.relation.names, tie.relation.coefs, strict=True))
         counted = 0 if RELATION_COUNT in grounded.decimals else coefs.pop(RELATION_COUNT, 0)
@@ -258,6 +260,10 @@ def classes_of(ground: Ground, known: Sequence[Facts]) -> Ints:
 
 def finer_classes(ground: Ground, classes: Ints, new: Facts) -> tuple[Ints, Ints]:
     """The classes that a further release selects whole ones of, and which of them are parts of one that it divides."""
-    pairs, number = np.unique(np.column_stack((classes, classes_of(ground, [new]))), axis=0, return_inverse=True)
-    sizes = np.bincount(pairs[:, 0])
-    return number.reshape(-1).astype(np.int64), np.flatnonzero(sizes[pairs[:, 0]] > 1)
+    own = classes_of(ground, [new])
+    n = int(own.max(initial=0)) + 1
+    pairs, number = np.unique(classes * n + own, return_inverse=True)
+    if len(pairs) == int(classes.max(initial=-1)) + 1:
+        return classes, np.zeros(0, dtype=np.int64)
+    sizes = np.bincount(pairs // n)
+    return number.reshape(-1).astype(np.int64), np.flatnonzero(sizes[pairs // n] > 1)
