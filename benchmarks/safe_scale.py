@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks.safe_scale [RECORDS …] [--secrets N] [--adult]`: SAFE on generated files and on Adult.
+"""`python -m benchmarks.safe_scale [RECORDS …] [--secrets N] [--first K] [--adult]`: SAFE on generated files and on Adult.
 
 For each secret: the largest deviation over all controlled cells within the processor time of the small and of the large
 budget (encoding, recount and report included), whether everything adds up, 1,000 random crossings, memory. A search is a
@@ -100,10 +100,10 @@ def small_cells(published: Microdata, crossings: int) -> int:
     return found
 
 
-def run(data: Microdata, tables: Sequence[tuple[str, ...]], budgets: tuple[float, float], secrets: int) -> list[str]:
+def run(data: Microdata, tables: Sequence[tuple[str, ...]], budgets: tuple[float, float], secrets: range) -> list[str]:
     """A line for each secret."""
     lines = []
-    for number in range(secrets):
+    for number in secrets:
         secret = as_secret(bytes([number]) * 31 + b"s")
         trail = Trail(time.process_time())
         method = Safe(tables=tuple(tables), time_limit=max(budgets) * 0.9)
@@ -156,21 +156,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("records", nargs="*", type=int, default=[100_000, 1_000_000])
     parser.add_argument("--secrets", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="number of the first secret")
     parser.add_argument(
         "--adult", action="store_true", help="also Adult, all tables of one and two variables controlled"
     )
     options = parser.parse_args()
+    secrets = range(options.first, options.first + options.secrets)
     small = generated_file(4_000)
     Safe(tables=TABLES, steps=60).apply(small, secret=as_secret(b"w" * 32), progress=Trail(0.0))
     for n in options.records:
         data = generated_file(n)
         describe(data, TABLES)
-        run(data, TABLES, BUDGETS.get(n, (10.0, 10.0)), options.secrets)
+        run(data, TABLES, BUDGETS.get(n, (10.0, 10.0)), secrets)
     real = adult() if options.adult else None
     if real is not None:
         tables = tuple(table for size in (1, 2) for table in combinations(real.schema.names, size))
         describe(real, tables)
-        run(real, tables, (10.0, 10.0), options.secrets)
+        run(real, tables, (10.0, 10.0), secrets)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Noise for tables as jobs and plans: invariant counts, counts that add up, earlier releases, secrets, bad input."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import read_table_plan
 from reticent.jobs.protect_table import protect_table, run_table_plans
-from reticent.tables.methods import CellKey, InvariantNoise
+from reticent.tables.methods import CellKey, InvariantNoise, RandomRounding, Resample, Round, SmallCounts
 from reticent.tables.perturb.invariant import invariant_matrix, lazier
 from reticent.tables.rules import Threshold
 from reticent.tabulation.equations import relations_of
@@ -66,6 +67,16 @@ def test_tables_add_up_and_show_no_small_counts(method) -> None:
     assert result.outcome.facts["largest change by additivity"] >= 1
     assert any("counts above 0 exactly" in note and "published as 0" in note for note in result.notes)
     assert any("adds up" in note or "add up" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    "method", [Resample(), RandomRounding(base=3), SmallCounts(base=3, choice="alternating"), Round(base=3)]
+)
+def test_pins_and_presence_are_told_of_every_method_that_exchanges_counts(method) -> None:
+    result = run(method)
+    said = [note for note in result.notes if "counts above 0 exactly" in note]
+    assert len(said) == 1
+    assert re.search(r"determines \d+ of \d+ .*counts above 0 exactly .*\d+ cells published as 0 are shown", said[0])
 
 
 def test_the_same_secret_gives_the_same_table_in_any_order_of_records() -> None:

@@ -355,8 +355,9 @@ def _notes(request: TableRequest, case: _Case, outcome: Outcome, found: Audit) -
         said += (SUMS_NOT_JUDGED,)
     if outcome.values is None and not found.exact:
         said += (NOT_EXACT,)
-    caveat = caveat_of(request.method, counts=all(one.system.table.is_count for one in case.parts))
+    counts = all(one.system.table.is_count for one in case.parts)
+    caveat = caveat_of(request.method, counts=counts)
     said += (caveat,) if caveat else ()
-    if outcome.noise or not outcome.additive:
+    if outcome.noise or not outcome.additive or (counts and outcome.values is not None):
         said += (noise_note(found, case.judged.problem, outcome),)
     return tuple(dict.fromkeys(said))

@@ -207,12 +207,30 @@ def _quota_sentence(found: Audit) -> str:
     )
 
 
+def _count_sentence(found: Audit, problem: SuppressionProblem, outcome: Outcome, published: Floats) -> str:
+    """Pins and presence where what is published is no noise of a p-table: of the cells that were attacked."""
+    cells = found.cells
+    true = problem.values[cells]
+    known = problem.frozen if outcome.kept is None else problem.frozen | outcome.kept
+    there = (true > 0) & ~known[cells]
+    point = there & (found.high - found.low <= problem.tolerance)
+    shown = there & (published[cells] == 0) & (found.low >= 1 - problem.tolerance)
+    which = "counts above 0" if len(cells) == problem.n_cells else "attacked counts above 0"
+    return (
+        f"Who knows the method and combines all cells determines {int(point.sum())} of {int(there.sum())} {which} exactly "
+        f"({int((point & (true <= 2)).sum())} of them 1 or 2); {int(shown.sum())} cells published as 0 are shown to have "
+        "somebody in them."
+    )
+
+
 def noise_note(found: Audit, problem: SuppressionProblem, outcome: Outcome) -> str:
     """What the attacker makes of noisy values, in words."""
     words = "" if outcome.additive else "The published values do not add up. "
     findings = noise_findings(problem, outcome, found)
     if findings is not None:
         return words + findings.sentence() + ("" if outcome.quotas is None else _quota_sentence(found))
+    if problem.integral and found.exact and outcome.values is not None:
+        return words + _count_sentence(found, problem, outcome, outcome.values)
     if len(found.cells) < problem.n_cells:
         return words + "The table is large: only its unsafe cells were attacked by the relations of all cells."
     known = int((found.high - found.low <= problem.tolerance).sum())

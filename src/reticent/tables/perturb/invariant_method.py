@@ -27,7 +27,7 @@ from reticent.tables.problem import SuppressionProblem
 OWNER = "invariant"
 NOBODY = PerturbationTable((Row.of(0.0, np.zeros(1), np.ones(1)),), "no counts")
 OWN_TABLE = (
-    "The transition matrix and the quotas follow the frequencies of this table, so a cell may get other noise in another table: "
+    "The transition matrix follows the frequencies of this table, so a cell may get other noise in another table: "
     'publish tables that share cells together as linked tables, or give frequencies and selection = "keys".'
 )
 
