@@ -66,11 +66,18 @@ class Bench:
                 work.wait(60)
         raise AssertionError("the work never ends")
 
+    def values(self, show: bool) -> None:
+        """Press "Show values", or "Hide values"."""
+        token = re.search(r'name="form-token" value="(\w+)"', self.get("/data"))
+        assert token
+        form = {"form-token": token[1], "show": "on" if show else "off", "back": "/data"}
+        self.client.post("/values", data=form, headers=OWN)
+
     def send(self, path: str, form: dict[str, object], status: int = 200) -> str:
         """A form of the page as it is now, with its token and version."""
         page = self.get(path)
         hidden = {name: re.search(rf'name="{name}" value="(\w+)"', page) for name in ("form-token", "version")}
         data = {**{name: found[1] for name, found in hidden.items() if found}, **form}
-        answer = self.client.post(path.split("?")[0], data=data, headers=OWN)
+        answer = self.answer = self.client.post(path.split("?")[0], data=data, headers=OWN)
         assert answer.status_code == status, re.sub(r"(?s)^.*<main", "", answer.text)[:2000]
         return answer.text

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pty
 import re
 import shutil
 import signal
@@ -25,30 +26,57 @@ SEEN = """element => {
   const bar = element.closest(".top") ? 0 : document.querySelector(".top").getBoundingClientRect().bottom;
   return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 && place.bottom > bar && place.top < innerHeight;
 }"""
+AHEAD = """wanted => {
+  const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+    .filter(one => one.checkVisibility({visibilityProperty: true}) && !one.disabled && one.type !== "hidden");
+  const ahead = all.indexOf(wanted) - all.indexOf(document.activeElement);
+  return ahead > 3 ? ahead - 2 : 0;
+}"""
+"""About how many keys something is away; the last ones are pressed one by one."""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
 
 
 class Server:
-    """`reticent open` as a person starts it."""
+    """`reticent open` as a person starts it, in a terminal: Enter gives another address that works once."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        source = str(ROOT / "src")
+        self._keys, terminal = pty.openpty()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "reticent", "open", *arguments, "--no-browser"],
-            cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
-            env={**os.environ, "PYTHONPATH": source, "PYTHONUNBUFFERED": "1"}, start_new_session=True,
+            cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=terminal, text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"}, start_new_session=True,
         )  # fmt: skip
+        os.close(terminal)
+        self.said = ""
+        self._entrance = self._address()
+        self.address = self._entrance.rpartition("/enter")[0]
+
+    def entrance(self) -> str:
+        """An address that nobody has used."""
+        if not self._entrance:
+            os.write(self._keys, b"\n")
+            self._entrance = self._address()
+        found, self._entrance = self._entrance, ""
+        return found
+
+    def _address(self) -> str:
         assert self.process.stdout is not None
-        self.said = self.process.stdout.readline()
-        found = re.search(r"(http://127\.0\.0\.1:\d+)/enter\?token=[\w-]+", self.said)
-        assert found, self.said + self.process.stdout.read()
-        self.entrance, self.address = found[0], found[1]
+        while True:
+            line = self.process.stdout.readline()
+            self.said += line
+            found = re.search(r"http://127\.0\.0\.1:\d+/enter\?token=[\w-]+", line)
+            if found:
+                return found[0]
+            assert line, f"the server has ended: {self.said}"
 
     def stop(self, how: int = signal.SIGINT) -> str:
         """End it; gives everything that it printed."""
-        self.process.send_signal(how)
+        if self.process.poll() is None:
+            self.process.send_signal(how)
         rest, _ = self.process.communicate(timeout=PATIENCE / 1000)
-        return self.said + rest
+        os.close(self._keys)
+        self.said += rest
+        return self.said
 
 
 @contextlib.contextmanager
@@ -80,11 +108,16 @@ def browsing() -> Iterator[Any]:
             opened.close()
 
 
-def axe_of(page: Any, *, contrast: bool = True) -> list[str]:
-    """What axe finds on a page against WCAG 2.2, A and AA; contrast takes longest and is the same at every width."""
+def axe_of(page: Any, *, contrast: bool = True, only: str = "") -> list[str]:
+    """What axe finds on a page against WCAG 2.2, A and AA; contrast takes longest and is the same at every width.
+
+    With `only` it looks for what breaks one rule.
+    """
     package = pytest.importorskip("axe_playwright_python")
-    page.evaluate((Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
-    asked = {"runOnly": TAGS, "rules": {"color-contrast": {"enabled": contrast}}}
+    if not page.evaluate("'axe' in window"):
+        page.evaluate((Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+    asked = {"runOnly": TAGS, "rules": {"color-contrast": {"enabled": contrast}}, "resultTypes": ["violations"]}
+    asked = {**asked, "runOnly": {"type": "rule", "values": [only]}, "rules": {}} if only else asked
     found = page.evaluate("asked => axe.run(asked)", asked)
     return [f"{one['id']}: {node['html'][:150]}" for one in found["violations"] for node in one["nodes"]]
 
@@ -148,9 +181,9 @@ class Watched:
         playwright = pytest.importorskip("playwright.sync_api")
         playwright.expect(self.page.locator(what)).to_have_count(count, timeout=PATIENCE)
 
-    def axe(self, only: Any = TAGS) -> list[str]:
-        """What axe finds against WCAG 2.2, A and AA, or by other rules."""
-        return axe_of(self.page)
+    def axe(self, only: str = "") -> list[str]:
+        """What axe finds against WCAG 2.2, A and AA, or against one rule."""
+        return axe_of(self.page, only=only)
 
 
 class Keyed(Watched):
@@ -160,6 +193,8 @@ class Keyed(Watched):
         """Press Tab until something has the focus; it must be marked as having it, and not lie under the top bar."""
         self.page.wait_for_load_state()
         wanted = self.page.wait_for_selector(what, state="attached")
+        for _ in range(self.page.evaluate(AHEAD, wanted)):  # looking after each key takes longer than the key
+            self.page.keyboard.press("Tab")
         for _ in range(MOST_TABS):
             if self.page.evaluate("element => document.activeElement === element", wanted):
                 self.page.wait_for_function(SEEN, arg=wanted)  # the browser scrolls to it in a later frame
@@ -199,9 +234,21 @@ class Keyed(Watched):
         self.page.keyboard.type(text)
 
 
-def open_page(browser: Any, server: Server, *, keyboard: bool = False, **options: Any) -> Watched:
-    """A new browser profile that has entered by the one-time address; with `keyboard` it has no mouse."""
+def open_page(
+    browser: Any, server: Server, data: Path | None = None, *, keyboard: bool = False, **options: Any
+) -> Watched:
+    """A new browser profile that has entered by the one-time address; with `keyboard` it has no mouse.
+
+    With `data` it opens this file: a server that others have used before stands at what they had.
+    """
     kind = Keyed if keyboard else Watched
     watched = kind(browser.new_context(viewport={"width": 1440, "height": 1000}, **options), server)
-    watched.page.goto(server.entrance)
+    watched.page.goto(server.entrance())
+    watched.page.wait_for_url("**/data")
+    if data is not None:
+        watched.go("/data?open=another")
+        watched.page.fill("#path", str(data))
+        watched.page.click('button:text-is("Open")')
+        watched.page.wait_for_url("**/data")
+        watched.page.wait_for_selector(".figures")
     return watched

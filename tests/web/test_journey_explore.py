@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from web.browsing import ROOT, Watched, open_page, serving
+from web.browsing import ROOT, Server, Watched, open_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PUBLISHED = ("people.safe.csv", "people.safe.schema.toml", "people.public.html")
@@ -47,30 +47,28 @@ def _lattice(bench: Watched) -> None:
     page.wait_for_selector('#attacker:has-text("Recoding 2·0·0·1")')
 
 
-def test_the_walk_through_a_lattice(browser: Any, survey: Path) -> None:
-    with serving(survey, "people.csv") as server:
-        bench = open_page(browser, server)
-        page, plan = bench.page, survey / "people.plan.toml"
-        page.wait_for_selector(".figures")
-        before, bench.clicks = _lines(plan), 0
-        _prepare(bench)
-        _lattice(bench)
-        bench.click("text=Measure the best")
-        page.wait_for_selector('#map table, main [role="alert"]')
-        bench.click('#map table a:has-text("local recoding")')
-        page.wait_for_selector('#map h3:has-text("local recoding")')
-        bench.click("text=Take this candidate")
-        page.wait_for_url("**/plan")
-        assert 'method = "generalize"' in plan.read_text(encoding="utf-8")
-        assert bench.clicks <= 3 * (_lines(plan) - before + _lines(survey / "people.explore.toml"))
-        bench.click('.page-head a[href="/protect"]')
-        bench.click('button:has-text("Run")')
-        page.wait_for_selector('.outcome, main [role="alert"]')
-        assert "Held" in page.inner_text(".outcome h2"), page.inner_text("main")
-        bench.click("text=Write the safe file")
-        page.wait_for_selector("text=publishable")
-        assert bench.problems == []
-        server.stop()
+def test_the_walk_through_a_lattice(browser: Any, shared_server: Server, survey: Path) -> None:
+    bench = open_page(browser, shared_server, survey / "people.csv")
+    page, plan = bench.page, survey / "people.plan.toml"
+    before, bench.clicks = _lines(plan), 0
+    _prepare(bench)
+    _lattice(bench)
+    bench.click("text=Measure the best")
+    page.wait_for_selector('#map table, main [role="alert"]')
+    bench.click('#map table a:has-text("local recoding")')
+    page.wait_for_selector('#map h3:has-text("local recoding")')
+    bench.click("text=Take this candidate")
+    page.wait_for_url("**/plan")
+    assert 'method = "generalize"' in plan.read_text(encoding="utf-8")
+    assert bench.clicks <= 3 * (_lines(plan) - before + _lines(survey / "people.explore.toml"))
+    bench.click('.page-head a[href="/protect"]')
+    bench.click('button:has-text("Run")')
+    page.wait_for_selector('.outcome, main [role="alert"]')
+    assert "Held" in page.inner_text(".outcome h2"), page.inner_text("main")
+    bench.click("text=Write the safe file")
+    page.wait_for_selector("text=publishable")
+    assert bench.problems == []
+    page.context.close()
     _same_bytes(survey)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from samples import cut_firms
-from web.browsing import BUNDLED, ROOT, Watched, open_page, serving
+from web.browsing import BUNDLED, ROOT, Server, Watched, open_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 OUTCOME = '.outcome, main [role="alert"]'
@@ -36,7 +36,6 @@ def _dimensions(bench: Watched, card: str, *names: str) -> None:
 def _first_release(bench: Watched) -> None:
     """A table of regions and sizes, released."""
     page = bench.page
-    page.wait_for_selector(".figures")
     bench.click('nav >> text="Table"')
     _dimensions(bench, "main", "region", "size")
     bench.check('input[name="responses"][value="turnover"]')
@@ -66,51 +65,50 @@ def _linked_pair(bench: Watched) -> None:
     page.wait_for_selector("#cells")
 
 
-def test_a_linked_pair_and_an_earlier_release(browser: Any, tmp_path: Path) -> None:
+def test_a_linked_pair_and_an_earlier_release(browser: Any, shared_server: Server, tmp_path: Path) -> None:
     for name in ("firms.csv", "firms.schema.toml"):
         shutil.copy(BUNDLED / name, tmp_path / name)
     cut_firms(tmp_path / "firms.csv")
-    with serving(tmp_path, "firms.csv") as server:
-        bench = open_page(browser, server)
-        page = bench.page
-        _first_release(bench)
-        _linked_pair(bench)
-        bench.click('nav >> text="Release"')
-        bench.click('nav.tabs >> text="Table"')
-        refused = _judge(bench)
-        assert "Not held" in refused
-        assert "from by size and by size 2 together" in refused
-        assert page.locator("text=Record and write").count() == 0
-        page.click("text=See by size in the ledger")
-        assert "by size" in page.inner_text("table")
-        page.go_back()
-        bench.click("text=Change the table")
-        page.wait_for_selector('#cells h2:has-text("industry")')
-        _dimensions(bench, "#shape", "industry")
-        bench.click("text=Save table")
-        page.wait_for_selector('h1:text-is("Turnover by industry")')
-        bench.click('nav >> text="Release"')
-        bench.click('nav.tabs >> text="Table"')
-        assert "Held" in _judge(bench)
-        said = page.inner_text("main")
-        assert re.search(r"\d+ sums must stay unknown", said)
-        assert re.search(r"(\d+) of \1 unsafe cells proved in whole numbers", said)
-        assert "by size" in page.inner_text(".attacker")
-        page.click("summary:has-text('turnover: region')")
-        assert "hidden" in page.inner_text("details:has(summary:has-text('turnover: region')) table")
-        assert not list(tmp_path.glob("firms.table.2*"))
-        bench.click("text=Record and write")
-        page.wait_for_selector("text=Released: entry")
-        bench.click("text=See the entry")
-        bench.click("text=Verify")
-        page.wait_for_selector("text=Intact")
-        plan = (tmp_path / "firms.table.toml").read_text(encoding="utf-8")
-        assert bench.clicks <= 3 * len([line for line in plan.splitlines() if line])
-        assert bench.problems == []
-        said = server.stop()
+    bench = open_page(browser, shared_server, tmp_path / "firms.csv")
+    page = bench.page
+    _first_release(bench)
+    _linked_pair(bench)
+    bench.click('nav >> text="Release"')
+    bench.click('nav.tabs >> text="Table"')
+    refused = _judge(bench)
+    assert "Not held" in refused
+    assert "from by size and by size 2 together" in refused
+    assert page.locator("text=Record and write").count() == 0
+    page.click("text=See by size in the ledger")
+    assert "by size" in page.inner_text("table")
+    page.go_back()
+    bench.click("text=Change the table")
+    page.wait_for_selector('#cells h2:has-text("industry")')
+    _dimensions(bench, "#shape", "industry")
+    bench.click("text=Save table")
+    page.wait_for_selector('h1:text-is("Turnover by industry")')
+    bench.click('nav >> text="Release"')
+    bench.click('nav.tabs >> text="Table"')
+    assert "Held" in _judge(bench)
+    said = page.inner_text("main")
+    assert re.search(r"\d+ sums must stay unknown", said)
+    assert re.search(r"(\d+) of \1 unsafe cells proved in whole numbers", said)
+    assert "by size" in page.inner_text(".attacker")
+    page.click("summary:has-text('turnover: region')")
+    assert "hidden" in page.inner_text("details:has(summary:has-text('turnover: region')) table")
+    assert not list(tmp_path.glob("firms.table.2*"))
+    bench.click("text=Record and write")
+    page.wait_for_selector("text=Released: entry")
+    bench.click("text=See the entry")
+    bench.click("text=Verify")
+    page.wait_for_selector("text=Intact")
+    plan = (tmp_path / "firms.table.toml").read_text(encoding="utf-8")
+    assert bench.clicks <= 3 * len([line for line in plan.splitlines() if line])
+    assert bench.problems == []
+    page.context.close()
     _same_bytes(tmp_path)
     firms = [row.split(",")[0] for row in (tmp_path / "firms.csv").read_text(encoding="utf-8").splitlines()[1:]]
-    assert not [firm for firm in firms if firm in said + " ".join(bench.addresses)]
+    assert not [firm for firm in firms if firm in shared_server.said + " ".join(bench.addresses)]
 
 
 def _same_bytes(folder: Path) -> None:

@@ -9,25 +9,15 @@ import pytest
 from reticent.workbench.pages import PAGES
 from reticent.workbench.project import Project
 from reticent.workbench.server import site
-from web.browsing import Server, Watched, open_page, serving
+from web.browsing import Server, Watched, open_page
 from web.hostile import FILE_ADDRESSES, HIDDEN, TABLE_ADDRESSES, examine, hostile_folder, reads_without_a_script
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    data = hostile_folder(tmp_path_factory.mktemp("hostile"))
-    with serving(data.parent, data.name) as made:
-        yield made
-        said = made.stop()
-    assert HIDDEN not in said
-
-
-@pytest.fixture(scope="module")
-def bench(browser: Any, server: Server) -> Watched:
-    made = open_page(browser, server)
-    made.page.wait_for_selector(".figures")
+def bench(browser: Any, shared_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    made = open_page(browser, shared_server, hostile_folder(tmp_path_factory.mktemp("hostile")))
     made.go("/plan?add=remove-identifiers")
     made.page.check('#add input[type="checkbox"][name="variables"] >> nth=0')
     made.page.click("text=Add step")
@@ -35,7 +25,9 @@ def bench(browser: Any, server: Server) -> Watched:
     made.go("/protect")
     made.page.click('button:has-text("Run")')
     made.page.wait_for_selector('.outcome, main [role="alert"]')
-    return made
+    yield made
+    assert HIDDEN not in shared_server.said
+    made.page.context.close()
 
 
 def test_every_page_and_every_address_of_the_application_is_examined(tmp_path: Path) -> None:

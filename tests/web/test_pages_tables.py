@@ -5,28 +5,17 @@ from typing import Any
 
 import pytest
 
-from web.browsing import Server, Watched, open_page, serving
+from web.browsing import Server, Watched, open_page
 from web.hostile import HIDDEN, HOSTILE, RICH, TABLE_ADDRESSES, examine, hostile_folder, reads_without_a_script
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    data = hostile_folder(tmp_path_factory.mktemp("tables"))
-    with serving(data.parent, data.name) as made:
-        yield made
-        said = made.stop()
-    assert HIDDEN not in said
-    assert str(RICH) not in said
-
-
-@pytest.fixture(scope="module")
-def bench(browser: Any, server: Server) -> Watched:
+def bench(browser: Any, shared_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     """A protected table of two hostile variables, released under a hostile name; a database."""
-    made = open_page(browser, server)
+    made = open_page(browser, shared_server, hostile_folder(tmp_path_factory.mktemp("tables")))
     page = made.page
-    page.wait_for_selector(".figures")
     made.go("/table")
     for place in (0, 1):
         page.check(f'main input[name="dimensions"][type="checkbox"] >> nth={place}')
@@ -48,7 +37,10 @@ def bench(browser: Any, server: Server) -> Watched:
     made.go("/queries")
     page.click("text=Make a database")
     page.wait_for_selector("#policy")
-    return made
+    yield made
+    assert HIDDEN not in shared_server.said
+    assert str(RICH) not in shared_server.said
+    made.page.context.close()
 
 
 @pytest.mark.parametrize("path", TABLE_ADDRESSES)
@@ -71,7 +63,10 @@ def test_tables_read_without_a_script(browser: Any, bench: Watched) -> None:
     plain.page.fill("#question", "SELECT COUNT(*) FROM data")
     plain.page.click('button:text-is("Ask")')
     plain.page.wait_for_selector("#try table")
+    plain.page.click("text=Show values")
+    plain.page.wait_for_selector("text=Values shown")
     assert "61" in plain.page.inner_text("#try table")
+    plain.page.click("text=Hide values")
     assert plain.problems == []
 
 

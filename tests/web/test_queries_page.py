@@ -36,6 +36,8 @@ def test_a_policy_with_its_guarantee_and_a_query_on_a_copy(bench: Bench) -> None
     text = (bench.folder / "firms.queries.toml").read_text(encoding="utf-8")
     assert "minimum = 5" in text
     assert "write a query" in bench.send("/queries", {"question": " "}, 422)
+    assert "answered" in bench.send("/queries", {"question": "SELECT COUNT(*) FROM data"})
+    bench.values(True)
     assert "900" in bench.send("/queries", {"question": "SELECT COUNT(*) FROM data"})
     assert "refused" in bench.send("/queries", {"question": "SELECT SUM(turnover) FROM data WHERE size = 'nowhere"})
     assert not (bench.folder / "firms.ledger").exists()

@@ -1,16 +1,19 @@
 """Who may ask: the token is needed and works once, other hosts and origins are refused, forms need the session's token."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from reticent.web.guard import POLICY
+from reticent.jobs.project import copy_example, make_project
+from reticent.web.guard import MOST_SENT, POLICY
+from reticent.web.site import MOST_FIELDS
 from reticent.workbench.pages import PAGES
 from reticent.workbench.project import Project
-from reticent.workbench.server import site
+from reticent.workbench.server import _entrance, site
 
 HOST = "http://127.0.0.1:8421"
 WORK = "/work"
@@ -31,7 +34,7 @@ class Bench:
 
     def enter(self) -> None:
         """Take the one-time address."""
-        assert self.client.get(f"/enter?token={self.site.guard.new_token()}").status_code == 303
+        assert self.client.get(f"/enter?token={self.site.guard.new_token()}").status_code == 200
 
     def token(self) -> str:
         """The token of this session's forms."""
@@ -63,7 +66,8 @@ def test_a_token_works_once_and_an_old_one_never_again(bench: Bench) -> None:
     token = bench.site.guard.new_token()
     assert bench.client.get(f"/enter?token={old}").status_code == 403
     entered = bench.client.get(f"/enter?token={token}")
-    assert entered.status_code == 303
+    assert entered.status_code == 200
+    assert token not in entered.text
     cookie = entered.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
@@ -146,3 +150,47 @@ def test_a_broken_page_says_its_kind_and_no_value(
     assert answer.status_code == 500
     assert "ValueError" in answer.text
     assert "2310" not in answer.text + caplog.text
+
+
+def test_a_form_that_is_too_large_or_has_files_is_refused_with_a_sentence(bench: Bench) -> None:
+    bench.enter()
+    token = bench.token()
+    large = bench.client.post("/data", content=b"x", headers={**OWN, "Content-Length": str(MOST_SENT + 1)})
+    assert large.status_code == 413
+    assert "not taken" in large.text
+    files = bench.client.post("/data", data={"form-token": token}, files={"f": b"x"}, headers=OWN)
+    assert files.status_code == 400
+    assert "cannot be read" in files.text
+    assert "content-security-policy" in files.headers
+    fields = {f"f{number}": "x" for number in range(MOST_FIELDS + 1)}
+    assert bench.client.post("/data", data={"form-token": token, **fields}, headers=OWN).status_code == 400
+
+
+def test_the_browser_is_not_started_with_the_token(tmp_path: Path) -> None:
+    """Arguments of commands can be read by everybody on the machine; a file of one's own cannot."""
+    path = _entrance(tmp_path, "http://127.0.0.1:1/enter?token=secret")
+    assert "secret" not in path.as_uri()
+    assert "url=http://127.0.0.1:1/enter?token=secret" in path.read_text(encoding="utf-8")
+    assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ['a\n[output]\npath = "elsewhere"\n#', 'quo"te', "@STEM@ @DATA@", "tab\there", "\u202eodd \u2028"],
+)
+def test_a_file_name_stays_a_name_in_the_plan(tmp_path: Path, name: str) -> None:
+    """Whatever a data file is called, its plan says its name and nothing else."""
+    data = tmp_path / f"{name}.csv"
+    data.write_text("age,sex\n1,f\n2,m\n", encoding="utf-8")
+    said = tomllib.loads(make_project(data).read_text(encoding="utf-8"))
+    assert said["data"]["path"] == data.name
+    assert said["output"]["path"] == f"{name}.safe.csv"
+    assert set(said) == {"version", "data", "risk", "output"}
+
+
+def test_an_example_is_never_written_through_a_link(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "people.csv").symlink_to(elsewhere)
+    copy_example("people", tmp_path / "here")
+    assert not elsewhere.exists()

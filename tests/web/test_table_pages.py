@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from web.asking import OWN, Bench
+from web.asking import Bench
 
 SHAPE = {"dimensions": ["", "", "industry", "size"], "responses": ["", "", "turnover"], "shape": "1"}
 HIDE = {
@@ -50,7 +50,7 @@ def test_a_table_is_chosen_judged_protected_explained_and_written(bench: Bench) 
     link = re.search(r'class="cell-secondary"><a href="(/table[^"#]*)', page)
     assert link
     cell = bench.get(link[1].replace("&amp;", "&"))
-    for words in ("Why hidden", "What if shown", "attack interval", "second", "respondents"):
+    for words in ("Why hidden", "What if shown", "It guards other cells", "second", "respondents"):
         assert words in cell
     _says_no_value(bench, page)
     assert "To publish cell" in bench.get(link[1].replace("&amp;", "&") + "&if=shown")
@@ -73,13 +73,10 @@ def test_values_of_unsafe_cells_wait_for_show_values(protected: Bench) -> None:
     page = protected.get("/table?level=9")
     marked = re.findall(r'cell-primary"><a[^>]*>.*?</svg>([^<]*)</a>', page, re.S)
     assert marked
-    assert set(marked) == {"hidden"}
-    token = re.search(r'name="form-token" value="(\w+)"', page)
-    assert token
-    protected.client.post("/values", data={"form-token": token[1], "show": "on", "back": "/table"}, headers=OWN)
+    assert set(marked) == {"unsafe"}
+    protected.values(True)
     shown = re.findall(r'cell-primary"><a[^>]*>.*?</svg>([^<]*)</a>', protected.get("/table?level=9"), re.S)
-    assert "hidden" not in shown
-    protected.client.post("/values", data={"form-token": token[1], "show": "off", "back": "/table"}, headers=OWN)
+    assert "unsafe" not in shown
 
 
 def test_a_status_by_hand_is_a_line_of_the_a_priori_file(protected: Bench) -> None:
@@ -103,8 +100,13 @@ def test_the_audit_sets_intervals_side_by_side(protected: Bench) -> None:
     protected.send("/audit", {"run": "1"})
     page = protected.get("/audit")
     assert "Held: nobody outside comes too close to an unsafe cell" in page
+    first = re.search(r'<th scope="row"[^>]*><a href="(/audit\?cell=\d+)', page)
+    assert first
+    assert "What the attacker finds reaches at least as far" in protected.get(first[1])
+    protected.values(True)
+    page = protected.get("/audit")
     assert 'class="i-need"' in page
-    assert re.search(r"[+-]\d+\.\d\s% to [+-]\d", page)
+    assert re.search(r"[\d,.]+ to [\d,.]+", page)
     assert "the attacker finds" in protected.get("/audit?cell=0")
 
 

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A project of the workbench: data with a schema, plans beside them, a secret; made from a data file, or opened from a plan."""
 
-import shutil
+import contextlib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import tomli_w
+
 from reticent.base.errors import DataError, PlanError, ReticentError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import STREAM_VERSION
 from reticent.data.parameters import to_plain
-from reticent.data.plan import DataSection, read_toml
+from reticent.data.plan import PLAN_VERSION, DataSection, read_toml
 from reticent.io.atomic import write_text
 from reticent.io.formats import FORMATS
 from reticent.io.plan import load_plan
@@ -35,29 +37,6 @@ KINDS = {
     "output": "file",
     "ledger": "queries",
 }
-
-PLAN = """\
-# Protect @DATA@. Run:  reticent protect @PLAN@
-version = 1
-
-[data]
-path = "@DATA@"
-schema = "@SCHEMA@"
-secret = "@SECRET@"
-streams = @STREAMS@
-
-[risk]
-dimension = 3
-threshold = 1
-most = 0.05
-
-[output]
-path = "@STEM@.safe.csv"
-schema = "@STEM@.safe.schema.toml"
-public_report = "@STEM@.public.html"
-report = "@STEM@.confidential.html"
-summary = "@STEM@.confidential.json"
-"""
 
 
 def is_data(path: Path) -> bool:
@@ -92,13 +71,29 @@ def make_project(data: Path, *, progress: Progress = silent) -> Path:
         write_description(describe_file(data, schema=layout if layout.is_file() else None), schema)
     if not secret.exists():
         new_secret(secret)
-    facts = {"DATA": data.name, "PLAN": plan.name, "SCHEMA": schema.name, "SECRET": secret.name, "STEM": stem.name,
-             "STREAMS": str(STREAM_VERSION)}  # fmt: skip
-    text = PLAN
-    for name, value in facts.items():
-        text = text.replace(f"@{name}@", value.replace("\\", "\\\\").replace('"', '\\"'))
-    write_text(plan, text)
+    told = f"# Protect {_printable(data.name)}. Run:  reticent protect {_printable(plan.name)}\n"
+    write_text(plan, told + tomli_w.dumps(_first_plan(data, schema, secret)))
     return plan
+
+
+def _first_plan(data: Path, schema: Path, secret: Path) -> dict[str, Any]:
+    """A plan without steps: what is read, how it is judged, what is written."""
+    stem = data.with_suffix("").name
+    written = {
+        "path": "safe.csv", "schema": "safe.schema.toml", "public_report": "public.html", "report": "confidential.html",
+        "summary": "confidential.json",
+    }  # fmt: skip
+    return {
+        "version": PLAN_VERSION,
+        "data": {"path": data.name, "schema": schema.name, "secret": secret.name, "streams": STREAM_VERSION},
+        "risk": {"dimension": 3, "threshold": 1, "most": 0.05},
+        "output": {name: f"{stem}.{ending}" for name, ending in written.items()},
+    }
+
+
+def _printable(name: str) -> str:
+    """A name that stays within its line: file names may hold anything."""
+    return "".join(sign if sign.isprintable() else "?" for sign in name)
 
 
 def copy_example(name: str, folder: Path) -> Path:
@@ -108,9 +103,11 @@ def copy_example(name: str, folder: Path) -> Path:
     bundled = resources.files("reticent") / "demo_data"
     for ending in ("csv", "schema.toml"):
         target = folder / f"{name}.{ending}"
-        if not target.exists():
-            with resources.as_file(bundled / target.name) as source:
-                shutil.copyfile(source, target)
+        with (
+            contextlib.suppress(FileExistsError),
+            target.open("xb") as file,
+        ):  # never through a link that leads elsewhere
+            file.write((bundled / target.name).read_bytes())
     return folder / f"{name}.csv"
 
 

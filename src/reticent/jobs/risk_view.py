@@ -61,6 +61,7 @@ def risk_of(
         facts["limits"] = limits.tolist()
         facts["expected"] = found.individual.expected_reidentifications
         facts["highest"] = float(risks.max(initial=0.0))
+    facts["shares_total"] = None if found.shares is None else found.shares.total
     facts["shares"] = [] if found.shares is None else [list(row) for row in found.shares.rows()]
     facts["suda"] = {} if found.suda is None else dict(found.suda.key_contributions)
     if found.households is not None:

@@ -15,7 +15,7 @@ from reticent.data.table_plan import TablePlan, read_table_plan
 from reticent.io.argus_hst import read_hst
 from reticent.io.atomic import write_text
 from reticent.jobs.table_request import request_from_plan
-from reticent.tables.grid import Grid, broken, cell_facts, grid_of, largest_shares
+from reticent.tables.grid import Grid, broken, cell_facts, grid_of, largest_shares, shown_after, shown_before
 from reticent.tables.methods import TABLE_METHODS
 from reticent.tables.perturb.secrets import secret_for
 from reticent.tables.responses import JudgedRequest, judged_responses
@@ -66,7 +66,10 @@ def judge_plan(path: Path, *, progress: Progress = silent) -> Judged:
 
 def judged_grids(judged: Judged) -> list[Grid]:
     """The tables of a plan, judged by its rules and not protected."""
-    return [grid_of(*part, _rules(judged.plan)) for part in judged.parts()]
+    rules = _rules(judged.plan)
+    return [
+        grid_of(table, status, members, rules, shown_before(table, status)) for table, status, members in judged.parts()
+    ]
 
 
 def judged_cell(judged: Judged, number: int, cell: int) -> dict[str, Any]:
@@ -96,10 +99,15 @@ def try_rules(judged: Judged, rules: Sequence[Mapping[str, Any]]) -> list[dict[s
 
 
 def protected_grids(path: Path, results: Sequence[ProtectedTable]) -> list[Grid]:
-    """The tables of protected results."""
+    """The tables of protected results; unasked, what they publish may be seen if no cell of any of them is exposed."""
     rules = _rules(read_table_plan(path))
+    telling = any(result.exposed for result in results) or not rules
+
+    def shown(result: ProtectedTable, part: Table, members: Any) -> list[float | None]:
+        return shown_before(part, result.status[members]) if telling else shown_after(part, members, result)
+
     return [
-        grid_of(part, result.status[members], members.tolist(), rules)
+        grid_of(part, result.status[members], members.tolist(), rules, shown(result, part, members))
         for result in results
         for part, members in zip(result.system.parts, result.system.members, strict=True)
     ]
@@ -135,7 +143,7 @@ def set_by_hand(path: Path, place: Path, codes: Sequence[str], status: str, reas
     plan = read_table_plan(path)
     section = plan.tables[0]
     separator = section.separator
-    if any(separator in code or "\n" in code or code.startswith("//") for code in codes):
+    if any(separator in code or len(code.splitlines()) > 1 or code.startswith("//") for code in codes):
         raise ParameterError(f"a_priori: a code holds {separator!r}; give [table] another separator first.")
     if status not in (*ACTIONS, "rules"):
         raise ParameterError(f"status must be one of rules, {', '.join(ACTIONS)}.")

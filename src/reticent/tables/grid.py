@@ -33,9 +33,13 @@ class Grid:
     """How many cells each rule of the plan calls unsafe, in its order."""
     n_possible: int
     decimals: int
+    shown: list[float | None]
+    """What may be seen of each cell by who has not asked for values; nothing where that would tell others."""
 
 
-def grid_of(table: Table, status: Any, members: list[int], rules: Sequence[Rule]) -> Grid:
+def grid_of(
+    table: Table, status: Any, members: list[int], rules: Sequence[Rule], shown: Sequence[float | None]
+) -> Grid:
     """A table with the status of its cells, their numbers among all, and how many cells each rule calls unsafe."""
     return Grid(
         table.response or "count",
@@ -48,7 +52,30 @@ def grid_of(table: Table, status: Any, members: list[int], rules: Sequence[Rule]
         unsafe_by_rule(rules, table),
         table.n_possible,
         table.decimals,
+        list(shown),
     )
+
+
+def shown_before(table: Table, status: Any) -> list[float | None]:
+    """Every value of a table that is not protected, unless a cell is unsafe or one respondent's: totals would tell it."""
+    alone = _of_one(table).any()
+    telling = bool(alone) or bool((np.asarray(status) == CellStatus.PRIMARY).any())
+    return [None] * table.n_cells if telling else table.values.tolist()
+
+
+def shown_after(table: Table, members: Any, result: ProtectedTable) -> list[float | None]:
+    """What a protected table publishes; nothing of one that exposes a cell, or publishes what one respondent gave."""
+    hidden, values = result.outcome.hidden[members], result.outcome.values
+    published = table.values if values is None else values[members]
+    if result.exposed or (values is None and bool((_of_one(table) & ~hidden).any())):
+        return [None] * table.n_cells
+    return [None if gone else float(value) for gone, value in zip(hidden, published, strict=True)]
+
+
+def _of_one(table: Table) -> Mask:
+    """Cells whose value is that of a single respondent; a count of 1 is no value of anybody."""
+    alone = np.asarray(table.respondents.counts == 1)
+    return alone if table.response is not None else np.zeros_like(alone)
 
 
 def _dimension(one: Dimension) -> dict[str, Any]:

@@ -240,12 +240,13 @@ class ProtectedTable:
         rows = how.in_words(self.problem.relations, name) if how else []
         return "\n".join([*words, *(f"  {row}" for row in rows)])
 
-    def what_if(self, *codes: str, time_limit: float = 10.0) -> str:
-        """What would have to be hidden instead of a hidden cell, and at what cost."""
+    def what_if(self, *codes: str, time_limit: float = 10.0, values: bool = True) -> str:
+        """What would have to be hidden instead of a hidden cell, and with `values` at what cost."""
         if self.whole is not None:
-            return self.whole.what_if(*self._in_whole(codes), time_limit=time_limit)
+            return self.whole.what_if(*self._in_whole(codes), time_limit=time_limit, values=values)
         cell = self._hidden_cell(codes)
-        return what_if(self.problem, self.outcome.hidden, cell, time_limit=time_limit).sentence(self.table.name_of)
+        found = what_if(self.problem, self.outcome.hidden, cell, time_limit=time_limit)
+        return found.sentence(self.table.name_of, values=values)
 
     def _in_whole(self, codes: tuple[str, ...]) -> tuple[str, ...]:
         """The codes of a cell of one response in the system of all."""

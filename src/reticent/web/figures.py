@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-WIDTH, HEIGHT = 400, 214
+WIDTH, HEIGHT, NARROW = 400, 214, 288
 LEFT, RIGHT, TOP, BOTTOM = 42, 398, 28, 174
 _ids = itertools.count(1)
 
@@ -29,16 +29,23 @@ def nice_top(value: float) -> float:
     """The next round number above a value, for the end of an axis."""
     if value <= 0:
         return 1.0
-    power = 10.0 ** math.floor(math.log10(value))
+    power = _power(value)
     return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-12))
 
 
-def _svg(title: str, description: str, inside: str, *, height: int = HEIGHT) -> Markup:
+def _parts(top: float, *, whole: bool = False) -> int:
+    """Into how many equal parts an axis falls whose ends are round; with `whole` they are whole numbers."""
+    lead = round(top / _power(top), 6)
+    parts = {1.0: 4, 1.5: 3, 2.0: 4, 3.0: 3, 4.0: 4, 5.0: 5, 6.0: 3, 8.0: 4, 10.0: 4}.get(lead, 4)
+    return {1.0: 1, 1.5: 1, 2.0: 2}.get(lead, parts) if whole and top < 10 else parts
+
+
+def _svg(title: str, description: str, inside: str, *, height: int = HEIGHT, width: int = WIDTH) -> Markup:
     role = "group" if "<a " in inside else "img"  # what has links is no picture
     name = f"figure-{next(_ids)}"
     return Markup(
         f'<div class="chart-wrap" tabindex="0" role="group" aria-label="{escape(title)}">'
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="{role}" aria-labelledby="{name}-t {name}-d">'
+        f'<svg class="chart" viewBox="0 0 {width} {height}" role="{role}" aria-labelledby="{name}-t {name}-d">'
         f'<title id="{name}-t">{escape(title)}</title><desc id="{name}-d">{escape(description)}</desc>{inside}</svg></div>'
     )
 
@@ -48,16 +55,17 @@ def _text(x: float, y: float, text: str, anchor: str = "start", cls: str = "") -
     return f'<text{kind} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _grid(top: float, unit: str, mark: str = "") -> str:
-    """The axis of heights with four lines."""
+def _grid(top: float, unit: str, *, whole: bool = False) -> str:
+    """The axis of heights with three to five lines at round numbers."""
     lines = []
-    for step in range(4):
-        y = BOTTOM - (BOTTOM - TOP) * step / 3
-        value = top * step / 3
-        lines.append(_text(LEFT - 6, y + 4, f"{value:,.0f}" if top >= 3 else f"{value:.2g}", "end"))
+    parts = _parts(top, whole=whole)
+    for step in range(parts + 1):
+        y = BOTTOM - (BOTTOM - TOP) * step / parts
+        value = top * step / parts
+        lines.append(_text(LEFT - 6, y + 4, f"{value:,.0f}" if whole or top >= 100 else f"{value:.3g}", "end"))
         if step:
             lines.append(f'<path class="g-grid" d="M{LEFT} {y:.1f}H{RIGHT}"/>')
-    return "".join(lines) + _text(0, 10, unit) + mark
+    return "".join(lines) + _text(0, 10, unit)
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ def histogram(
         over = limit is not None and (at + 0.5) / len(counts) > limit.place
         (high if over else low).append(f"M{x + 0.8:.1f} {BOTTOM}V{y:.1f}H{x + width - 0.8:.1f}V{BOTTOM}z")
     hatch = f"hatch-{next(_ids)}"
-    inside = _grid(highest, unit)
+    inside = _grid(highest, unit, whole=True)
     inside += f'<path class="g-now" d="{"".join(low)}"/>' if low else ""
     if high:
         inside += (
@@ -124,9 +132,7 @@ def sparkbars(title: str, counts: Sequence[float]) -> Markup:
     return Markup(f'<svg class="spark" role="img" aria-label="{escape(title)}">{bars}</svg>')
 
 
-def intervals(
-    title: str, rows: Sequence[tuple[str, float, float, str]], *, value: float | None = None, unit: str = ""
-) -> Markup:
+def intervals(title: str, rows: Sequence[tuple[str, float, float, str]], *, value: float | None = None) -> Markup:
     """Intervals one below the other, each with its label and its class (`i-need`, `i-attack`), and the true value."""
     ends = [end for _, low, high, _ in rows for end in (low, high)] + ([] if value is None else [value])
     low, high = min(ends), max(ends)
@@ -134,24 +140,36 @@ def intervals(
     low, high = low - room, high + room
 
     def place(number: float) -> float:
-        return 8 + (number - low) / (high - low) * (WIDTH - 16)
+        return 8 + (number - low) / (high - low) * (NARROW - 16)
 
     inside, y = "", 16
     for label, start, end, cls in rows:
         x, width = place(start), max(2.0, place(end) - place(start))
-        inside += (
-            _text(x, y, label) + f'<rect class="{cls}" x="{x:.1f}" y="{y + 5}" width="{width:.1f}" height="10" rx="2"/>'
-        )
+        inside += _text(min(x, NARROW - 7.0 * len(label)), y, label)
+        inside += f'<rect class="{cls}" x="{x:.1f}" y="{y + 5}" width="{width:.1f}" height="10" rx="2"/>'
+        if value is not None:
+            inside += f'<path class="i-value" d="M{place(value):.1f} {y + 2}v16"/>'
         y += 34
-    inside += f'<path class="g-axis" d="M0 {y - 8}H{WIDTH}"/>'
-    for step in range(4):
-        number = low + (high - low) * (step + 0.5) / 4
-        inside += _text(place(number), y + 8, f"{number:,.0f}" if abs(number) >= 1000 else f"{number:,.4g}", "middle")
+    inside += f'<path class="g-axis" d="M0 {y - 8}H{NARROW}"/>'
+    for number in _round_ticks(low, high):
+        inside += _text(place(number), y + 8, f"{number:,.4g}" if abs(number) < 1000 else f"{number:,.0f}", "middle")
     if value is not None:
-        inside += f'<path class="i-value" d="M{place(value):.1f} 14V{y - 10}"/>'
-        inside += _text(min(place(value), WIDTH - 90), y + 24, f"value {value:,.6g} {unit}".rstrip(), "start", "strong")
+        inside += _text(min(place(value), NARROW - 100), y + 26, f"value {value:,.6g}", "start", "strong")
     words = "; ".join(f"{label} {start:,.6g} to {end:,.6g}" for label, start, end, _ in rows)
-    return _svg(title, words, inside, height=y + 30)
+    return _svg(title, words, inside, height=y + 32, width=NARROW)
+
+
+def _round_ticks(low: float, high: float) -> list[float]:
+    """Two to five round numbers between two ends, not too near to them."""
+    step = nice_top((high - low) / 5)
+    step = next(one for one in (1, 2, 2.5, 5, 10) if one * _power(step) >= step * (1 - 1e-9)) * _power(step)
+    margin = 0.08 * (high - low)
+    first, last = math.ceil((low + margin) / step), math.floor((high - margin) / step)
+    return [number * step for number in range(first, last + 1)]
+
+
+def _power(value: float) -> float:
+    return float(10.0 ** math.floor(math.log10(value)))
 
 
 def scatter(
@@ -171,8 +189,9 @@ def scatter(
         return LEFT + px / top_x * (RIGHT - LEFT - 8), BOTTOM - py / top_y * (BOTTOM - TOP)
 
     inside = _grid(top_y, y) + f'<path class="g-axis" d="M{LEFT} {BOTTOM}H{RIGHT}"/>'
-    for step in range(1, 4):
-        inside += _text(place(top_x * step / 3, 0)[0], 190, f"{top_x * step / 3:.2g}", "middle")
+    parts = _parts(top_x)
+    for step in range(1, parts + 1):
+        inside += _text(place(top_x * step / parts, 0)[0], 190, f"{top_x * step / parts:.2g}", "middle")
     if limit is not None:
         height = place(0, limit)[1]
         inside += f'<path class="g-limit" d="M{LEFT} {height:.1f}H{RIGHT}"/>' + _text(

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -29,6 +29,14 @@ NO_TOKEN = (
     "This page needs a session. Open the address that the terminal shows; it works once. "
     "Press Enter in the terminal for a new one."
 )
+ENTERED = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
+    '<title>reticent</title></head><body><p><a href="/">Go to the pages</a></p></body></html>'
+)
+"""A page that leads on: a redirect would still count as coming from elsewhere, and would not bring the cookie along."""
+MOST_SENT = 20_000_000
+"""Bytes of a form: more is refused unread."""
+TOO_MUCH = f"A form of more than {MOST_SENT:,} bytes is not taken; nothing was changed. Save a large text as a file and open it."
 FOREIGN = "This request came from another site and was refused; nothing was changed."
 Next = Callable[[Request], Awaitable[Response]]
 
@@ -83,6 +91,9 @@ class Guard:
             return self._enter(request)
         if self.session(request) is None and not request.url.path.startswith("/static/"):
             return PlainTextResponse(NO_TOKEN, 403)
+        length = request.headers.get("content-length", "")
+        if request.method not in SAFE and not (length.isascii() and length.isdigit() and int(length) <= MOST_SENT):
+            return PlainTextResponse(TOO_MUCH, 413)
         return None
 
     def _same_origin(self, request: Request) -> bool:
@@ -103,7 +114,7 @@ class Guard:
             self._tokens.discard(token)
             session = secrets.token_urlsafe(32)
             self._sessions[_hashed(session)] = {}
-        response = RedirectResponse("/", 303)
+        response = HTMLResponse(ENTERED)
         response.set_cookie(self.cookie, session, httponly=True, samesite="strict", path="/")
         return response
 

@@ -105,14 +105,14 @@ def address(page: str, **asked: Any) -> str:
 
 @dataclass(frozen=True)
 class Site(Generic[State]):
-    """Pages over one state. `heading` says what the top bar shows on a page: a title and the name of a file."""
+    """Pages over one state. `heading` says what the top bar shows at an address: a title and the name of a file."""
 
     pages: Sequence[Page]
     state: State
     guard: Guard
     works: Works
     packages: tuple[str, ...]
-    heading: Callable[[State, str], Mapping[str, str]]
+    heading: Callable[[State, str, Mapping[str, str]], Mapping[str, str]]
 
     def app(self) -> FastAPI:
         """The application; it has no pages of documentation, which would fetch scripts from elsewhere."""
@@ -126,6 +126,7 @@ class Site(Generic[State]):
         app.add_api_route("/{name}", self._page, methods=["GET", "POST"])
         app.add_exception_handler(404, self._missing)
         app.add_exception_handler(405, self._missing)
+        app.add_exception_handler(400, self._unreadable)
         return app
 
     async def _first(self) -> Response:
@@ -176,7 +177,7 @@ class Site(Generic[State]):
         facts = {
             "page": page,
             "groups": self._groups(),
-            "heading": self.heading(self.state, page.name if page else ""),
+            "heading": self.heading(self.state, page.name if page else "", visit.query if visit else {}),
             "show_values": visit.show_values if visit else False,
             "form_token": self.guard.form_token(request),
             "here": str(request.url.path) + (f"?{request.url.query}" if request.url.query else ""),
@@ -206,6 +207,11 @@ class Site(Generic[State]):
 
     async def _missing(self, request: Request, _error: Any) -> Response:
         return self._plain(request, "There is no such page. Choose one of the steps.", 404)
+
+    async def _unreadable(self, request: Request, _error: Any) -> Response:
+        return self._plain(
+            request, "The form cannot be read: it has files, or too many fields. Nothing was changed.", 400
+        )
 
     async def _work(self, work_id: str) -> Response:
         work = self.works.find(work_id)

@@ -95,7 +95,9 @@ def judge(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[
         "repeat": [dict(step.repeat) for step in result.steps],
         "histograms": {
             "before": _histogram(run.risk_before), "after": _histogram(run.risk_after), "limit": limits[0] if limits else None,
+            "above": [_above(risk, limits) for risk in (run.risk_before, run.risk_after)],
         },
+        "linked by": list(run.attacks.linkage.variables) if run.attacks.linkage is not None else [],
     }  # fmt: skip
 
 
@@ -129,6 +131,11 @@ def _histogram(risk: Any) -> list[int] | None:
     logs = np.log10(np.clip(risk.individual.risk, 10.0**LOWEST, 1.0))
     counts = np.histogram(logs, bins=N_BARS, range=(LOWEST, 0.0))[0]
     return [int(count) for count in counts]
+
+
+def _above(risk: Any, limits: list[float]) -> int | None:
+    """Records whose risk is above the limit, counted one by one."""
+    return None if risk.individual is None or not limits else int(risk.individual.records_above(limits[0]))
 
 
 def is_held(entries: Sequence[Mapping[str, Any]], repeat: Sequence[Mapping[str, Any]]) -> bool:

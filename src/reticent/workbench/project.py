@@ -28,6 +28,8 @@ class Project:
     waiting: Path | None = None
     kind: str = "file"
     """The kind of the plan that was opened: it says which data the project has."""
+    asked: list[tuple[str, bool]] = field(default_factory=list)
+    """Queries that were tried, each with whether in every mode: a page names them by their number, never by their text."""
 
     @classmethod
     def open(cls, target: Path | None) -> "Project":

@@ -4,6 +4,7 @@
 import logging
 import socket
 import sys
+import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable, Mapping
@@ -33,9 +34,9 @@ PLANS = {
 Say = Callable[[str], None]
 
 
-def heading(project: Project, page: str) -> Mapping[str, str]:
+def heading(project: Project, page: str, asked: Mapping[str, str]) -> Mapping[str, str]:
     """What the top bar says: the project, the plan that a page changes, and the version that is saved."""
-    state = project.plan(PLANS.get(page, project.kind)) or project.plan(project.kind)
+    state = project.plan(PLANS.get(page, asked.get("plan", project.kind))) or project.plan(project.kind)
     if state is None:
         return {"title": "New project" if project.waiting is None else project.stem, "file": "", "saved": ""}
     try:
@@ -74,10 +75,19 @@ def _run(made: Site[Project], app: FastAPI, door: socket.socket, say: Say, *, br
     config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
     address = _address(made, door)
     say(f"The workbench is at {address}\nStop it with Ctrl-C. Nothing leaves this machine.")
-    if browser:
-        webbrowser.open(address)
     threading.Thread(target=_new_addresses, args=(made, door, say), daemon=True).start()
-    uvicorn.Server(config).run(sockets=[door])
+    with tempfile.TemporaryDirectory(prefix="reticent-") as private:
+        if browser:
+            webbrowser.open(_entrance(Path(private), address).as_uri())
+        uvicorn.Server(config).run(sockets=[door])
+
+
+def _entrance(private: Path, address: str) -> Path:
+    """A file that leads to an address: what a command is started with can be read by everybody on the machine."""
+    path = private / "open.html"
+    path.touch(mode=0o600)
+    path.write_text(f'<!doctype html><meta http-equiv="refresh" content="0;url={address}">', encoding="utf-8")
+    return path
 
 
 def _address(made: Site[Project], door: socket.socket) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of a plan as cards: what a step is called, what it says, and the form that changes it."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,14 @@ def about(method: str) -> str:
     if method not in METHODS:
         return ""
     return str(METHODS[method].__doc__ or "").split("\n", 1)[0].strip()
+
+
+def more_about(method: str) -> list[str]:
+    """What a method says of itself beyond its first sentence, a text for each paragraph."""
+    if method not in METHODS:
+        return []
+    paragraphs = inspect.cleandoc(METHODS[method].__doc__ or "").split("\n\n")[1:]
+    return [" ".join(text.replace("`", "").replace("*", "").split()) for text in paragraphs if ">>>" not in text]
 
 
 def method_class(name: str) -> type[Any]:

@@ -58,7 +58,7 @@ def protect_tables(plan: str, version: str, stamp: Stamp, *, progress: Progress)
         "accepted": read_table_plan(Path(plan)).protect.accept_exposed,
         "results": [
             {
-                "response": one.response, "headline": one.headline, "counts": one.counts(), "method": one.method,
+                "response": one.response, "counts": one.counts(), "method": one.method, "gap": _gap(one.outcome),
                 "cost": one.outcome.cost, "bound": one.outcome.bound, "state": one.outcome.status,
                 "exposed": list(one.exposed), "verdict": one.state, "notes": list(one.notes), "guarantee": str(one.guarantee),
                 "exchanged": one.outcome.values is not None, "tables": len(one.system.parts), "intervals": one.intervals(),
@@ -69,6 +69,13 @@ def protect_tables(plan: str, version: str, stamp: Stamp, *, progress: Progress)
     }  # fmt: skip
 
 
+def _gap(outcome: Any) -> float | None:
+    """By what share the cost may be above the least possible; None: no bound is known."""
+    if outcome.bound is None or outcome.values is not None:
+        return None
+    return float(max(0.0, outcome.cost / outcome.bound - 1)) if outcome.bound > 0 else 0.0 if not outcome.cost else None
+
+
 def look_at_cell(
     plan: str, version: str, stamp: Stamp, response: int, cell: int, values: bool, *, progress: Progress
 ) -> Any:
@@ -76,10 +83,12 @@ def look_at_cell(
     return cell_facts(_run(plan, version, stamp, Reporter(progress))[0][response], cell, values=values)
 
 
-def show_cell(plan: str, version: str, stamp: Stamp, response: int, cell: int, *, progress: Progress) -> str:
-    """What would have to be hidden if a hidden cell were shown."""
+def show_cell(
+    plan: str, version: str, stamp: Stamp, response: int, cell: int, values: bool, *, progress: Progress
+) -> str:
+    """What would have to be hidden if a hidden cell were shown; costs, which are mostly values, only if these are shown."""
     result = _run(plan, version, stamp, Reporter(progress))[0][response]
-    return str(result.what_if(*result.table.cell_codes(cell)))
+    return str(result.what_if(*result.table.cell_codes(cell), values=values))
 
 
 def compare(plan: str, version: str, stamp: Stamp, methods: tuple[str, ...], *, progress: Progress) -> Any:

@@ -96,8 +96,13 @@ def responses_of(section: Mapping[str, Any]) -> list[str]:
 
 def shape_form(project: Project, section: Mapping[str, Any], errors: Mapping[str, str]) -> tuple[Field, ...]:
     """The form of dimensions and responses."""
-    values = {**section, "dimensions": names_of(section), "responses": responses_of(section)}
-    return form_of(Shape, values, known=known(project), errors=errors)
+    chosen = names_of(section)
+    values = {**section, "dimensions": chosen, "responses": responses_of(section)}
+    names = known(project).names
+    ordered = [*chosen, *(name for name in names["dimensions"] if name not in chosen)]
+    fields = form_of(Shape, values, known=Known({**names, "dimensions": ordered}), errors=errors)
+    weighted = bool(section.get("weighted")) or bool(project.names("weight"))
+    return tuple(one for one in fields if weighted or one.name != "weighted")
 
 
 def take_shape(section: Mapping[str, Any], sent: Sent) -> Taken:

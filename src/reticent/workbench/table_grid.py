@@ -46,7 +46,9 @@ class Seen:
             opened = [node for node, depth in enumerate(rows["levels"]) if depth < level[0]]
         else:
             opened = [node for node in _numbers(query.get("open", "0")) if node < len(rows["codes"])]
-        fixed = (_numbers(query.get("at", "")) + [0] * len(grid.dimensions))[: max(0, len(grid.dimensions) - 2)]
+        chosen = [query[name] for name in (f"at{place}" for place in range(2, len(grid.dimensions))) if name in query]
+        fixed = _numbers(".".join(chosen) or query.get("at", "")) + [0] * len(grid.dimensions)
+        fixed = fixed[: max(0, len(grid.dimensions) - 2)]
         sizes = [len(one["codes"]) for one in grid.dimensions]
         fixed = [node if node < size else 0 for node, size in zip(fixed, sizes[2:], strict=True)]
         cell = tuple(_numbers(query.get("cell", "")))
@@ -177,8 +179,8 @@ def _rank(drawing: _Drawing, columns: Sequence[int | None]) -> Rank | None:
 
     def rank(row: int) -> tuple[bool, float]:
         at = drawing.place.get(drawing.nodes(row, column))
-        unseen = at is None or _is_secret(grid, at, drawing.values)
-        return unseen, 0.0 if unseen or at is None else sign * grid.values[at]
+        seen = None if at is None else grid.values[at] if drawing.values else grid.shown[at]
+        return seen is None, 0.0 if seen is None else sign * seen
 
     return rank
 
@@ -206,7 +208,7 @@ def _cell(drawing: _Drawing, nodes: tuple[int, ...]) -> HeatCell:
     if at is None:
         return HeatCell("", status="empty")
     status, value = grid.status[at], grid.values[at]
-    text = shown_value(grid, at, values=drawing.values)
+    text = _words(grid, at, values=drawing.values)
     if grid.system[at] in drawing.exposed:
         text = f"exposed {text}"
     size = math.log10(abs(value)) if value else ends[0]
@@ -218,10 +220,15 @@ def _cell(drawing: _Drawing, nodes: tuple[int, ...]) -> HeatCell:
     )  # fmt: skip
 
 
-def _is_secret(grid: Grid, at: int, values: bool) -> bool:
-    return not values and (grid.status[at] == "primary" or (grid.counts[at] == 1 and grid.response != "count"))
-
-
 def shown_value(grid: Grid, at: int, *, values: bool) -> str:
-    """The value of a cell; one that could be a single respondent's, or is unsafe, appears only after "show values"."""
-    return "hidden" if _is_secret(grid, at, values) else f"{grid.values[at]:,.{grid.decimals}f}"
+    """The value of a cell, or before "show values" what a protected table publishes of it; nothing where there is none."""
+    value = grid.values[at] if values else grid.shown[at]
+    return "" if value is None else f"{value:,.{grid.decimals}f}"
+
+
+def _words(grid: Grid, at: int, *, values: bool) -> str:
+    """What stands in a cell: its value, else its status, else how many respondents it has."""
+    text = shown_value(grid, at, values=values)
+    if text or grid.status[at] in ("primary", "secondary"):
+        return text or {"primary": "unsafe", "secondary": "hidden"}[grid.status[at]]
+    return f"n = {grid.counts[at]:,}" if grid.response != "count" else "·"

@@ -59,15 +59,13 @@ class WhatIf:
     cost_after: float
     reason: str = ""
 
-    def sentence(self, name: Callable[[int], str] = str) -> str:
-        """In words; `name` gives cells other names than their numbers."""
+    def sentence(self, name: Callable[[int], str] = str, *, values: bool = True) -> str:
+        """In words; `name` gives cells other names than their numbers. Costs are mostly values, so without these they go."""
         if not self.possible:
             return f"Cell {name(self.cell)} cannot be published. {self.reason}"
         hidden = ", ".join(name(c) for c in self.hide) or "nothing else"
-        return (
-            f"To publish cell {name(self.cell)}, hide {hidden}: the cost goes from {self.cost_before:g} to "
-            f"{self.cost_after:g}."
-        )
+        cost = f": the cost goes from {self.cost_before:g} to {self.cost_after:g}" if values else ""
+        return f"To publish cell {name(self.cell)}, hide {hidden}{cost}."
 
 
 def why(problem: SuppressionProblem, pattern: Mask, cell: int) -> Why:

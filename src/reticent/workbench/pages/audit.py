@@ -47,14 +47,18 @@ def _facts(visit: Visit[Project], run: dict[str, Any]) -> dict[str, Any]:
     number = visit.number("response", 0)
     number = number if 0 <= number < len(results) else 0
     result = results[number]
-    rows = sorted(enumerate(result["intervals"]), key=lambda one: (not one[1]["exposed"], _room(one[1])))
+    values = visit.show_values
+    rows = sorted(
+        enumerate(result["intervals"]),
+        key=lambda one: (not one[1]["exposed"], _room(one[1]) if values else one[1]["status"] != "primary"),
+    )
     chosen = visit.number("cell", -1)
     picked = result["intervals"][chosen] if 0 <= chosen < len(result["intervals"]) else None
     attacked = [one for _, one in rows if one["status"] == "primary" or one["exposed"]]
     return {
         "found": result, "number": number, "rows": _table(rows[:MOST_LISTED], visit, number, chosen),
         "n_more": max(0, len(rows) - MOST_LISTED), "n_attacked": len(attacked), "chosen": picked,
-        "chosen_name": _name(picked) if picked else "", "ends": _ends(picked, visit.show_values) if picked else [],
+        "chosen_name": _name(picked) if picked else "", "ends": _ends(picked) if picked and values else [],
         "exposed": [(_name(one), one.get("revealed_by", []), one["to_insider"]) for _, one in rows if one["exposed"]],
         "responses": [(one["response"], address("audit", response=at), at == number) for at, one in enumerate(results)],
         "verdict": "not held" if result["exposed"] else _unjudged(result),
@@ -79,34 +83,28 @@ def _room(one: dict[str, Any]) -> float:
     return float(min(need_low - low, high - need_high) / abs(one["value"]))
 
 
-def _ends(one: dict[str, Any], values: bool) -> list[tuple[str, str]]:
-    """Both intervals in words: in values where these are shown, else as distances from the value in per cent of it."""
+def _ends(one: dict[str, Any]) -> list[tuple[str, str]]:
+    """Both intervals in words; asked for only where values are shown."""
 
     def end(number: float | None) -> str:
-        if number is None:
-            return "open"
-        if values:
-            return f"{number:,.6g}"
-        return f"{100 * (number - one['value']) / abs(one['value']):+.1f}\u00a0%" if one["value"] else "–"
+        return "open" if number is None else f"{number:,.6g}"
 
+    none = one["required_low"] is not None and one["required_low"] == one["required_high"]
     return [
-        ("must not be known within", f"{end(one['required_low'])} to {end(one['required_high'])}"),
+        ("must not be known within", "–" if none else f"{end(one['required_low'])} to {end(one['required_high'])}"),
         ("the attacker finds", f"{end(one['low'])} to {end(one['high'])}"),
     ]
 
 
 def _table(rows: list[tuple[int, dict[str, Any]]], visit: Visit[Project], number: int, chosen: int) -> Table:
+    """Hidden cells; their intervals only where values are shown, since a published total and one end tell the value."""
     columns = (
-        Column("Cell"), Column("Status"), Column("Verdict"), Column("Protection interval", num=True, spare=True),
-        Column("Attack interval", num=True), Column("Required and found", spare=True),
+        Column("Cell"), Column("Status"), Column("Verdict"), Column("Unsafe by the rule", spare=True),
+        *((Column("Protection interval", num=True, spare=True), Column("Attack interval", num=True),
+           Column("Required and found", spare=True)) if visit.show_values else ()),
     )  # fmt: skip
     listed = []
     for at, one in rows:
-        need, attack = (words for _, words in _ends(one, visit.show_values))
-        ends = (one["low"], one["high"], one["required_low"], one["required_high"])
-        drawn = "" if any(end is None for end in ends) else span_bars(
-            f"required {need}, found {attack}", [(ends[2], ends[3], "i-need"), (ends[0], ends[1], "i-attack")]
-        )  # fmt: skip
         state = "not held" if one["exposed"] else "held" if one["status"] == "primary" else ""
         listed.append(
             Row(
@@ -114,12 +112,23 @@ def _table(rows: list[tuple[int, dict[str, Any]]], visit: Visit[Project], number
                     Cell(_name(one), href=address("audit", response=number or "", cell=at, anchor="attacker")),
                     Cell(one["status"], mark=one["status"] if one["status"] in ("primary", "secondary") else ""),
                     Cell("exposed" if one["exposed"] else "held", verdict=state) if state else Cell("guards others", muted=True),
-                    Cell(need), Cell(attack), Cell(drawn),
+                    Cell(one["rule"] or "–", muted=True), *(_drawn(one) if visit.show_values else ()),
                 ),
                 on=at == chosen,
             )
         )  # fmt: skip
-    return Table("Hidden cells, exposed and tightest first", columns, tuple(listed), tall=True)
+    order = "exposed and tightest first" if visit.show_values else "exposed first"
+    return Table(f"Hidden cells, {order}", columns, tuple(listed), tall=True)
+
+
+def _drawn(one: dict[str, Any]) -> tuple[Cell, Cell, Cell]:
+    """Both intervals, in words and as bars."""
+    need, attack = (words for _, words in _ends(one))
+    ends = (one["low"], one["high"], one["required_low"], one["required_high"])
+    bars = "" if any(end is None for end in ends) else span_bars(
+        f"required {need}, found {attack}", [(ends[2], ends[3], "i-need"), (ends[0], ends[1], "i-attack")]
+    )  # fmt: skip
+    return Cell(need), Cell(attack), Cell(bars)
 
 
 def note(project: Project) -> Note:

@@ -26,6 +26,7 @@ def show(visit: Visit[Project]) -> View | Go:
     work = looked(visit, values=True)
     facts: dict[str, Any] = {
         "chosen": Path(str(project.source()["path"])).name,
+        "described": not any(one.get("guessed") for one in project.variables()),
         "figures": (),
         "table": None,
         "rows": None,
@@ -57,7 +58,9 @@ def _prepare(visit: Visit[Project], data: Path) -> View | Go:
     work = visit.works.ask(engine.prepare, str(data), title=f"Describing {shown_name(data.name)}")
     if work.running:
         return View(
-            "data.html", {"chosen": data.name, "figures": (), "table": None, "rows": None, "notes": ()}, work=work
+            "data.html",
+            {"chosen": data.name, "described": False, "figures": (), "table": None, "rows": None, "notes": ()},
+            work=work,
         )
     if not work.done:
         visit.state.waiting = None

@@ -45,7 +45,8 @@ def _shown(visit: Visit[Project], text: str = "", wrong: str = "") -> View | Go:
     facts: dict[str, Any] = {
         "names": names, "chosen": chosen, "k": k, "share": share, "k_error": k_wrong, "share_error": share_wrong,
         "k_text": visit.query.get("k", k), "share_text": visit.query.get("share", share), "most_keys": MOST_KEYS,
-        "named": _named(project), "lattice": None, "node": None, "map": None, "candidate": None, "most": None,
+        "named": _named(project), "untouched": _untouched(project, chosen), "none_within": False,
+        "lattice": None, "node": None, "map": None, "candidate": None, "most": None,
         "plan_version": project.need("file").read().version, "file": project.need("file").name,
         "now": state.read() if state else None, "text": text or (state.read().text if state else ""), "wrong": wrong,
         "explore_file": state.name if state else f"{project.stem}.explore.toml", "first": _first(project),
@@ -70,10 +71,26 @@ def _shown(visit: Visit[Project], text: str = "", wrong: str = "") -> View | Go:
 
 def _named(project: Project) -> list[str]:
     """Identifiers that no step of the plan removes."""
-    steps = [one for one in project.table("file").get("step", []) if one.get("active", True) is not False]
-    removing = [one.get("variables", []) for one in steps if one.get("method") == "remove-identifiers"]
+    removing = [one.get("variables", []) for one in _steps(project) if one.get("method") == "remove-identifiers"]
     left = project.names("identifier")
     return [] if [] in removing else [name for name in left if not any(name in names for names in removing)]
+
+
+def _untouched(project: Project, chosen: list[int]) -> list[str]:
+    """Variables that are neither among the chosen keys nor in a step of the plan: records are linked by them as well."""
+    names, keys = project.names(), project.names("key")
+    touched = {keys[at] for at in chosen} | set(project.names("identifier"))
+    for step in _steps(project):
+        touched |= {
+            str(step.get("variable", "")),
+            *map(str, step.get("variables", [])),
+            *map(str, step.get("keys", [])),
+        }
+    return [name for name in names if name not in touched]
+
+
+def _steps(project: Project) -> list[dict[str, Any]]:
+    return [one for one in project.table("file").get("step", []) if one.get("active", True) is not False]
 
 
 def _first(project: Project) -> str:
@@ -129,10 +146,15 @@ def _lattice(visit: Visit[Project], found: dict[str, Any], facts: dict[str, Any]
     return {
         "lattice": found, "drawn": drawn, "plotted": plotted, "n_safe": len(safe), "best": best, "number": number, "node": one,
         "node_safe": number in safe, "neighbours": _neighbours(nodes, number, links, found["keys"]), "levels": [
-            (shown_name(key, 40), f"level {level} of {len({tuple(x['node'])[at] for x in nodes}) - 1}")
+            (shown_name(key, 40), _raised(level, len({tuple(x["node"])[at] for x in nodes}) - 1))
             for at, (key, level) in enumerate(zip(found["keys"], one["node"], strict=True))
         ],
     }  # fmt: skip
+
+
+def _raised(level: int, most: int) -> str:
+    """What a level of the lattice, counted from the full detail, makes of a key."""
+    return "as it is" if not level else "one group" if level == most else f"raised {level} of {most} levels"
 
 
 def _front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -194,12 +216,13 @@ def _map(visit: Visit[Project], found: dict[str, Any]) -> dict[str, Any]:
     return {
         "map": found, "map_drawn": drawn, "map_table": Table("Candidates", columns, rows), "candidate_number": number,
         "candidate": points[number] if points else None, "most": most,
+        "none_within": most is not None and not any(one["risk"] <= most for _, one in measured),
     }  # fmt: skip
 
 
 def _verdict(one: dict[str, Any], most: float | None) -> Cell:
     if one["failed"]:
-        return Cell("failed", verdict="not judged")
+        return Cell("failed", verdict="not judged", note=shown_name(one["failed"], 300))
     held = most is None or one["risk"] <= most
     return Cell("within the limit", verdict="held") if held else Cell("above the limit", verdict="not held")
 

@@ -18,7 +18,7 @@ from reticent.web.toml_text import TomlText, parse
 from reticent.web.work import Work
 from reticent.workbench import engine
 from reticent.workbench.project import Project
-from reticent.workbench.steps import brief, form_for, known, method_class, options_of, steps_of, title_of
+from reticent.workbench.steps import brief, form_for, known, method_class, more_about, options_of, steps_of, title_of
 
 SECTIONS: dict[str, type[Any]] = {"risk": RiskSection, "output": FileOutputSection}
 
@@ -201,6 +201,7 @@ def _page(visit: Visit[Project], state: TextState, sent: _Open | None = None) ->
         "first": "" if entries else "remove-identifiers" if visit.state.names("identifier") else "recode",
         "open_step": opened.step, "add": opened.add, "open_section": opened.section,
         "form_error": opened.errors.get("", ""), "form": _form(visit, plan, opened),
+        "more": more_about(opened.add or (str(entries[opened.step - 1].get("method")) if opened.step else "")),
         "sections": [(name, _facts(plan.table.get(name, {}))) for name in SECTIONS],
         "edit": opened.text is not None or visit.query.get("edit") == "text",
         "text": now.text if opened.text is None else opened.text, "text_error": opened.text_error,

@@ -117,8 +117,18 @@ def _facts(work: Work, chosen: str) -> dict[str, Any]:
         "title_of": {name: about[0] for name, about in ABOUT.items()},
         "risks": _risks(found), "plots": _plots(found), "codes": _codes(found), "numbers": _numbers(found),
         "steps": _steps(found),
+        "linked_by": _linked_by(found) if chosen == "linkage" else [],
         "notes": [*([SAID] if any(found["repeat"]) else []), *found["notes"]],
     }  # fmt: skip
+
+
+def _linked_by(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The variables that records are compared by, and which of them the plan leaves as they are."""
+    same = {one["name"] for one in found["codes"] if one["kept"] and not one["changed"]}
+    by = found["linked by"]
+    left = [name for name in by if name in same]
+    names = [("compares", by), ("of these unchanged", left)]
+    return [(title, ", ".join(shown_name(name, 40) for name in listed) or "none") for title, listed in names]
 
 
 def _first(attacks: list[dict[str, Any]]) -> str:
@@ -190,20 +200,19 @@ def _plots(found: dict[str, Any]) -> list[tuple[str, Any, str]]:
     limit = both["limit"]
     place = None if limit is None or limit <= 0 else min(1.0, max(0.0, 1 - math.log10(limit) / engine.LOWEST))
     plots = []
-    for title, counts in (("Before", both["before"]), ("After", both["after"])):
-        above = "" if place is None else sum(n for at, n in enumerate(counts) if (at + 0.5) / len(counts) > place)
+    for title, counts, above in zip(("Before", "After"), (both["before"], both["after"]), both["above"], strict=True):
         drawn = histogram(
             f"Records by risk, {title.lower()}", counts, AXIS, unit="records", axis="risk of a record, log scale",
             limit=None if place is None else Limit(place, f"limit {100 * limit:g} %"), top=top,
         )  # fmt: skip
-        plots.append((title, drawn, f"{above:,} records above the limit" if above != "" else ""))
+        plots.append((title, drawn, f"{above:,} records above the limit" if above is not None else ""))
     return plots
 
 
 def _codes(found: dict[str, Any]) -> Table:
     columns = (
         Column("Variable"), Column("Change", spare=True), Column("Codes before", num=True), Column("after", num=True),
-        Column("Blanks", num=True), Column("Values changed", num=True),
+        Column("Blanks", num=True), Column("Changes, all steps", num=True),
     )  # fmt: skip
     rows = []
     for one in found["codes"]:

@@ -13,6 +13,7 @@ from reticent.web.forms import Field, Known, form_of
 from reticent.web.parts import Cell, Column, Row, Table
 from reticent.web.site import Go, Note, Page, View, Visit, address
 from reticent.web.toml_text import TomlText
+from reticent.web.work import Work
 from reticent.workbench import query_engine as engine
 from reticent.workbench.policy_bounds import bounds_form, taken_bounds
 from reticent.workbench.project import Project
@@ -24,7 +25,6 @@ SOURCE = ("path", "schema", "secret", "format", "query", "test_secret", "name", 
 """What the data of a database may say."""
 VERDICTS = {"succeeded": "not held", "failed": "held", "not applicable": "not judged"}
 WORDS = {"succeeded": "finds the value", "failed": "fails", "not applicable": "does not apply"}
-TOO_LONG = "the query takes longer than a minute; ask for one mode only."
 
 
 def show(visit: Visit[Project]) -> View | Go:
@@ -42,12 +42,13 @@ def _shown(visit: Visit[Project], taken: Taken, **more: Any) -> View | Go:
     policy = taken.values or project.table("queries").get("policy", {})
     mode = str(policy.get("mode", "exact"))
     work = visit.works.seen(engine.attack, *_question(project))
+    tried, trial = _asked(visit, mode)
     facts: dict[str, Any] = {
         "file": state.name, "now": state.read(), "form": _form(project, policy, taken.errors), "mode": mode, "question": "",
         "answers": None, "every": "all" in visit.sent, "examples": _examples(policy), "shown_by": "",
         "bounds": bounds_form(policy, visit.sent), "bounds_error": taken.errors.get("bounds", ""),
         "promise": _promise(mode) if mode in MODES else None, "attacks": None, "broken": [], "question_error": "",
-        "text": state.read().text, **more,
+        "text": state.read().text, **tried, **more,
     }  # fmt: skip
     if work is not None and work.done:
         facts |= {
@@ -57,7 +58,8 @@ def _shown(visit: Visit[Project], taken: Taken, **more: Any) -> View | Go:
         }
     error = str(work.error) if work is not None and work.error else taken.errors.get("", "")
     status = 422 if taken.errors or facts["question_error"] else 200
-    return View("queries.html", facts, error=error, work=work, status=status)
+    running = next((one for one in (trial, work) if one is not None and one.running), None)
+    return View("queries.html", facts, error=error, work=running, status=status)
 
 
 def _promise(mode: str) -> list[tuple[str, list[str]]]:
@@ -162,31 +164,46 @@ def _first_policy(project: Project) -> dict[str, Any]:
 
 
 def _tried(visit: Visit[Project]) -> View | Go:
-    """A query on a copy: nothing is remembered, so its answer is a page of its own."""
+    """Remember a query, and show its answers at an address of their own: a query may name codes, so it is no part of that."""
     project, sent = visit.state, visit.sent
     question = sent.get("question").strip()
     if not question:
         return _shown(visit, Taken({}, {}), question_error="write a query, such as SELECT COUNT(*) FROM data.")
-    mode = str(project.table("queries").get("policy", {}).get("mode", "exact"))
-    modes = tuple(name for name in MODES if name != "open") if "all" in sent else (mode,)
-    work = visit.works.ask(engine.attempt, *_question(project), question, modes, title="Asking a copy", patience=60)
-    if work.running:
-        return _shown(visit, Taken({}, {}), question=question, question_error=TOO_LONG)
-    if work.error:
-        return _shown(visit, Taken({}, {}), question=question, question_error=str(work.error))
-    return _shown(visit, Taken({}, {}), question=question, answers=_answers(work.value()))
+    project.asked.append((question, "all" in sent))
+    return Go(address("queries", asked=len(project.asked) - 1, anchor="try"))
 
 
-def _answers(rows: list[dict[str, Any]]) -> Table:
+def _asked(visit: Visit[Project], mode: str) -> tuple[dict[str, Any], Work | None]:
+    """The query that the address names, asked on a copy: nothing is remembered of it."""
+    project, number = visit.state, visit.number("asked")
+    if not 0 <= number < len(project.asked):
+        return {}, None
+    question, every = project.asked[number]
+    modes = tuple(name for name in MODES if name != "open") if every else (mode,)
+    work = visit.works.ask(engine.attempt, *_question(project), question, modes, title="Asking a copy")
+    answers = _answers(work.value(), values=visit.show_values) if work.done else None
+    return {"question": question, "every": every, "answers": answers, "question_error": str(work.error or "")}, work
+
+
+def _answers(rows: list[dict[str, Any]], *, values: bool) -> Table:
+    """What each mode would do. Each copy forgets, so that two answers may tell a record: numbers wait for "show values"."""
     columns = (Column("Mode"), Column("Decision"), Column("Answer or reason"))
     listed = tuple(
-        Row((Cell(one["mode"]), Cell("answered" if one["answered"] else f"refused ({one['code']})"), Cell(_words(one))))
+        Row(
+            (
+                Cell(one["mode"]),
+                Cell("answered" if one["answered"] else f"refused: {one['code'].replace('_', ' ').lower()}"),
+                Cell(_words(one, values=values)),
+            )
+        )
         for one in rows
     )
     return Table("What each mode would do", columns, listed)
 
 
-def _words(one: dict[str, Any]) -> str:
+def _words(one: dict[str, Any], *, values: bool) -> str:
+    if one["answered"] and not values:
+        return "the answer appears after Show values"
     if "value" in one:
         return f"{_number(one['value'])} {shown_name(one['message'], 200) if one['message'] else ''}".strip()
     if "low" in one:

@@ -100,7 +100,8 @@ def _cell(one: dict[str, Any]) -> str:
 
 def _kind(visit: Visit[Project], kinds: list[str]) -> str:
     asked = visit.sent.get("plan") or visit.query.get("plan", "")
-    return asked if asked in kinds else kinds[0] if kinds else ""
+    begun = [one for one in kinds if one != "file" or visit.state.table("file").get("step")]
+    return asked if asked in kinds else [*begun, *kinds, ""][0]
 
 
 def _outputs(project: Project, kind: str) -> tuple[Table | None, str]:

@@ -84,7 +84,8 @@ def _facts(visit: Visit[Project], found: dict[str, Any], step: int) -> dict[str,
             limit=Limit(step / LAST, f"threshold {100 * found['limits'][step]:.3g} %"),
         )  # fmt: skip
     return {
-        "found": found, "figures": _figures(found), "combinations": _combinations(visit, rows, number), "drawn": drawn,
+        "found": found, "figures": _figures(found), "drawn": drawn,
+        "combinations": _combinations(visit, rows, number, found["records"]), "average": found["shares_total"],
         "above": above, "keys": _keys(found), "chosen": chosen, "n_more": max(0, len(rows) - MOST_LISTED),
     }  # fmt: skip
 
@@ -106,12 +107,11 @@ def _figures(found: dict[str, Any]) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def _combinations(visit: Visit[Project], rows: list[dict[str, Any]], chosen: int) -> Table:
+def _combinations(visit: Visit[Project], rows: list[dict[str, Any]], chosen: int, records: int) -> Table:
     columns = (
         Column("Crossing of keys"), Column("Unsafe", num=True, sorted="descending"), Column("of codes", num=True),
-        Column("Records in them", num=True), Column("Share", bar=True, spare=True),
+        Column("Records in them", num=True), Column("Share of the file", bar=True, spare=True),
     )  # fmt: skip
-    most = max([one["records"] for one in rows], default=1) or 1
     asked = {name: visit.query[name] for name in ("dimension", "threshold", "limit") if name in visit.query}
     listed = [
         Row(
@@ -119,7 +119,7 @@ def _combinations(visit: Visit[Project], rows: list[dict[str, Any]], chosen: int
                 Cell(" × ".join(shown_name(key, 40) for key in one["keys"]),
                      href=address("risk", **asked, combination=at, anchor="attacker")),
                 Cell(f"{one['unsafe']:,}"), Cell(f"{one['cells']:,}", muted=True), Cell(f"{one['records']:,}"),
-                Cell(share=one["records"] / most),
+                Cell(share=one["records"] / (records or 1)),
             ),
             on=at == chosen,
         )
@@ -133,7 +133,7 @@ def _keys(found: dict[str, Any]) -> Table | None:
         return None
     columns = (
         Column("Key"), Column("Share of the risk", num=True), Column("Drawn", bar=True, spare=True),
-        Column("Risk if known alone", num=True), Column("Fall if not known", num=True),
+        Column("Risk, known alone", num=True), Column("Risk saved, not known", num=True),
         Column("Share in SUDA", num=True, spare=True),
     )  # fmt: skip
     rows = []
@@ -142,7 +142,7 @@ def _keys(found: dict[str, Any]) -> Table | None:
         rows.append(
             Row((
                 Cell(shown_name(name, 60)), Cell(f"{100 * share:.1f} %"), Cell(share=min(max(share, 0.0), 1.0)),
-                Cell(f"{alone:,.4g} records"), Cell(f"{last:,.4g} records"), Cell("–" if suda is None else f"{100 * suda:.1f} %"),
+                Cell(f"{100 * alone:.2f} %"), Cell(f"{100 * last:.2f} %"), Cell("–" if suda is None else f"{100 * suda:.1f} %"),
             ))
         )  # fmt: skip
     return Table("Which keys drive the risk", columns, tuple(rows))

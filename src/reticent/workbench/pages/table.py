@@ -59,7 +59,7 @@ def _shown(visit: Visit[Project], errors: dict[str, str], kept: dict[str, Any]) 
     grids = grids or (works["judged"].value() if _done(works["judged"]) else [])
     facts = _forms(visit, sections, grids, errors, kept) | {
         "file": state.name, "now": state.read(), "folder": str(project.folder), "statuses": STATUSES, "errors": errors,
-        "compared": _compared(works["compared"]),
+        "compared": _compared(works["compared"], values=visit.show_values),
         "written": works["written"].value()["names"] if _done(works["written"]) else None,
         "write_error": str(works["written"].error or "") if works["written"] else "",
         "reason": visit.sent.get("reason"), "status": visit.sent.get("status"),
@@ -130,6 +130,7 @@ def _table(visit: Visit[Project], grids: list[Grid], run: dict[str, Any] | None)
     heat, n_rows = heat_of(grid, seen, exposed, values=visit.show_values)
     rows, columns = grid.dimensions[0], grid.dimensions[1] if len(grid.dimensions) > 1 else None
     return {
+        "some_shown": any(value is not None for value in grid.shown), "said": _said(result, values=visit.show_values),
         "grid": grid, "heat": heat, "counts": result["counts"] if result else _counts(grid), "seen": seen, "result": result,
         "run": run, "verdict": _verdict(run) if run else "", "title": _title(grid),
         "tabs": [(_title(one), address("table", table=at or ""), at == seen.table) for at, one in enumerate(grids)],
@@ -144,6 +145,18 @@ def _table(visit: Visit[Project], grids: list[Grid], run: dict[str, Any] | None)
         "after": seen.link(**{"from": seen.start + MOST_ROWS}) if seen.start + MOST_ROWS < n_rows else "",
         "cell": cell_panel(visit, grid, seen, response if run else None),
     }  # fmt: skip
+
+
+def _said(result: dict[str, Any] | None, *, values: bool) -> str:
+    """The result in a line; the cost of hiding is mostly a sum of values, so it waits for these."""
+    if result is None:
+        return ""
+    counts = result["counts"]
+    cost = f"; cost {result['cost']:,.6g} ({result['state']})" if values else ""
+    return (
+        f"{sum(counts.values()):,} cells: {counts['primary']:,} primary, {counts['secondary']:,} secondary, "
+        f"{len(result['exposed']):,} exposed{cost}."
+    )
 
 
 def _title(grid: Grid) -> str:
@@ -173,9 +186,11 @@ def _counts(grid: Grid) -> dict[str, int]:
     return {**found, "empty": found["empty"] + grid.n_possible - len(grid.codes)}
 
 
-def _compared(work: Work | None) -> Table | None:
+def _compared(work: Work | None, *, values: bool) -> Table | None:
+    """What each method does; costs are mostly sums of values, so before these are shown they stand beside the lowest."""
     if work is None or not work.done:
         return None
+    least = min((one["cost"] for one in work.value() if not one["error"]), default=0.0)
     columns = (
         Column("Method"), Column("Hidden to protect others", num=True), Column("Cost", num=True),
         Column("Exposed", num=True), Column("Search", spare=True),
@@ -187,9 +202,17 @@ def _compared(work: Work | None) -> Table | None:
                 Row((Cell(one["method"]), Cell("–"), Cell("–"), Cell("–"), Cell(shown_name(one["error"], 300))))
             )
             continue
-        rows.append(Row((Cell(one["method"]), Cell(f"{one['secondary']:,} cells"), Cell(f"{one['cost']:,.6g}"),
+        rows.append(Row((Cell(one["method"]), Cell(f"{one['secondary']:,} cells"), Cell(_cost(one["cost"], least, values=values)),
                          Cell(f"{one['exposed']:,} cells"), Cell(one["status"], muted=True))))  # fmt: skip
     return Table("What each method does to the table", columns, tuple(rows))
+
+
+def _cost(cost: float, least: float, *, values: bool) -> str:
+    if values:
+        return f"{cost:,.6g}"
+    if cost <= least * (1 + 1e-9):
+        return "least"
+    return f"+{100 * (cost / least - 1):.0f} %" if least > 0 else "more"
 
 
 def act(visit: Visit[Project]) -> View | Go:
@@ -250,6 +273,17 @@ def _change_shape(visit: Visit[Project], state: TextState) -> View | Go:
     return Go(address("table", table=number or ""))
 
 
+def _swap(visit: Visit[Project], state: TextState) -> Go:
+    """The first two dimensions of a table in the other order."""
+    sections = forms.sections_of(visit.state)
+    number = _section_number(visit, sections, [])
+    first, *rest = sections[number]["dimensions"]
+    if rest:
+        turned = {**sections[number], "dimensions": [rest[0], first, *rest[1:]]}
+        _save(visit, state, forms.with_section(TomlText(state.read().text), number, turned), "order of dimensions")
+    return Go(address("table", table=number or "", anchor="cells"))
+
+
 def _change_rules(visit: Visit[Project], state: TextState) -> View | Go:
     sections = forms.sections_of(visit.state)
     taken = forms.take_rules(forms.all_rules(sections), visit.sent)
@@ -285,7 +319,7 @@ def _change_method(visit: Visit[Project], state: TextState) -> View | Go:
     _put(visit, state, "protect", taken, "method")
     if "run" in visit.sent:
         visit.works.ask(engine.protect_tables, *question(visit.state), title="Protecting the table", again=True)
-    return _back(visit, "" if "run" in visit.sent else "method")
+    return _back(visit, "main" if "run" in visit.sent else "method")
 
 
 def _change_output(visit: Visit[Project], state: TextState) -> View | Go:
@@ -340,6 +374,7 @@ ACTIONS = (
     (("rules", "add", "remove", "try"), _change_rules),
     (("another",), _add_table),
     (("drop",), _drop_table),
+    (("swap",), _swap),
     (("shape",), _change_shape),
     (("save", "run"), _change_method),
     (("output", "write"), _change_output),

@@ -1,0 +1,113 @@
+"""Before "show values" no page gives away what one respondent gave or an unsafe cell holds: not alone, and not by arithmetic.
+
+Whoever looks on has the page whole, its source and its address, and can add, subtract, multiply and divide.
+"""
+
+import html
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from reticent.jobs.protect_table import run_table_plans
+from samples import cut_firms
+from web.asking import Bench
+
+SHAPE = {"dimensions": ["", "", "industry", "size"], "responses": ["", "", "turnover"], "shape": "1"}
+NUMBER = re.compile(r"(?<![\w.#-])\d[\d,]*\.\d+")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    made = Bench(tmp_path_factory.mktemp("firms"), "firms", cut_firms)
+    made.send("/table", SHAPE)
+    yield made
+    made.site.works.close()
+
+
+def _cells(page: str) -> dict[str, str]:
+    """What stands in each cell of the heat map, by its address."""
+    found = re.findall(r'<td class="[^"]*"><a href="([^"]*cell=[\d.]+)#attacker"[^>]*>(.*?)</a>', page, re.S)
+    return {html.unescape(link): re.sub(r"(?s)<svg.*?</svg>", "", text) for link, text in found}
+
+
+def _contributions(bench: Bench) -> set[float]:
+    rows = [row.split(",") for row in (bench.folder / "firms.csv").read_text(encoding="utf-8").splitlines()]
+    return {round(float(row[rows[0].index("turnover")]), 1) for row in rows[1:]}
+
+
+def test_a_table_that_is_not_protected_shows_no_number(bench: Bench) -> None:
+    """A row with its total and all cells but one tells that one, so there are respondents instead of values."""
+    page = bench.get("/table?level=9&depth=9")
+    cells = _cells(page)
+    assert {"unsafe"} < set(cells.values())
+    assert all(re.fullmatch(r"unsafe|n = [\d,]+", text) for text in cells.values())
+    assert not NUMBER.search(re.sub(r"<[^>]*>", " ", page.split('id="cells"')[1].split("</section>")[0]))
+    for link, text in list(cells.items())[:12]:  # shares are said as long as no value can be multiplied by them
+        panel = bench.get(link).split('id="attacker"')[1]
+        assert "after Show values" in panel
+        assert ("all others" in panel) or text == "n = 0"
+    bench.values(True)
+    assert all(NUMBER.fullmatch(text) for text in _cells(bench.get("/table?level=9&depth=9")).values())
+    bench.values(False)
+
+
+def test_a_protected_table_shows_what_it_publishes_and_nothing_else(bench: Bench) -> None:
+    bench.send("/table", {"method": "heuristic", "m.singletons": "on", "run": "1"})
+    (result,) = run_table_plans(bench.folder / "firms.table.toml")
+    hidden = {tuple(result.table.cell_codes(int(cell))): float(result.table.values[cell])
+              for cell in result.outcome.hidden.nonzero()[0]}  # fmt: skip
+    pages = [bench.get("/table?level=9&depth=9"), bench.get("/audit"), bench.send("/table", {"compare": "1"})]
+    shown = _cells(pages[0])
+    assert sum(text in ("unsafe", "hidden") for text in shown.values()) == len(hidden)
+    pages += [bench.get(link) for link, text in shown.items() if text in ("unsafe", "hidden")]
+    pages += [
+        bench.get(f"{next(link for link in shown if shown[link] == text)}&if=shown") for text in ("unsafe", "hidden")
+    ]
+    pages += [bench.get(f"/audit?cell={at}") for at in range(0, len(hidden), 3)]
+    for page in pages:
+        text = html.unescape(page)
+        for value in {*hidden.values(), result.outcome.cost, result.outcome.bound}:
+            for written in (f"{value:,.1f}", f"{value:.1f}", f"{value:,.6g}", f"{value:g}"):
+                assert not re.search(rf"(?<![\d.,]){re.escape(written)}(?![\d.,])", text), written
+        assert not re.search(r"[+-]\d+\.\d\s*%", text), "a distance in per cent and a published end tell the value"
+        assert 'class="i-attack"' not in text, "nor does a drawing"
+    published = next(link for link, text in shown.items() if NUMBER.fullmatch(text))
+    panel = bench.get(published).split('id="attacker"')[1]
+    assert "all others" not in panel, "a share of a value that is shown is a contribution"
+    assert "They appear after Show values" in panel
+    bench.values(True)
+    assert "all others" in bench.get(published)
+    assert 'class="i-attack"' in bench.get("/audit")
+    bench.values(False)
+
+
+def test_a_pattern_that_exposes_cells_shows_no_number(bench: Bench) -> None:
+    bench.send("/table", {"method": "primary-only", "run": "1"})
+    page = bench.get("/table?level=9&depth=9")
+    assert "Not held" in page
+    assert not any(NUMBER.search(text) for text in _cells(page).values())
+    bench.send("/table", {"to": "undo"})
+
+
+def test_answers_of_copies_that_forget_wait_for_show_values(bench: Bench) -> None:
+    """Two sums, one with and one without somebody, are asked of two copies: no audit sees both."""
+    bench.send("/queries", {"begin": "1"})
+    asked = "SELECT SUM(turnover) FROM data"
+    page = bench.send("/queries", {"question": asked, "all": "on"})
+    assert "the answer appears after Show values" in page
+    assert not NUMBER.search(re.sub(r"<[^>]*>", " ", page.split('id="try"')[1].split("</section>")[0]))
+    address = str(bench.answer.url).removeprefix(str(bench.client.base_url)).split("#")[0]
+    assert asked not in address
+    bench.values(True)
+    assert NUMBER.search(re.sub(r"<[^>]*>", " ", bench.get(f"/{address.lstrip('/')}").split('id="try"')[1]))
+    bench.values(False)
+
+
+@pytest.mark.parametrize(
+    "path", ["/data", "/describe?variable=5", "/risk?combination=0", "/hierarchies?variable=5", "/plan"]
+)
+def test_no_page_says_what_a_respondent_gave(bench: Bench, path: str) -> None:
+    said = {float(text.replace(",", "")) for text in NUMBER.findall(re.sub(r"<[^>]*>", " ", bench.get(path)))}
+    large = {value for value in _contributions(bench) if value >= 1000}
+    assert not said & large
