@@ -23,6 +23,7 @@ class EngineSection(Parameters):
     """The part of `[data]` that says where the records stay, and what an engine may take there."""
 
     called: ClassVar[str] = "[data]"
+    examples: ClassVar[Examples] = ({}, {"engine": "duckdb"})
     engine: str | None = field(
         default=None, metadata={"help": "where the records stay: duckdb or spark (none: in memory)"}
     )

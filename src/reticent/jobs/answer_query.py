@@ -12,12 +12,13 @@ Paths are relative to the file's own folder.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from reticent.base.errors import PlanError
 from reticent.base.randomness import Secret
 from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import Parameters, build
+from reticent.data.parameters import Examples, Parameters, build
 from reticent.data.plan import EngineSection, read_toml, sections_of
 from reticent.history.answers import Beside
 from reticent.history.book import blobs_of
@@ -41,6 +42,10 @@ SECTIONS = ("data", "earlier", "ledger", "policy")
 class QueryData(EngineSection):
     """`[data]`: the current version of the records; with an `engine` they stay there, and `path` may be a pattern."""
 
+    examples: ClassVar[Examples] = (
+        {"path": "people.csv", "secret": "secret.key"},
+        {"path": "part-*.parquet", "secret": "secret.key", "engine": "duckdb"},
+    )
     path: str
     secret: str | int
     schema: str | None = None

@@ -153,7 +153,7 @@ def test_plans_and_the_command_line_write_them(
     done = reticent("protect", tmp_path / "p.toml", *more)
     assert done.code == 0, done.err
     assert "publishable" in done.out
-    assert "recodings.csv" in done.out
+    assert "recodings.csv" in "".join(done.out.split())  # a long folder breaks the line
     assert (tmp_path / "recodings.csv").read_text(encoding="utf-8") == (
         "variable,given,old,new\nage,range,16 to <35,16-34\nage,range,35+,35+\n"
     )
