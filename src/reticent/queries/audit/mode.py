@@ -54,8 +54,9 @@ class AuditedMode:
         "are: no combination of them and of plain sums, split by the values of either variable, rests on fewer respondents "
         "than the minimum, and no combination of sums of squares on equal values only. Not watched: other unions of classes "
         "for dominance and the p percent rule (also of products); sums of squares whose values are equal in each of several "
-        "classes but differ between these; insiders with more knowledge than their own records. Not for the transparent "
-        "attacker: refusals depend on values."
+        "classes but differ between these; insiders with more knowledge than their own records; what whole values spell out: "
+        "a sum of products with a public number of many digits, or many sums over few possible values, can tell whole "
+        "values that linear algebra leaves free. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
@@ -314,7 +315,8 @@ class SimulatableMode(AuditedMode):
         'whatever equations tie the responses (with `ties = "declared"`: those that the policy names). A refusal or '
         "an error depends only on which records the queries so far select, never on a response's value, however "
         "large, small or fine it is. Not covered: dominance, the p percent rule, known bounds, groups whose values "
-        "are all the same; ratios, correlations and regressions are not answered."
+        "are all the same, whole values that sums with weights of many digits, or many sums over few possible values, "
+        "spell out together; ratios, correlations and regressions are not answered."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, how many respondents they are, and which values are missing, is treated as public",
