@@ -27,6 +27,7 @@ def _judge(bench: Watched) -> str:
 def _dimensions(bench: Watched, card: str, *names: str) -> None:
     """Tick just these dimensions in a card of the table page."""
     boxes = bench.page.locator(f'{card} input[type="checkbox"][name="dimensions"]')
+    boxes.first.wait_for()  # counting does not wait for the page
     for at in range(boxes.count()):
         if boxes.nth(at).is_checked() != (boxes.nth(at).get_attribute("value") in names):
             bench.clicks += 1
