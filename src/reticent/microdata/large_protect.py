@@ -4,6 +4,7 @@
 Each masked block goes to a sink; whether what the sink holds may leave is said by the verdict at the end.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from reticent.base.errors import DataError, PlanError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import STREAM_VERSION, Secret
+from reticent.data.draws import parameters_key, scale_key
 from reticent.data.large import LargeFile
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
@@ -87,7 +89,7 @@ def protect_large(
     after = recount(ready.combined.trace, ready.combined.data, keys)
     linker, whole = _sampled(ready, known, secret, part(progress, 0.25, 0.35))
     done = 0
-    order = secret.child("release").words("order of parts")
+    order = _order_words(ready, steps, secret)
     for block in ready.blocks():
         linker.look(block)
         sink(block.shown.without(_secret_names(block.shown.schema)), uniforms(*order, block.shown.record_ids()))
@@ -156,6 +158,22 @@ def _sampled(ready: LargeSteps, known: Sequence[str], secret: Secret, progress: 
     for late in ready.late:
         late.changed.clear()  # the sample comes again with its block
     return found, share >= 1
+
+
+def _order_words(ready: LargeSteps, steps: Sequence[MaskingMethod], secret: Secret) -> tuple[int, int]:
+    """What keys the order of this release.
+
+    Another release of the same records, by other steps or of corrected data, has an order of its own, because an equal
+    one would join the two line by line.
+    """
+    original = ready.combined.trace.original
+    counted = hashlib.blake2b(np.ascontiguousarray(original.codes(ready.keys)).tobytes())
+    counted.update(np.ascontiguousarray(original.multiplicity).tobytes())
+    seen = (
+        [(step.name, parameters_key(step)) for step in steps], ready.file.schema.names,
+        [original.categories(name) for name in ready.keys], counted.hexdigest(), [one.facts for one in ready.late],
+    )  # fmt: skip
+    return secret.child("release").child(f"order of parts: {scale_key(seen)}").words("draws")
 
 
 def _risk_facts(found: Recount) -> dict[str, Any]:
