@@ -188,7 +188,7 @@ def prepare(
             "repeated values the role identifier."
         )
     named = list(_named(steps, secret))
-    kinds = [_kind_of(step) for step, _ in named]
+    kinds = [step_kind(step) for step, _ in named]
     for at, (step, _) in enumerate(named):
         if kinds[at] < max(kinds[: at + 1]):
             raise PlanError(
@@ -217,7 +217,7 @@ def _named(steps: Sequence[MaskingMethod], secret: Secret) -> Iterator[tuple[Mas
         yield step, secret.child(f"{step.name}:{seen[step.name] - 1}")
 
 
-def _kind_of(step: MaskingMethod) -> int:
+def step_kind(step: MaskingMethod) -> int:
     """0: by value, 1: by combination of keys, 2: by record; what needs all records at once is refused."""
     if isinstance(step, Recode):
         return 0
