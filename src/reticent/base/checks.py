@@ -18,7 +18,7 @@ def check_between(value: float, low: float, high: float, *, name: str, owner: st
     """Refuse a number outside [low, high] (and any that is not a number)."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         allowed = f"at least {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}"
-        raise ParameterError(f"{owner}: {name} must be {allowed}, got {value!r}.")
+        raise ParameterError(f"{name} must be {allowed}, got {value!r}.", option=name).at(owner)
 
 
 def check_integer(value: int, *, minimum: int, name: str, owner: str, maximum: int | None = None) -> None:
@@ -26,14 +26,16 @@ def check_integer(value: int, *, minimum: int, name: str, owner: str, maximum: i
     wrong = isinstance(value, bool) or not isinstance(value, int)
     if wrong or value < minimum or (maximum is not None and value > maximum):
         allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
-        raise ParameterError(f"{owner}: {name} must be a whole number {allowed}, got {value!r}.")
+        raise ParameterError(f"{name} must be a whole number {allowed}, got {value!r}.", option=name).at(owner)
 
 
 def check_choice(value: str, allowed: Sequence[str], *, name: str, owner: str) -> None:
     """Refuse a word that is not one of the allowed ones; suggest the nearest."""
     if value not in allowed:
         words = listed(allowed)
-        raise ParameterError(f"{owner}: {name} must be one of {words}, got {value!r}.{did_you_mean(value, allowed)}")
+        raise ParameterError(
+            f"{name} must be one of {words}, got {value!r}.{did_you_mean(value, allowed)}", option=name
+        ).at(owner)
 
 
 def listed(words: Iterable[str]) -> str:
@@ -45,7 +47,7 @@ def check_options(given: Iterable[str], known: Iterable[str], *, owner: str) -> 
     """Refuse the name of an option that nobody has declared; suggest the nearest."""
     for name in given:
         if name not in known:
-            raise ParameterError(f"{owner}: unknown option {name!r}.{did_you_mean(name, known)}")
+            raise ParameterError(f"unknown option {name!r}.{did_you_mean(name, known)}", option=name).at(owner)
 
 
 def check_unique(values: Iterable[str], *, name: str, owner: str) -> None:
@@ -53,14 +55,16 @@ def check_unique(values: Iterable[str], *, name: str, owner: str) -> None:
     seen: set[str] = set()
     for value in values:
         if value in seen:
-            raise ParameterError(f"{owner}: {name} has {value!r} twice; each may stand once.")
+            raise ParameterError(f"{name} has {value!r} twice; each may stand once.", option=name).at(owner)
         seen.add(value)
 
 
 def check_reason(reason: object, *, owner: str, name: str = "accept_risk") -> None:
     """Refuse a reason for accepting a risk that says nothing; every door asks for the same."""
     if reason is not None and (not isinstance(reason, str) or sum(map(str.isalpha, reason)) < LEAST_REASON):
-        raise ParameterError(f"{owner}: {name} must give the reason, in words; leave it out to accept nothing.")
+        raise ParameterError(f"{name} must give the reason, in words; leave it out to accept nothing.", option=name).at(
+            owner
+        )
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

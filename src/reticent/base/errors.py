@@ -20,29 +20,35 @@ the text.
 """
 
 from collections.abc import Callable
-from typing import Self
+from typing import Self, TypeVar
+
+E = TypeVar("E", bound="ReticentError")
 
 
 class ReticentError(Exception):
     """Base of everything reticent raises on purpose; `exit_code` is what the command line returns.
 
     `places` are those that the error belongs to, such as a file and its line, from the outside in; the message begins with
-    them. What only a caller knows to do next is its `advice`, behind the message.
+    them. What only a caller knows to do next is its `advice`, behind the message. `option` is the parameter or field that alone
+    is to blame, if there is one.
     """
 
     exit_code = 1
     places: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    option: str = ""
 
-    def at(self, place: str) -> Self:
-        """The error with a further place around those that it has; the same place is said once."""
-        self.places = self.places if place in self.places else (place, *self.places)
+    def at(self, place: str, *, instead_of: str = "") -> Self:
+        """The error with a further place around those that it has, each said once; or in the place of the outermost one."""
+        kept = self.places[1:] if instead_of and self.places[:1] == (instead_of,) else self.places
+        self.places = kept if place in kept else (place, *kept)
         return self
 
-    def elsewhere(self, place: str) -> Self:
-        """The error at another place than its own: a file that is read, say, instead of the class that noticed."""
-        self.places = (place,)
-        return self
+    def as_kind(self, kind: type[E]) -> E:
+        """The same error as one of another kind: what is wrong with a parameter is, in a file, wrong with the plan."""
+        made = kind(self.reason)
+        made.places, made.advice, made.option = self.places, self.advice, self.option
+        return made
 
     @property
     def reason(self) -> str:
@@ -59,15 +65,23 @@ class ReticentError(Exception):
 
 
 class ParameterError(ReticentError, ValueError):
-    """A parameter is outside what is allowed."""
+    """A parameter is outside what is allowed; `option` names it where one alone is to blame."""
 
     exit_code = 2
+
+    def __init__(self, message: str, *, option: str = "") -> None:
+        super().__init__(message)
+        self.option = option
 
 
 class PlanError(ReticentError):
-    """A plan, schema or policy file cannot be understood or cannot run."""
+    """A plan, schema or policy file cannot be understood or cannot run; `option` as of a `ParameterError`."""
 
     exit_code = 2
+
+    def __init__(self, message: str, *, option: str = "") -> None:
+        super().__init__(message)
+        self.option = option
 
 
 class DataError(ReticentError, ValueError):

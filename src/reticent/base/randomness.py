@@ -144,10 +144,11 @@ def check_streams(named: int | None, *, owner: str) -> None:
     """Refuse to continue what another version of the streams has drawn; `named` is what the plan says, if anything."""
     if named is not None and named != STREAM_VERSION:
         raise ParameterError(
-            f"{owner}: streams = {named} are not what this version of the program draws ({STREAM_VERSION}), and a second draw "
+            f"streams = {named} are not what this version of the program draws ({STREAM_VERSION}), and a second draw "
             f"beside an earlier release could be averaged with it. Use the version that drew it, or write streams = "
-            f"{STREAM_VERSION} to draw anew."
-        )
+            f"{STREAM_VERSION} to draw anew.",
+            option="streams",
+        ).at(owner)
 
 
 def secret_note(secret: Secret) -> str | None:

@@ -121,13 +121,13 @@ class Registry(Mapping[str, type[Any]]):
     """Methods by plan name; an unknown name is an error that suggests the nearest."""
 
     def __init__(self, kind: str, methods: tuple[type[Any], ...], *, noun: str = "method") -> None:
-        self._kind, self._noun = kind, noun
+        self.kind, self._noun = kind, noun
         self._methods = {method.name: method for method in methods}
 
     def __getitem__(self, name: str) -> type[Any]:
         if name not in self._methods:
             known = did_you_mean(name, self._methods) or f" Known: {', '.join(sorted(self._methods))}."
-            raise PlanError(f"there is no {self._noun} {name!r}.{known}").at(self._kind)
+            raise PlanError(f"there is no {self._noun} {name!r}.{known}").at(self.kind)
         return self._methods[name]
 
     def __contains__(self, name: object) -> bool:

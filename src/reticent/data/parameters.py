@@ -31,17 +31,18 @@ class _CheckedNames(ABCMeta):
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             if not dataclasses.is_dataclass(cls):
                 if args or kwargs:
-                    raise ParameterError(f"{cls.__name__}: it has no options; take one of its kinds.")
+                    raise ParameterError("it has no options; take one of its kinds.").at(cls.__name__)
                 return super().__call__()
             owner, fields = owner_of(cls), _fields(cls)
             by_place = [name for name, field in fields.items() if not field.kw_only][: len(args)]
             if len(by_place) < len(args):
-                raise ParameterError(f"{owner}: takes at most {len(by_place)} options without a name, got {len(args)}.")
+                most = f"takes at most {len(by_place)} options without a name, got {len(args)}."
+                raise ParameterError(most).at(owner)
             for name in kwargs:
                 if name not in fields:
-                    raise ParameterError(_unknown(owner, name, fields))
+                    raise _unknown(name, fields).at(owner)
                 if name in by_place:
-                    raise ParameterError(f"{owner}: option {name!r} is given twice.")
+                    raise _twice(name).at(owner)
             _require(cls, {*by_place, *kwargs}, owner)
             return super().__call__(*args, **kwargs)
 
@@ -51,7 +52,7 @@ class Parameters(metaclass=_CheckedNames):
 
     Text becomes the enumeration's member, a whole number a float, a list a tuple, a numpy number a number, a table of
     options the dataclass it describes. A class's own `__post_init__` runs after these checks, and for what a single field
-    cannot say.
+    cannot say; its errors do not name the class, which is added here.
     """
 
     called: ClassVar[str] = ""
@@ -73,7 +74,10 @@ def _after_checks(own: Callable[[Any], None]) -> Callable[[Any], None]:
     @functools.wraps(own)
     def checked(self: Any) -> None:
         _take_fields(self)
-        own(self)
+        try:
+            own(self)
+        except ParameterError as err:
+            raise err.at(owner_of(type(self))) from None
 
     return checked
 
@@ -82,15 +86,19 @@ def _take_fields(made: Any) -> None:
     hints, owner = _hints(type(made)), owner_of(type(made))
     for name, field in _fields(type(made)).items():
         value = getattr(made, name)
-        taken = _taken(value, hints[name], field, f"{owner}: {name}")
+        taken = _taken(value, hints[name], field, name, owner)
         if taken is not value:
             object.__setattr__(made, name, taken)
 
 
-def _taken(value: Any, hint: Any, field: "dataclasses.Field[Any]", where: str) -> Any:
-    """A value as its field wants it, or an error that starts with `where`."""
-    taken = convert(value, hint, where, field.metadata, build_nested)
-    check_allowed(taken, field.metadata, where)
+def _taken(value: Any, hint: Any, field: "dataclasses.Field[Any]", written: str, owner: str) -> Any:
+    """A value as its field wants it, or an error about the option, by the name that was written for it."""
+    try:
+        taken = convert(value, hint, written, field.metadata, build_nested)
+        check_allowed(taken, field.metadata, written)
+    except ParameterError as err:
+        err.option = field.name
+        raise err.at(owner) from None
     return taken
 
 
@@ -99,7 +107,7 @@ def build_nested(cls: type[Any], values: Mapping[str, Any], where: str) -> Any:
     try:
         return build(cls, values, owner=where)
     except PlanError as err:
-        raise ParameterError(str(err)) from err
+        raise err.as_kind(ParameterError) from err
 
 
 def owner_of(cls: type[Any]) -> str:
@@ -121,16 +129,20 @@ def _fields(cls: type[Any]) -> "dict[str, dataclasses.Field[Any]]":
     return {field.name: field for field in dataclasses.fields(cls) if field.init}
 
 
-def _unknown(owner: str, name: str, known: Mapping[str, Any]) -> str:
+def _unknown(name: str, known: Mapping[str, Any]) -> ParameterError:
     listed = f" Known options: {', '.join(known)}." if known else " It has no options."
-    return f"{owner}: unknown option {name!r}.{did_you_mean(name, known) or listed}"
+    return ParameterError(f"unknown option {name!r}.{did_you_mean(name, known) or listed}", option=str(name))
+
+
+def _twice(name: str) -> ParameterError:
+    return ParameterError(f"option {name!r} is given twice.", option=name)
 
 
 def _require(cls: type[Any], given: typing.Collection[str], owner: str) -> None:
     for name, field in _fields(cls).items():
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if required and name not in given:
-            raise ParameterError(f"{owner}: option {name!r} is missing.")
+            raise ParameterError(f"option {name!r} is missing.", option=name).at(owner)
 
 
 def build(cls: type[T], values: Mapping[str, Any], *, owner: str) -> T:
@@ -140,11 +152,8 @@ def build(cls: type[T], values: Mapping[str, Any], *, owner: str) -> T:
     try:
         return cls(**_given(cls, values, owner))
     except ParameterError as err:
-        text = str(err)
-        if text.startswith(owner):
-            raise PlanError(text) from err
         own = owner_of(cls)  # a section names itself: once is enough
-        raise PlanError(f"{owner}: {text.removeprefix(f'{own}: ') if owner.endswith(own) else text}") from err
+        raise err.at(owner, instead_of=own if owner.endswith(own) else "").as_kind(PlanError) from err
 
 
 def _given(cls: type[Any], values: Mapping[str, Any], owner: str) -> dict[str, Any]:
@@ -154,10 +163,10 @@ def _given(cls: type[Any], values: Mapping[str, Any], owner: str) -> dict[str, A
     for raw, value in values.items():
         name = raw.replace("-", "_") if isinstance(raw, str) else raw
         if name not in fields:
-            raise ParameterError(_unknown(owner, raw, fields))
+            raise _unknown(raw, fields).at(owner)
         if name in given:
-            raise ParameterError(f"{owner}: option {name!r} is given twice.")
-        given[name] = _taken(value, hints[name], fields[name], f"{owner}: {raw}")
+            raise _twice(name).at(owner)
+        given[name] = _taken(value, hints[name], fields[name], raw, owner)
     _require(cls, given, owner)
     return given
 
@@ -166,8 +175,8 @@ def check_option(cls: type[Any], name: str, value: Any, *, owner: str) -> None:
     """Check one option alone, as a form does before all of them are given."""
     fields = _fields(cls)
     if name not in fields:
-        raise ParameterError(_unknown(owner, name, fields))
-    _taken(value, _hints(cls)[name], fields[name], f"{owner}: {name}")
+        raise _unknown(name, fields).at(owner)
+    _taken(value, _hints(cls)[name], fields[name], name, owner)
 
 
 def to_plain(made: Any) -> dict[str, Any]:

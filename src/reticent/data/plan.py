@@ -37,7 +37,7 @@ class EngineSection(Parameters):
     def __post_init__(self) -> None:
         for name in ("memory", "threads", "spill", "spill_limit"):
             if self.engine is None and getattr(self, name) is not None:
-                raise ParameterError(f"{self.called}: {name} is for an engine; say which one, as in engine = 'duckdb'.")
+                raise ParameterError(f"{name} is for an engine; say which one, as in engine = 'duckdb'.", option=name)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class OutputSection(Parameters):
 
     def __post_init__(self) -> None:
         if (self.separator, self.decimal) == (",", ","):
-            raise ParameterError(f"{self.called}: a decimal comma needs another separator; write separator = ';'.")
+            raise ParameterError("a decimal comma needs another separator; write separator = ';'.")
 
     @property
     def marks(self) -> Marks:
@@ -304,7 +304,7 @@ def plan_from_table(table: Mapping[str, Any], registry: Registry, *, owner: str,
         try:
             chosen = registry[method]
         except PlanError as err:
-            raise err.elsewhere(where) from None
+            raise err.at(where, instead_of=registry.kind) from None
         if not isinstance(active, bool):
             raise PlanError(f"{where} ({method}): active must be true or false.")
         made = build(chosen, options, owner=f"{where} ({method})")

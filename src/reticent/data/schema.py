@@ -40,6 +40,11 @@ LISTS = ("missing", "codes", "labels", "digits", "guessed")
 Word = TypeVar("Word", bound=StrEnum)
 
 
+def variable_place(name: object) -> str:
+    """The place of an error about a variable."""
+    return f"variable {name!r}"
+
+
 def member(words: type[Word], value: object, *, name: str, owner: str) -> Word:
     """The word of an enumeration, from itself or from its text; anything else is refused, with the nearest word.
 
@@ -49,13 +54,13 @@ def member(words: type[Word], value: object, *, name: str, owner: str) -> Word:
     if isinstance(value, words) or (type(value) is str and value in allowed):
         return words(value)
     near = did_you_mean(str(value).strip().lower().replace("_", "-"), allowed)
-    raise ParameterError(f"{owner}: {name} must be one of {', '.join(allowed)}, got {value!r}.{near}")
+    raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.{near}", option=name).at(owner)
 
 
 def _code(value: object, name: str, owner: str) -> str:
     """Codes are texts; a number becomes its text, as in schema files."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ParameterError(f"{owner}: {name} must hold texts or numbers, got {type(value).__name__}.")
+        raise ParameterError(f"{name} must hold texts or numbers, got {type(value).__name__}.", option=name).at(owner)
     return str(value)
 
 
@@ -88,38 +93,42 @@ class Variable:
     guessed: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        owner = f"variable {self.name!r}"
+        owner = variable_place(self.name)
         self._settle(owner)
         check_integer(self.level, minimum=0, maximum=3, name="level", owner=owner)
         check_between(self.priority, 0, float("inf"), name="priority", owner=owner)
         check_integer(self.decimals, minimum=0, name="decimals", owner=owner)
         if self.labels and len(self.labels) != len(self.codes):
-            raise DataError(f"{owner}: there must be one label for each code.", variables=(self.name,))
+            raise DataError("there must be one label for each code.", variables=(self.name,)).at(owner)
         twice = next((code for code in self.codes if self.codes.count(code) > 1), None) if self.codes else None
         if twice is not None:
-            raise DataError(f"{owner}: code {twice!r} stands twice in its code list.", variables=(self.name,))
+            raise DataError(f"code {twice!r} stands twice in its code list.", variables=(self.name,)).at(owner)
         if any(width < 0 for width in self.digits) or (self.digits and sum(self.digits) == 0):
-            raise DataError(f"{owner}: digits must be widths of levels, e.g. [2, 1].", variables=(self.name,))
+            raise DataError("digits must be widths of levels, e.g. [2, 1].", variables=(self.name,)).at(owner)
         if self.role is Role.WEIGHT and self.kind is not Kind.NUMERIC:
-            raise DataError(f"{owner}: a weight must be numeric, it is declared {self.kind}.", variables=(self.name,))
+            raise DataError(f"a weight must be numeric, it is declared {self.kind}.", variables=(self.name,)).at(owner)
         if self.role is Role.WEIGHT and self.missing:
-            raise DataError(f"{owner}: a weight must not have missing codes.", variables=(self.name,))
+            raise DataError("a weight must not have missing codes.", variables=(self.name,)).at(owner)
 
     def _settle(self, owner: str) -> None:
         """Make words and lists what they are declared as, or refuse them: "99" as a list would be two codes."""
         if not isinstance(self.name, str) or not self.name:
-            raise ParameterError(f"{owner}: name must be a text that is not empty.")
+            raise ParameterError("name must be a text that is not empty.", option="name").at(owner)
         self._put("role", member(Role, self.role, name="role", owner=owner))
         self._put("kind", member(Kind, self.kind, name="kind", owner=owner))
         for name in LISTS:
             value = getattr(self, name)
             if not isinstance(value, tuple | list):
-                raise ParameterError(f"{owner}: {name} must be a list, got {type(value).__name__}.")
+                raise ParameterError(f"{name} must be a list, got {type(value).__name__}.", option=name).at(owner)
             self._put(name, tuple(value) if name == "digits" else tuple(_code(item, name, owner) for item in value))
         if not isinstance(self.household, bool):
-            raise ParameterError(f"{owner}: household must be true or false, got {self.household!r}.")
+            raise ParameterError(f"household must be true or false, got {self.household!r}.", option="household").at(
+                owner
+            )
         if self.hierarchy is not None and not isinstance(self.hierarchy, Hierarchy):
-            raise ParameterError(f"{owner}: hierarchy must be a Hierarchy, got {type(self.hierarchy).__name__}.")
+            raise ParameterError(
+                f"hierarchy must be a Hierarchy, got {type(self.hierarchy).__name__}.", option="hierarchy"
+            ).at(owner)
 
     def _put(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

@@ -12,7 +12,7 @@ import tomli_w
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError, ParameterError, PlanError
 from reticent.data.hierarchy import TOTAL, Hierarchy
-from reticent.data.schema import DEFAULT_PRIORITY, Kind, Role, Schema, Variable
+from reticent.data.schema import DEFAULT_PRIORITY, Kind, Role, Schema, Variable, variable_place
 
 CodeList = tuple[tuple[str, ...], tuple[str, ...]]
 SHORT_LINE = 100
@@ -54,7 +54,7 @@ def schema_from_table(table: Mapping[str, Any], *, owner: str, files: Files) -> 
     try:
         return Schema(variables)
     except DataError as err:
-        raise err.elsewhere(owner) from None
+        raise err.at(owner, instead_of="Schema") from None
 
 
 def _variable(entry: Mapping[str, Any], where: str, files: Files) -> Variable:
@@ -78,11 +78,7 @@ def _variable(entry: Mapping[str, Any], where: str, files: Files) -> Variable:
         variable = Variable(name=name, **facts)
         return _with_hierarchy(variable, entry["hierarchy"], where, files) if "hierarchy" in entry else variable
     except (DataError, ParameterError) as err:
-        raise type(err)(f"{where}: {_without_owner(str(err), name)}") from None
-
-
-def _without_owner(message: str, name: str) -> str:
-    return message.removeprefix(f"variable {name!r}: ")
+        raise err.at(where, instead_of=variable_place(name)) from None
 
 
 def _choice(entry: Mapping[str, Any], fact: str, allowed: list[str], default: str, where: str) -> str:

@@ -40,7 +40,7 @@ class DimensionSpec(Parameters):
 
     def __post_init__(self) -> None:
         if self.trees and self.digits:
-            raise ParameterError(f"dimension {self.variable!r}: give trees or digits, not both.")
+            raise ParameterError("give trees or digits, not both.", option="digits").at(f"dimension {self.variable!r}")
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class TableSpec(Parameters):
 
     def __post_init__(self) -> None:
         if not self.dimensions:
-            raise ParameterError("TableSpec: dimensions must name at least one variable.")
+            raise ParameterError("dimensions must name at least one variable.", option="dimensions")
         check_unique((d.variable for d in self.dimensions), name="dimensions", owner="TableSpec")
         if self.shadow is not None and self.response is None:
-            raise ParameterError("TableSpec: a shadow variable needs a response.")
+            raise ParameterError("a shadow variable needs a response.", option="response")
 
     @property
     def measures(self) -> tuple[str, ...]:

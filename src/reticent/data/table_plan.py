@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from reticent.base.checks import check_choice, check_unique
-from reticent.base.errors import PlanError
+from reticent.base.errors import ParameterError, PlanError
 from reticent.data.hierarchy import TOTAL
 from reticent.data.parameters import Parameters, build
 from reticent.data.plan import (
@@ -93,6 +93,7 @@ class RedesignOptions(Parameters):
 class TableSection(Parameters):
     """`[table]`: dimensions, response, rules. Several `[[table]]` are linked tables, protected as one system."""
 
+    called: ClassVar[str] = "[table]"
     dimensions: tuple[str | DimensionOptions, ...]
     response: str | None = None
     responses: tuple[str, ...] = field(
@@ -136,7 +137,7 @@ class TableSection(Parameters):
 
     def __post_init__(self) -> None:
         if not self.dimensions:
-            raise PlanError("[table]: dimensions must name at least one variable.")
+            raise ParameterError("dimensions must name at least one variable.", option="dimensions")
         check_unique((d.variable for d in self.all_dimensions()), name="dimensions", owner="[table]")
         check_unique(self.responses, name="responses", owner="[table]")
         check_unique(self.shares, name="shares", owner="[table]")
@@ -144,16 +145,19 @@ class TableSection(Parameters):
             check_choice(name, tuple(d.variable for d in self.all_dimensions()), name="shares", owner="[table]")
         self.ratio_parts()
         if self.responses and any((self.response, self.finished, self.released, self.previous)):
-            raise PlanError(
-                "[table]: responses takes the place of response, and goes with tables made from microdata, without "
-                "released or previous."
+            raise ParameterError(
+                "responses takes the place of response, and goes with tables made from microdata, without "
+                "released or previous.",
+                option="responses",
             )
 
     def ratio_parts(self) -> tuple[tuple[str, str], ...]:
         """What is divided by what."""
         parts = [tuple(side.strip() for side in text.split(" / ")) for text in self.ratios]
         if any(len(part) != 2 or not all(part) or part[0] == part[1] for part in parts):
-            raise PlanError('[table]: ratios must be texts of two responses, as in ratios = ["turnover / employees"].')
+            raise ParameterError(
+                'ratios must be texts of two responses, as in ratios = ["turnover / employees"].', option="ratios"
+            )
         check_unique(self.ratios, name="ratios", owner="[table]")
         return tuple((part[0], part[1]) for part in parts)
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,16 @@ LARGEST = 2**40
 class Column(Parameters):
     """A column to be encrypted: the least and the largest value it may have, and its decimals."""
 
+    called: ClassVar[str] = "column"
     low: float = field(metadata={"help": "no value is smaller"})
     high: float = field(metadata={"help": "no value is larger"})
     decimals: int = field(default=0, metadata={"min": 0, "max": 9, "help": "digits behind the point that count"})
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.low) or not np.isfinite(self.high) or self.low > self.high:
-            raise ParameterError("column: low and high must be numbers, and low at most high.")
+            raise ParameterError("low and high must be numbers, and low at most high.", option="low")
         if max(abs(bound) for bound in self.whole_bounds) >= LARGEST:
-            raise ParameterError(f"column: with its decimals, values must stay below {LARGEST}.")
+            raise ParameterError(f"with its decimals, values must stay below {LARGEST}.")
 
     @property
     def whole_bounds(self) -> tuple[int, int]:

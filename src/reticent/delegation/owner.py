@@ -274,7 +274,7 @@ def open_response(
     try:
         return _verified(job, keys, ciphers, data, check=check, draw=draw, progress=progress)
     except DataError as err:
-        raise WrongResultError(str(err)).advise("From now on these keys are spent: make new ones.") from err
+        raise err.as_kind(WrongResultError).advise("From now on these keys are spent: make new ones.") from err
 
 
 def _verified(

@@ -24,7 +24,7 @@ def read_grc(path: Path, notes: Notes | None = None) -> Recoding:
     try:
         return parse_rules(text, owner=path.name)
     except PlanError as err:
-        raise DataError(str(err)) from None
+        raise err.as_kind(DataError) from None
 
 
 def split_missing(tokens: Sequence[str], path: Path, notes: Notes) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def read_rda(path: Path) -> ArgusMetadata:
     try:
         schema = Schema(variables)
     except DataError as err:
-        raise err.elsewhere(path.name) from None
+        raise err.at(path.name, instead_of="Schema") from None
     totals = {block.facts["name"]: block.total for block in blocks}
     distances = {block.facts["name"]: block.distance for block in blocks if block.distance}
     ckm = ckm_tags({block.facts["name"]: block.ckm for block in blocks if block.ckm}, path.name)

@@ -75,7 +75,7 @@ def open_large(
         data = LargeFile.of(view, own)
     except DataError as err:
         connection.close()
-        raise err.elsewhere(Path(path).name) from None
+        raise err.at(Path(path).name, instead_of="Microdata") from None
     except BaseException:
         connection.close()
         raise

@@ -88,7 +88,7 @@ def load_microdata(
     try:
         data = Microdata.of(Frame(table, marks=seen), merged)
     except DataError as err:
-        raise err.elsewhere(owner) from None
+        raise err.at(owner, instead_of="Microdata") from None
     return Loaded(data, tuple(notes))
 
 

@@ -34,14 +34,5 @@ def check_options(cls: type[Any], values: Mapping[str, Any], *, owner: str = "")
         try:
             build(cls, values, owner=owner)
         except (ParameterError, PlanError) as err:
-            wrong[_named(str(err), cls, owner)] = str(err)
+            wrong[err.option] = str(err)
     return wrong
-
-
-def _named(message: str, cls: type[Any], owner: str) -> str:
-    """The field that a sentence about a whole begins with, such as "recode: option 'variable' is missing."."""
-    said = message.removeprefix(f"{owner}: ").removeprefix("option ")
-    for name in getattr(cls, "__dataclass_fields__", {}):
-        if said.startswith((f"{name!r} is missing", f"{name} ", f"{name}: ")):
-            return str(name)
-    return ""

@@ -4,6 +4,7 @@
 import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 from reticent.base.errors import DataError, PlanError
 from reticent.base.progress import Progress, part, silent
@@ -26,6 +27,7 @@ SECTIONS = ("data", "taxonomy", "scrub", "protect", "output")
 class LogData(Parameters):
     """`[data]`: the log and its columns, and the secret that its draws come from."""
 
+    called: ClassVar[str] = "[data]"
     path: str
     user: str = "user"
     query: str = "query"

@@ -167,10 +167,11 @@ def check_mode(policy: "Policy") -> None:
     mode_factory(policy.mode)
     if policy.mode == "open" and not policy.test:
         raise PlanError(
-            "policy: the mode open protects nothing; it is for tests on made-up data, which `test = true` must say."
-        )
+            "the mode open protects nothing; it is for tests on made-up data, which `test = true` must say.",
+            option="test",
+        ).at("policy")
     if policy.test and policy.mode != "open":
-        raise PlanError("policy: test = true goes with the mode open only; leave it out.")
+        raise PlanError("test = true goes with the mode open only; leave it out.", option="test").at("policy")
     with_options = [name for name, mode in MODES.items() if mode.options is not None]
     for name, options in policy.options.items():
         if name not in with_options:

@@ -30,7 +30,7 @@ class CheckedOpening(Parameters):
     def __post_init__(self) -> None:
         for option in ("name", "version"):
             if not getattr(self, option).strip():
-                raise ParameterError(f"{OWNER}: {option} must be a text that is not empty.")
+                raise ParameterError(f"{option} must be a text that is not empty.")
 
 
 def listed_versions(earlier: Any) -> list[tuple[str, Microdata]]:

@@ -36,7 +36,7 @@ class Bounds(Parameters):
 
     def __post_init__(self) -> None:
         if self.low is not None and self.high is not None and self.low >= self.high:
-            raise ParameterError(f"{OWNER}: bounds need low < high.")
+            raise ParameterError("bounds need low < high.")
 
     def broken_by(self, values: NDArray[np.float64]) -> int:
         """How many values (missing ones apart) are not as everybody believes."""
@@ -151,12 +151,14 @@ class Policy(Parameters):
         for name in ("filters", "responses", "known"):
             check_unique(getattr(self, name), name=name, owner=OWNER)
         if self.dominance and (len(self.dominance) != 2 or self.dominance[0] < 1 or self.dominance[0] % 1):
-            raise ParameterError(f"{OWNER}: dominance must be two numbers [n, k]: the n largest above k percent.")
+            raise ParameterError(
+                "dominance must be two numbers [n, k]: the n largest above k percent.", option="dominance"
+            )
         if self.dominance and not 0 < self.dominance[1] <= 100:
-            raise ParameterError(f"{OWNER}: k of the dominance rule must be above 0 and at most 100.")
+            raise ParameterError("k of the dominance rule must be above 0 and at most 100.")
         for name, points in self.cutpoints.items():
             if list(points) != sorted(set(points)) or not points:
-                raise ParameterError(f"{OWNER}: cutpoints of {name!r} must be increasing numbers.")
+                raise ParameterError(f"cutpoints of {name!r} must be increasing numbers.", option="cutpoints")
         check_mode(self)
 
     @property

@@ -213,7 +213,7 @@ class PQ(Rule):
 
     def __post_init__(self) -> None:
         if self.p > self.q:
-            raise ParameterError(f"{self.called}: p must be at most q, got p = {self.p:g} and q = {self.q:g}.")
+            raise ParameterError(f"p must be at most q, got p = {self.p:g} and q = {self.q:g}.", option="p")
 
     def unsafe(self, cells: RuleCells) -> Mask:
         """S = p · x1 + q · (Σ of the c + 1 largest − total) > 0; x1 is the largest contribution without a waiver."""

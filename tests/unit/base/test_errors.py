@@ -2,7 +2,7 @@
 
 import pytest
 
-from reticent.base.errors import DataError, InfeasibleError, PlanError, ReticentError
+from reticent.base.errors import DataError, InfeasibleError, ParameterError, PlanError, ReticentError
 
 
 def test_places_stand_before_the_message_from_the_outside_in() -> None:
@@ -35,3 +35,19 @@ def test_long_lists_are_cut() -> None:
 def test_an_error_without_place_is_its_message(kind: type[ReticentError]) -> None:
     assert str(kind("as it is.")) == "as it is."
     assert kind("as it is.").places == ()
+
+
+def test_a_place_may_take_that_of_the_class_that_noticed() -> None:
+    err = DataError("a code stands twice.").at("variable 'sex'")
+    assert (
+        str(err.at("s.toml: variable 3 (sex)", instead_of="variable 'sex'"))
+        == "s.toml: variable 3 (sex): a code stands twice."
+    )
+    assert str(err.at("p.toml", instead_of="Schema")) == "p.toml: s.toml: variable 3 (sex): a code stands twice."
+
+
+def test_another_kind_keeps_everything_that_the_error_carries() -> None:
+    err = ParameterError("k must be at least 2, got 1.", option="k").at("noise").advise("Or drop the step.")
+    made = err.as_kind(PlanError)
+    assert type(made) is PlanError
+    assert (str(made), made.option, made.places, made.advice) == (str(err), "k", ("noise",), ("Or drop the step.",))

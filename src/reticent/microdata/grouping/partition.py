@@ -76,8 +76,9 @@ class Partitioning:
             check_choice(self.name, ("mdav", "best"), name="partition", owner="block_size")
         if self.random_sizes and self.name not in ("first-component", "z-scores", "variable"):
             raise ParameterError(
-                f"{owner}: random_sizes needs a partition along one axis (first-component, z-scores, variable)."
-            )
+                "random_sizes needs a partition along one axis (first-component, z-scores, variable).",
+                option="random_sizes",
+            ).at(owner)
 
 
 @dataclass(frozen=True)

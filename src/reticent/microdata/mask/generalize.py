@@ -82,7 +82,7 @@ class Generalize(Method):
     def __post_init__(self) -> None:
         check_unique(self.keys, name="keys", owner=OWNER)
         if (self.l is not None or self.t is not None) and not self.sensitive:
-            raise ParameterError(f"{OWNER}: l and t need sensitive variables; name them in sensitive.")
+            raise ParameterError("l and t need sensitive variables; name them in sensitive.", option="sensitive")
 
     def _keys(self, schema: Schema) -> tuple[str, ...]:
         return self.keys or tuple(key for key in schema.keys if key not in self.sensitive)

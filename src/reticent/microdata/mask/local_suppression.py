@@ -112,22 +112,24 @@ class LocalSuppression(Method):
         given = [n for n in ("k", "combinations", "risk_threshold") if getattr(self, n) is not None]
         if len(given) != 1:
             raise ParameterError(
-                f"{self.name}: give exactly one of k, combinations and risk_threshold, got {', '.join(given) or 'none'}."
+                f"give exactly one of k, combinations and risk_threshold, got {', '.join(given) or 'none'}."
             )
         check_unique(self.keys, name="keys", owner=self.name)
         if self.combinations is not None and self.keys:
-            raise ParameterError(f"{self.name}: with combinations, name the keys inside combinations.")
+            raise ParameterError("with combinations, name the keys inside combinations.")
         if self.combinations is not None and self.semantics == Semantics.OWN_CATEGORY:
             raise ParameterError(
-                f"{self.name}: own-category takes k and keys only, because groups blanked alike for one combination "
+                "own-category takes k and keys only, because groups blanked alike for one combination "
                 "can break another. Use (k,k), (k,1), (1,k) or match-anything."
             )
         if self.by_combination and (self.k is None or self.semantics != Semantics.OWN_CATEGORY):
-            raise ParameterError(f"{self.name}: by_combination goes with k and semantics = 'own-category'; say both.")
+            raise ParameterError(
+                "by_combination goes with k and semantics = 'own-category'; say both.", option="by_combination"
+            )
         if any(not value > 0 for value in self.importance.values()):
-            raise ParameterError(f"{self.name}: every importance must be above 0.")
+            raise ParameterError("every importance must be above 0.")
         if self.risk_threshold is not None and self.semantics not in (Semantics.K1, Semantics.KK):
-            raise ParameterError(f"{self.name}: a risk threshold works under the semantics (k,k) and (k,1) only.")
+            raise ParameterError("a risk threshold works under the semantics (k,k) and (k,1) only.")
 
     def check(self, schema: Schema) -> None:
         """Keys, strata and linked variables are known; the roles that the demand needs are there."""

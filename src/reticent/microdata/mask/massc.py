@@ -57,16 +57,16 @@ class Massc(Method):
     def __post_init__(self) -> None:
         size = len(self.limits) + 1
         if any(low >= high for low, high in pairwise((0, *self.limits))):
-            raise ParameterError(f"{self.name}: limits must be whole numbers from 1 on that increase.")
+            raise ParameterError("limits must be whole numbers from 1 on that increase.", option="limits")
         for label, rates in (("substitute", self.substitute), ("sample", self.sample)):
             if len(rates) != size:
                 raise ParameterError(
-                    f"{self.name}: {label} needs {size} rates, one for each risk stratum, got {len(rates)}."
+                    f"{label} needs {size} rates, one for each risk stratum, got {len(rates)}.", option=label
                 )
             for rate in rates:
                 check_between(rate, 0.0, 100.0, name=label, owner=self.name)
         if max(self.sample) == 0:
-            raise ParameterError(f"{self.name}: sample keeps nobody; at least one rate must be above 0.")
+            raise ParameterError("sample keeps nobody; at least one rate must be above 0.", option="sample")
 
     def check(self, schema: Schema) -> None:
         """Keys may be exchanged; there is a weight to calibrate."""

@@ -132,23 +132,24 @@ class Microaggregate(Method):
 
     def __post_init__(self) -> None:
         if self.partition == "variable" and self.sort_by is None:
-            raise ParameterError("microaggregate: partition = 'variable' needs sort_by, the variable to sort by.")
+            raise ParameterError("partition = 'variable' needs sort_by, the variable to sort by.", option="sort_by")
         if self.sort_by is not None and self.partition != "variable":
-            raise ParameterError("microaggregate: sort_by goes with partition = 'variable' only. Drop one of them.")
+            raise ParameterError("sort_by goes with partition = 'variable' only. Drop one of them.", option="sort_by")
         if self.using and self.partition in ONE_BY_ONE:
             raise ParameterError(
-                f"microaggregate: partition = {self.partition!r} groups by the masked variable itself; drop using."
+                f"partition = {self.partition!r} groups by the masked variable itself; drop using.", option="using"
             )
         if self.sort_by is not None and self.sort_by not in (self.using or self.variables):
-            raise ParameterError("microaggregate: sort_by must be one of the variables that decide who is similar.")
+            raise ParameterError("sort_by must be one of the variables that decide who is similar.", option="sort_by")
         for option, partitions in _ONLY_WITH.items():
             if (
                 getattr(self, option) != type(self).__dataclass_fields__[option].default
                 and self.partition not in partitions
             ):
                 raise ParameterError(
-                    f"microaggregate: {option} goes with partition = {' or '.join(partitions)}, got {self.partition!r}. "
-                    "Drop one of them."
+                    f"{option} goes with partition = {' or '.join(partitions)}, got {self.partition!r}. "
+                    "Drop one of them.",
+                    option=option,
                 )
         self._how(None)
 

@@ -61,12 +61,10 @@ class MultiplicativeNoise(OnNumbers):
     def __post_init__(self) -> None:
         for chain in self.chains:
             if len(chain) < 2 or len(set(chain)) != len(chain) or not set(chain) <= set(self.variables):
-                raise ParameterError(
-                    f"{self.name}: a chain must be two or more different ones of the variables, got {list(chain)}."
-                )
+                raise ParameterError(f"a chain must be two or more different ones of the variables, got {list(chain)}.")
         members = [name for chain in self.chains for name in chain]
         if len(set(members)) != len(members):
-            raise ParameterError(f"{self.name}: a variable may be in one chain only.")
+            raise ParameterError("a variable may be in one chain only.")
         _check_zones(self.zones, owner=self.name)
 
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:

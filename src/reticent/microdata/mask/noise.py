@@ -53,7 +53,8 @@ class Noise(OnNumbers):
     def __post_init__(self) -> None:
         if self.exact and (self.kind != "linear" or self.keep_zeros or self.outliers is not None):
             raise ParameterError(
-                "noise: exact moments go with kind = 'linear' and without keep_zeros or outliers. Drop one of them."
+                "exact moments go with kind = 'linear' and without keep_zeros or outliers. Drop one of them.",
+                option="exact",
             )
 
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:

@@ -54,11 +54,11 @@ class Pram(Method):
 
     def __post_init__(self) -> None:
         if (self.matrix or self.codes or self.forbidden or self.exempt) and len(self.variables) != 1:
-            raise ParameterError(f"{self.name}: matrix, codes, forbidden and exempt speak of one variable; give one.")
+            raise ParameterError("matrix, codes, forbidden and exempt speak of one variable; give one.")
         if bool(self.matrix) != bool(self.codes):
-            raise ParameterError(f"{self.name}: matrix and codes go together.")
+            raise ParameterError("matrix and codes go together.", option="matrix")
         if self.matrix and (self.forbidden or self.exempt or self.bandwidth is not None):
-            raise ParameterError(f"{self.name}: an own matrix says itself what is forbidden; drop the other options.")
+            raise ParameterError("an own matrix says itself what is forbidden; drop the other options.")
 
     def check(self, schema: Schema) -> None:
         """The variables are categorical, the strata known and not among them."""

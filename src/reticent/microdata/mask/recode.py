@@ -53,9 +53,9 @@ class Recode(Method):
         given = [way for way in WAYS if getattr(self, way) not in (None, (), {})]
         if len(given) != 1:
             came = " and ".join(given) if given else "none"
-            raise ParameterError(f"recode: give exactly one of {', '.join(WAYS)}; got {came}.")
+            raise ParameterError(f"give exactly one of {', '.join(WAYS)}; got {came}.")
         if any(b <= a for a, b in zip(self.bands, self.bands[1:])):
-            raise ParameterError("recode: bands must be rising lower edges, such as [16, 25, 65].")
+            raise ParameterError("bands must be rising lower edges, such as [16, 25, 65].", option="bands")
         if self.rules:
             parse_rules(self.rules)
 

@@ -58,10 +58,10 @@ class RecordSwap(Method):
 
     def __post_init__(self) -> None:
         if not self.profiles or not all(self.profiles):
-            raise ParameterError(f"{self.name}: profiles must hold at least one list of variables.")
+            raise ParameterError("profiles must hold at least one list of variables.", option="profiles")
         moving = {*self.areas, *self.carry_along}
         if moving & {name for profile in self.profiles for name in profile}:
-            raise ParameterError(f"{self.name}: a variable of a profile cannot move with the area.")
+            raise ParameterError("a variable of a profile cannot move with the area.")
 
     def check(self, schema: Schema) -> None:
         """All variables are known; what moves is not part of the file's structure."""

@@ -46,11 +46,11 @@ class RoundValues(Method):
 
     def __post_init__(self) -> None:
         if sum((self.base is not None, bool(self.points), bool(self.vectors))) != 1:
-            raise ParameterError(f"{self.name}: give exactly one of base, points and vectors.")
+            raise ParameterError("give exactly one of base, points and vectors.")
         if self.vectors and self.how != "nearest":
-            raise ParameterError(f"{self.name}: vectors are rounded to the nearest only.")
+            raise ParameterError("vectors are rounded to the nearest only.", option="vectors")
         if any(len(vector) != len(self.variables) for vector in self.vectors):
-            raise ParameterError(f"{self.name}: each vector must have one value for each of the variables.")
+            raise ParameterError("each vector must have one value for each of the variables.")
 
     def check(self, schema: Schema) -> None:
         """The variables are numeric."""

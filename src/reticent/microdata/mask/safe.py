@@ -88,19 +88,20 @@ class Safe(Method):
     def __post_init__(self) -> None:
         check_unique(self.variables, name="variables", owner=self.name)
         if not self.tables and not self.ways:
-            raise ParameterError(f"{self.name}: nothing is controlled; name tables, or give ways (1: each variable).")
+            raise ParameterError("nothing is controlled; name tables, or give ways (1: each variable).")
         seen: set[frozenset[str]] = set()
         for table in self.tables:
             if not table:
-                raise ParameterError(f"{self.name}: a controlled table names no variable; give at least one.")
+                raise ParameterError("a controlled table names no variable; give at least one.")
             check_unique(table, name="a controlled table", owner=self.name)
             if frozenset(table) in seen:
-                raise ParameterError(f"{self.name}: the table {' × '.join(table)} is controlled twice; name it once.")
+                raise ParameterError(f"the table {' × '.join(table)} is controlled twice; name it once.")
             seen.add(frozenset(table))
         single, crossed = self.single_bound, self.crossed_bound
         if single is not None and crossed is not None and single > crossed:
             raise ParameterError(
-                f"{self.name}: single_bound must be at most crossed_bound, got {single} and {crossed}; exchange them."
+                f"single_bound must be at most crossed_bound, got {single} and {crossed}; exchange them.",
+                option="single_bound",
             )
 
     def check(self, schema: Schema) -> None:

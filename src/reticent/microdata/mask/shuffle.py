@@ -43,7 +43,7 @@ class Shuffle(Method):
 
     def __post_init__(self) -> None:
         if set(self.variables) & set(self.predictors):
-            raise ParameterError(f"{self.name}: a variable cannot be shuffled and be a predictor at the same time.")
+            raise ParameterError("a variable cannot be shuffled and be a predictor at the same time.")
 
     def check(self, schema: Schema) -> None:
         """The shuffled variables are numeric, the others known."""

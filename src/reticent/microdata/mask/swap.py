@@ -48,7 +48,7 @@ class Swap(Method):
 
     def __post_init__(self) -> None:
         if set(self.variables) & set(self.within):
-            raise ParameterError(f"{self.name}: a variable cannot be swapped and kept within at the same time.")
+            raise ParameterError("a variable cannot be swapped and kept within at the same time.")
 
     def check(self, schema: Schema) -> None:
         """All variables are known and may be exchanged."""

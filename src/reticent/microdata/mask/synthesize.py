@@ -80,9 +80,11 @@ class Synthesize(Method):
 
     def __post_init__(self) -> None:
         if self.minimum_leaf is not None and self.minimum_leaf < self.k:
-            raise ParameterError(f"{self.name}: minimum_leaf must be at least k = {self.k}, got {self.minimum_leaf}.")
+            raise ParameterError(
+                f"minimum_leaf must be at least k = {self.k}, got {self.minimum_leaf}.", option="minimum_leaf"
+            )
         if set(self.variables) & set(self.predictors):
-            raise ParameterError(f"{self.name}: predictors must be variables that are not replaced.")
+            raise ParameterError("predictors must be variables that are not replaced.", option="predictors")
 
     def check(self, schema: Schema) -> None:
         """All variables are known and may be replaced; rules can hold together."""

@@ -70,11 +70,11 @@ class LimitCode(Method):
         given = [way for way in ("value", "quantile", "deviations") if getattr(self, way) is not None]
         if len(given) != 1:
             came = " and ".join(given) or "none"
-            raise ParameterError(f"{self.name}: give exactly one of value, quantile, deviations; got {came}.")
+            raise ParameterError(f"give exactly one of value, quantile, deviations; got {came}.")
         if isinstance(self.replacement, str) and self.replacement not in ("limit", "mean"):
-            raise ParameterError(f"{self.name}: replacement must be 'limit', 'mean' or a number.")
+            raise ParameterError("replacement must be 'limit', 'mean' or a number.", option="replacement")
         if self.label is not None and self.replacement != "limit":
-            raise ParameterError(f"{self.name}: give either a label or a replacement, not both.")
+            raise ParameterError("give either a label or a replacement, not both.")
 
     def check(self, schema: Schema) -> None:
         """The variable is there and not nominal."""
@@ -218,7 +218,7 @@ class MultivariateTopCode(Method):
 
     def __post_init__(self) -> None:
         if len(self.variables) < 2:
-            raise ParameterError("multivariate-top-code: give at least two variables; for one use top-code.")
+            raise ParameterError("give at least two variables; for one use top-code.")
 
     def check(self, schema: Schema) -> None:
         """The variables are there and not nominal."""

@@ -37,7 +37,7 @@ class Combination(Parameters):
 
     def __post_init__(self) -> None:
         if not self.variables:
-            raise ParameterError("Combination: variables must name at least one key, got none.")
+            raise ParameterError("variables must name at least one key, got none.", option="variables")
         check_unique(self.variables, name="variables", owner="Combination")
 
 
@@ -63,11 +63,11 @@ class KeyCombinations(Parameters):
     def __post_init__(self) -> None:
         if self.thresholds and self.dimension is not None and len(self.thresholds) != self.dimension:
             raise ParameterError(
-                f"KeyCombinations: thresholds must have one entry for each size up to {self.dimension}, "
-                f"got {len(self.thresholds)}."
+                f"thresholds must have one entry for each size up to {self.dimension}, got {len(self.thresholds)}.",
+                option="thresholds",
             )
         if self.levels and self.dimension is not None:
-            raise ParameterError("KeyCombinations: give dimension or levels, not both.")
+            raise ParameterError("give dimension or levels, not both.")
 
     def resolve(self, schema: Schema) -> tuple[Combination, ...]:
         """The combinations for a schema; a given one replaces a made one of the same variables."""

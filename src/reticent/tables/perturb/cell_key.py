@@ -61,6 +61,7 @@ class MagnitudeNoise(Parameters):
     `extra` (μ_c).
     """
 
+    called: ClassVar[str] = OWNER
     examples: ClassVar[Examples] = ({}, {"contributions": 20, "shares": [0.5] * 19})
     magnifier: Literal["top", "mean", "range", "sum"] = "top"
     contributions: int = field(default=1, metadata={"min": 1, "max": 20})
@@ -78,13 +79,16 @@ class MagnitudeNoise(Parameters):
 
     def __post_init__(self) -> None:
         if self.scaling == "flex" and not (self.large > 0 and self.turning > 0):
-            raise ParameterError(f"{OWNER}: for scaling flex, large and turning must be above 0.")
+            raise ParameterError("for scaling flex, large and turning must be above 0.")
         if self.magnifier != "top" and self.contributions != 1:
-            raise ParameterError(f"{OWNER}: contributions other than 1 need magnifier top, not {self.magnifier!r}.")
+            raise ParameterError(
+                f"contributions other than 1 need magnifier top, not {self.magnifier!r}.", option="contributions"
+            )
         if len(self.shares) != self.contributions - 1:
             raise ParameterError(
-                f"{OWNER}: shares must be {self.contributions - 1} numbers from 0 to 1, one for each contribution after "
-                f"the largest; got {len(self.shares)}."
+                f"shares must be {self.contributions - 1} numbers from 0 to 1, one for each contribution after "
+                f"the largest; got {len(self.shares)}.",
+                option="shares",
             )
 
     def multiple(self, sizes: Floats) -> Floats:

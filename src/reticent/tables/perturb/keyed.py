@@ -97,9 +97,11 @@ class CellKey(Parameters):
             self._design(counts=True)
         self._check_file()
         if self.noise.separation and not self.small_ptable:
-            raise ParameterError(f"{OWNER}: separation needs small_ptable, the p-table file for small values.")
+            raise ParameterError(
+                "separation needs small_ptable, the p-table file for small values.", option="small_ptable"
+            )
         if self.noise.parity and not self.ptable:
-            raise ParameterError(f"{OWNER}: parity needs a p-table file with rows of the types even and odd.")
+            raise ParameterError("parity needs a p-table file with rows of the types even and odd.", option="ptable")
 
     def _check_file(self) -> None:
         """What designs a p-table says nothing about one from a file, and the other way round."""
@@ -107,10 +109,13 @@ class CellKey(Parameters):
         given = [name for name in to_plain(self) if name in designing]
         if self.ptable and given:
             raise ParameterError(
-                f"{OWNER}: ptable takes the noise from a file, so {' and '.join(given)} cannot be asked for; leave out either."
+                f"ptable takes the noise from a file, so {' and '.join(given)} cannot be asked for; leave out either.",
+                option="ptable",
             )
         if self.printed and not self.ptable:
-            raise ParameterError(f"{OWNER}: printed is the variance of a ptable file; give ptable, or leave it out.")
+            raise ParameterError(
+                "printed is the variance of a ptable file; give ptable, or leave it out.", option="printed"
+            )
 
     def _design(self, *, counts: bool) -> Design:
         if counts:

@@ -58,7 +58,9 @@ class Design(Parameters):
     def __post_init__(self) -> None:
         self._check_held()
         if not isinstance(self.monotone, bool) and len(self.monotone) != self.n_rows:
-            raise ParameterError(f"{OWNER}: monotone must be one truth value, or {self.n_rows}: one for each row.")
+            raise ParameterError(
+                f"monotone must be one truth value, or {self.n_rows}: one for each row.", option="monotone"
+            )
 
     @property
     def n_rows(self) -> int:
@@ -67,18 +69,18 @@ class Design(Parameters):
 
     def _check_held(self) -> None:
         if self.held and self.parts != 1:
-            raise ParameterError(f"{OWNER}: held is for whole counts; leave it out where parts is above 1.")
+            raise ParameterError("held is for whole counts; leave it out where parts is above 1.", option="held")
         if len({_held(text) for text in self.held}) < len(self.held):
-            raise ParameterError(f"{OWNER}: held names one change twice; give each one probability.")
+            raise ParameterError("held names one change twice; give each one probability.", option="held")
         for text in self.held:
             count, result = _held(text)
             if not 1 <= count <= self.n_rows:
-                raise ParameterError(f"{OWNER}: held: {text!r} must begin with a count from 1 to {self.n_rows}.")
+                raise ParameterError(f"held: {text!r} must begin with a count from 1 to {self.n_rows}.", option="held")
             results = [int(count + v) for v in _changes(self, count).tolist()]
             if result not in results:
                 listed = ", ".join(str(one) for one in results)
                 raise ParameterError(
-                    f"{OWNER}: held: {text!r} is no change of this design; {count} can become {listed}."
+                    f"held: {text!r} is no change of this design; {count} can become {listed}.", option="held"
                 )
 
     def held_in(self, size: int) -> dict[int, float]:
@@ -95,7 +97,7 @@ def _held(text: str) -> tuple[int, int]:
     """Count and result of a declared probability."""
     found = re.fullmatch(r"\s*([0-9]{1,6})\s+to\s+([0-9]{1,6})\s*", text)
     if found is None:
-        raise ParameterError(f'{OWNER}: held: {text[:40]!r} must be a count and its result, as in "3 to 6".')
+        raise ParameterError(f'held: {text[:40]!r} must be a count and its result, as in "3 to 6".', option="held")
     return int(found[1]), int(found[2])
 
 
