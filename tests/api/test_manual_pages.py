@@ -5,10 +5,11 @@ What the line of a fence may say:
 - `python`: run, in one namespace per page;
 - `console`: each line after `$ ` is a command; `exit-5` behind it names another exit code than 0;
 - `toml name.toml`, `text name.csv`: written to that file, so that later blocks use it;
-- `toml`: a part of a plan: it must parse, and each step and each method for tables in it must be accepted;
+- `toml`: a part of a plan: it must parse, and each step, candidate and method for tables in it must be accepted;
 - `text`: what a screen shows; not tried.
 """
 
+import builtins
 import re
 import runpy
 import shlex
@@ -28,11 +29,15 @@ import reticent
 from command_line import CommandLine
 from reticent.data.parameters import build
 from reticent.data.table_plan import table_plan_from
+from reticent.microdata.explore_spec import explore_spec_from_table
 from reticent.microdata.mask import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
 FENCE = re.compile(r"^(`{3,}) ?([^\n`]*)\n(.*?)^\1 *$", re.S | re.M)
+CODE_SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+NOT_PYTHON = {"mean", "var"}
+"""Statistics in the notation of the page on delegation."""
 LANGUAGES = {"python", "console", "toml", "text"}
 ELSEWHERE = {"make", "pip", "mkdir"}
 """Commands that are not ours."""
@@ -116,6 +121,8 @@ def _part_of_a_plan(part: dict[str, Any], folder: Path) -> None:
             build(
                 METHODS[step["method"]], {name: value for name, value in step.items() if name != "method"}, owner="step"
             )
+    if "candidate" in part:
+        explore_spec_from_table(part, METHODS, owner="part", folder=folder)
     if {"protect", "attack"} & set(part):
         whole = {name: TABLE_PLAN.get(name, {}) | part.get(name, {}) for name in {*TABLE_PLAN, *part}}
         table_plan_from(whole, owner="part", folder=folder)
@@ -153,6 +160,32 @@ def test_names_of_the_manual_exist() -> None:
         for page in PAGES
         for module, name in named.findall(page.read_text(encoding="utf-8"))
         if not hasattr(reticent if module == "rt" else getattr(reticent, module), name)
+    ]
+    assert wrong == []
+
+
+def _public_names() -> set[str]:
+    """What is documented on the page of the Python interface, with the members of classes."""
+    named: set[str] = set()
+    for module in (reticent, *(getattr(reticent, facade) for facade in ("games", "mask", "methods", "rules"))):
+        for name in module.__all__:
+            named |= {name, *dir(getattr(module, name))}
+    return named
+
+
+def test_calls_in_the_text_are_public() -> None:
+    """`run.why("A", "N")` between the words of a page: what a reader is told to call is documented.
+
+    Names of other tools (`coming-from`) and words in capitals (SQL, batch files) are not ours.
+    """
+    known = _public_names() | set(dir(builtins)) | NOT_PYTHON
+    pages = [page for page in PAGES if not {"_build", "coming-from", "what-we-got-wrong"} & set(page.parts)]
+    wrong = [
+        (page.name, call)
+        for page in pages
+        for span in CODE_SPAN.findall(FENCE.sub("", page.read_text(encoding="utf-8")))
+        for call in re.findall(r"\b([a-z_]\w*)\(", span)
+        if call not in known
     ]
     assert wrong == []
 
