@@ -29,10 +29,9 @@ SEEN = """element => {
 AHEAD = """wanted => {
   const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
     .filter(one => one.checkVisibility({visibilityProperty: true}) && !one.disabled && one.type !== "hidden");
-  const ahead = all.indexOf(wanted) - all.indexOf(document.activeElement);
-  return ahead > 3 ? ahead - 2 : 0;
+  return all.indexOf(wanted) - all.indexOf(document.activeElement);
 }"""
-"""About how many keys something is away; the last ones are pressed one by one."""
+"""About how many keys something is away, below 0 if it lies behind; the last ones are pressed one by one."""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
 
 
@@ -78,6 +77,13 @@ class Server:
         self.said += rest
         return self.said
 
+    def kill(self) -> None:
+        """End it and everything that it started, unless it was stopped; its number is its own as long as nobody has waited."""
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.stop(signal.SIGKILL)
+
 
 @contextlib.contextmanager
 def serving(folder: Path, *arguments: str) -> Iterator[Server]:
@@ -86,8 +92,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[Server]:
     try:
         yield server
     finally:
-        if server.process.poll() is None:
-            server.stop(signal.SIGKILL)
+        server.kill()
 
 
 @contextlib.contextmanager
@@ -120,6 +125,12 @@ def axe_of(page: Any, *, contrast: bool = True, only: str = "") -> list[str]:
     asked = {**asked, "runOnly": {"type": "rule", "values": [only]}, "rules": {}} if only else asked
     found = page.evaluate("asked => axe.run(asked)", asked)
     return [f"{one['id']}: {node['html'][:150]}" for one in found["violations"] for node in one["nodes"]]
+
+
+def follow(page: Any, what: str) -> None:
+    """Click, and wait for the page that this leads to: until it is there, the one before can still be read."""
+    with page.expect_navigation():
+        page.click(what)
 
 
 class Watched:
@@ -158,9 +169,9 @@ class Watched:
         return self.page.goto(f"{self.server.address}{path}")
 
     def click(self, what: str) -> None:
-        """Click, and count it."""
+        """Follow a link or press a button, and count it; the page that it leads to is there afterwards."""
         self.clicks += 1
-        self.page.click(what)
+        follow(self.page, what)
 
     def check(self, what: str) -> None:
         """Tick a box; that is a click as well."""
@@ -177,7 +188,7 @@ class Watched:
         self.page.fill(what, text)
 
     def shows(self, what: str, count: int) -> None:
-        """Wait until the page has so many of something: after a click the page before may still be there."""
+        """Wait until the page has so many of something: a page with running work is fetched anew when that is over."""
         playwright = pytest.importorskip("playwright.sync_api")
         playwright.expect(self.page.locator(what)).to_have_count(count, timeout=PATIENCE)
 
@@ -193,21 +204,23 @@ class Keyed(Watched):
         """Press Tab until something has the focus; it must be marked as having it, and not lie under the top bar."""
         self.page.wait_for_load_state()
         wanted = self.page.wait_for_selector(what, state="attached")
-        for _ in range(self.page.evaluate(AHEAD, wanted)):  # looking after each key takes longer than the key
-            self.page.keyboard.press("Tab")
+        ahead = self.page.evaluate(AHEAD, wanted)
+        key = "Tab" if ahead > 0 else "Shift+Tab"
+        for _ in range(abs(ahead) - 2):  # looking after each key takes longer than the key
+            self.page.keyboard.press(key)
         for _ in range(MOST_TABS):
             if self.page.evaluate("element => document.activeElement === element", wanted):
                 self.page.wait_for_function(SEEN, arg=wanted)  # the browser scrolls to it in a later frame
                 return wanted
-            self.page.keyboard.press("Tab")
-        raise AssertionError(f"Tab never reaches {what}")
+            self.page.keyboard.press(key)
+        raise AssertionError(f"{key} never reaches {what}")
 
     def click(self, what: str) -> None:
         """Follow a link or press a button with Enter."""
         self.reach(what)
         self.clicks += 1
-        self.page.keyboard.press("Enter")
-        self.page.wait_for_load_state()
+        with self.page.expect_navigation():
+            self.page.keyboard.press("Enter")
 
     def check(self, what: str) -> None:
         """Tick a box with the space bar."""
@@ -248,7 +261,6 @@ def open_page(
     if data is not None:
         watched.go("/data?open=another")
         watched.page.fill("#path", str(data))
-        watched.page.click('button:text-is("Open")')
-        watched.page.wait_for_url("**/data")
+        follow(watched.page, 'button:text-is("Open")')
         watched.page.wait_for_selector(".figures")
     return watched

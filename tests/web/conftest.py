@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("web.hostile")
+pytest.register_assert_rewrite("web.hostile", "web.repeating")
 
 from samples import cut_survey  # noqa: E402 - what an assertion of a shared check saw is shown as well
 from web.browsing import BUNDLED, Server, serving  # noqa: E402
+from web.repeating import Again  # noqa: E402
 
 SECRET = hashlib.sha256(b"a secret of tests").hexdigest()
 
@@ -23,6 +24,12 @@ def survey(tmp_path: Path) -> Path:
     cut_survey(tmp_path / "people.csv")
     (tmp_path / "people.secret.key").write_text(SECRET + "\n", encoding="utf-8")
     return tmp_path
+
+
+@pytest.fixture
+def again(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Again:
+    """The command line, for plans that clicking left."""
+    return Again(capsys, monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,12 @@
 """The walk through a file with hierarchies: the lattice, a recoding, local recoding, the map of risk and loss, the safe file."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from web.browsing import ROOT, Server, Watched, open_page
+from web.browsing import Server, Watched, open_page
+from web.repeating import Again, lines_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PUBLISHED = ("people.safe.csv", "people.safe.schema.toml", "people.public.html")
@@ -22,13 +21,11 @@ def _prepare(bench: Watched) -> None:
     for name in ("person", "household", "age", "education", "birthplace", "income"):
         bench.check(f'#add input[name="variables"][value="{name}"]')
     bench.click("text=Add step")
-    bench.page.wait_for_url("**/plan?step=1*")
     bench.choose("#method", "round")
     bench.click("text=Choose")
     bench.check('#add input[name="variables"][value="weight"]')
     bench.page.fill("#add-points", "120")
     bench.click("text=Add step")
-    bench.page.wait_for_url("**/plan?step=2*")
 
 
 def _lattice(bench: Watched) -> None:
@@ -47,10 +44,10 @@ def _lattice(bench: Watched) -> None:
     page.wait_for_selector('#attacker:has-text("Recoding 2·0·0·1")')
 
 
-def test_the_walk_through_a_lattice(browser: Any, shared_server: Server, survey: Path) -> None:
+def test_the_walk_through_a_lattice(browser: Any, shared_server: Server, survey: Path, again: Again) -> None:
     bench = open_page(browser, shared_server, survey / "people.csv")
     page, plan = bench.page, survey / "people.plan.toml"
-    before, bench.clicks = _lines(plan), 0
+    before, bench.clicks = lines_of(plan), 0
     _prepare(bench)
     _lattice(bench)
     bench.click("text=Measure the best")
@@ -58,9 +55,8 @@ def test_the_walk_through_a_lattice(browser: Any, shared_server: Server, survey:
     bench.click('#map table a:has-text("local recoding")')
     page.wait_for_selector('#map h3:has-text("local recoding")')
     bench.click("text=Take this candidate")
-    page.wait_for_url("**/plan")
     assert 'method = "generalize"' in plan.read_text(encoding="utf-8")
-    assert bench.clicks <= 3 * (_lines(plan) - before + _lines(survey / "people.explore.toml"))
+    assert bench.clicks <= 3 * (lines_of(plan) - before + lines_of(survey / "people.explore.toml"))
     bench.click('.page-head a[href="/protect"]')
     bench.click('button:has-text("Run")')
     page.wait_for_selector('.outcome, main [role="alert"]')
@@ -69,20 +65,4 @@ def test_the_walk_through_a_lattice(browser: Any, shared_server: Server, survey:
     page.wait_for_selector("text=publishable")
     assert bench.problems == []
     page.context.close()
-    _same_bytes(survey)
-
-
-def _lines(path: Path) -> int:
-    return len([line for line in path.read_text(encoding="utf-8").splitlines() if line])
-
-
-def _same_bytes(folder: Path) -> None:
-    """The plan that clicking left, run on the command line, gives the same files."""
-    clicked = {name: (folder / name).read_bytes() for name in PUBLISHED}
-    for name in PUBLISHED:
-        (folder / name).unlink()
-    subprocess.run(
-        [sys.executable, "-m", "reticent", "protect", "people.plan.toml"],
-        cwd=folder, check=True, capture_output=True, env={"PYTHONPATH": str(ROOT / "src"), "PATH": "", "HOME": str(folder)},
-    )  # fmt: skip
-    assert {name: (folder / name).read_bytes() for name in PUBLISHED} == clicked
+    again.gives_the_same(survey, PUBLISHED, "protect", "people.plan.toml")

@@ -1,13 +1,12 @@
 """The walk through a file as the EUSTAT manual takes it, by keyboard: recode, suppress, top-code, weights, safe file."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from web.browsing import ROOT, Watched, open_page, serving
+from web.browsing import Watched, open_page, serving
+from web.repeating import Again, lines_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PUBLISHED = ("people.safe.csv", "people.safe.schema.toml", "people.public.html")
@@ -26,7 +25,6 @@ def _add(bench: Watched, method: str, fields: dict[str, str | list[str]]) -> Non
         else:
             bench.fill(f"#add-{name}", value)
     bench.click("text=Add step")
-    bench.page.wait_for_url("**/plan?step=*")
 
 
 STEPS: tuple[tuple[str, dict[str, str | list[str]]], ...] = (
@@ -41,7 +39,7 @@ STEPS: tuple[tuple[str, dict[str, str | list[str]]], ...] = (
 )  # fmt: skip
 
 
-def test_the_walk_through_a_file(browser: Any, survey: Path) -> None:
+def test_the_walk_through_a_file(browser: Any, survey: Path, again: Again) -> None:
     with serving(survey) as server:
         bench = open_page(browser, server, keyboard=True)
         bench.click('button:has-text("people.csv")')
@@ -50,12 +48,10 @@ def test_the_walk_through_a_file(browser: Any, survey: Path) -> None:
         bench.click("main >> text=Describe")
         assert bench.page.input_value('select[name="role.3"]') == "key"
         bench.click(".page-head >> text=Plan")
-        before, bench.clicks = (survey / "people.plan.toml").read_text(encoding="utf-8"), 0
+        before, bench.clicks = lines_of(survey / "people.plan.toml"), 0
         for method, fields in STEPS:
             _add(bench, method, fields)
-        plan = (survey / "people.plan.toml").read_text(encoding="utf-8")
-        lines = len([line for line in plan.splitlines() if line]) - len([line for line in before.splitlines() if line])
-        assert bench.clicks <= 3 * lines
+        assert bench.clicks <= 3 * (lines_of(survey / "people.plan.toml") - before)
         bench.click(".page-head >> text=Protect")
         bench.click('button:has-text("Run")')
         bench.page.wait_for_selector('.outcome, main [role="alert"]')
@@ -66,20 +62,8 @@ def test_the_walk_through_a_file(browser: Any, survey: Path) -> None:
         bench.page.wait_for_selector("text=publishable")
         assert bench.problems == []
         said = server.stop()
-    _same_bytes(survey)
+    again.gives_the_same(survey, PUBLISHED, "protect", "people.plan.toml")
     _no_values(survey, said + " ".join(bench.addresses))
-
-
-def _same_bytes(folder: Path) -> None:
-    """The plan that clicking left, run on the command line, gives the same files."""
-    clicked = {name: (folder / name).read_bytes() for name in PUBLISHED}
-    for name in PUBLISHED:
-        (folder / name).unlink()
-    subprocess.run(
-        [sys.executable, "-m", "reticent", "protect", "people.plan.toml"],
-        cwd=folder, check=True, capture_output=True, env={"PYTHONPATH": str(ROOT / "src"), "PATH": "", "HOME": str(folder)},
-    )  # fmt: skip
-    assert {name: (folder / name).read_bytes() for name in PUBLISHED} == clicked
 
 
 def _no_values(folder: Path, said: str) -> None:

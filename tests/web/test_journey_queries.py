@@ -2,20 +2,21 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from web.browsing import BUNDLED, ROOT, Server, open_page
+from web.browsing import BUNDLED, Server, open_page
+from web.repeating import Again, lines_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 QUESTION = "SELECT SUM(turnover) FROM data"
 
 
-def test_a_database_is_made_tried_and_attacked(browser: Any, shared_server: Server, tmp_path: Path) -> None:
+def test_a_database_is_made_tried_and_attacked(
+    browser: Any, shared_server: Server, tmp_path: Path, again: Again
+) -> None:
     for name in ("firms.csv", "firms.schema.toml"):
         shutil.copy(BUNDLED / name, tmp_path / name)
     bench = open_page(browser, shared_server, tmp_path / "firms.csv")
@@ -48,19 +49,8 @@ def test_a_database_is_made_tried_and_attacked(browser: Any, shared_server: Serv
     tracker = page.inner_text('#attacks tr:has-text("tracker")')
     assert "finds the value" in tracker
     assert "fails" in tracker
-    plan = (tmp_path / "firms.queries.toml").read_text(encoding="utf-8")
-    assert bench.clicks <= 3 * len([line for line in plan.splitlines() if line])
+    assert bench.clicks <= 3 * lines_of(tmp_path / "firms.queries.toml")
     assert bench.problems == []
     page.context.close()
-    assert f"{_answered(tmp_path)['value']:,.10g}" in exact
-
-
-def _answered(folder: Path) -> dict[str, Any]:
-    """What the database that clicking left answers on the command line."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "reticent", "ask", "firms.queries.toml", QUESTION, "--user", "ann", "--json", "-"],
-        cwd=folder, check=True, capture_output=True, text=True,
-        env={"PYTHONPATH": str(ROOT / "src"), "PATH": "", "HOME": str(folder)},
-    )  # fmt: skip
-    found: dict[str, Any] = json.loads(ran.stdout)
-    return found
+    ran = again(tmp_path, "ask", "firms.queries.toml", QUESTION, "--user", "ann", "--json", "-")
+    assert f"{json.loads(ran.out)['value']:,.10g}" in exact

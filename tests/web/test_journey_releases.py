@@ -2,15 +2,14 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from samples import cut_firms
-from web.browsing import BUNDLED, ROOT, Server, Watched, open_page
+from web.browsing import BUNDLED, Server, Watched, open_page
+from web.repeating import Again, lines_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 OUTCOME = '.outcome, main [role="alert"]'
@@ -27,7 +26,6 @@ def _judge(bench: Watched) -> str:
 def _dimensions(bench: Watched, card: str, *names: str) -> None:
     """Tick just these dimensions in a card of the table page."""
     boxes = bench.page.locator(f'{card} input[type="checkbox"][name="dimensions"]')
-    boxes.first.wait_for()  # counting does not wait for the page
     for at in range(boxes.count()):
         if boxes.nth(at).is_checked() != (boxes.nth(at).get_attribute("value") in names):
             bench.clicks += 1
@@ -66,7 +64,9 @@ def _linked_pair(bench: Watched) -> None:
     page.wait_for_selector("#cells")
 
 
-def test_a_linked_pair_and_an_earlier_release(browser: Any, shared_server: Server, tmp_path: Path) -> None:
+def test_a_linked_pair_and_an_earlier_release(
+    browser: Any, shared_server: Server, tmp_path: Path, again: Again
+) -> None:
     for name in ("firms.csv", "firms.schema.toml"):
         shutil.copy(BUNDLED / name, tmp_path / name)
     cut_firms(tmp_path / "firms.csv")
@@ -80,8 +80,8 @@ def test_a_linked_pair_and_an_earlier_release(browser: Any, shared_server: Serve
     assert "Not held" in refused
     assert "from by size and by size 2 together" in refused
     assert page.locator("text=Record and write").count() == 0
-    page.click("text=See by size in the ledger")
-    assert "by size" in page.inner_text("table")
+    bench.click("text=See by size in the ledger")
+    page.wait_for_selector('table:has-text("by size")')
     page.go_back()
     bench.click("text=Change the table")
     page.wait_for_selector('#cells h2:has-text("industry")')
@@ -103,29 +103,11 @@ def test_a_linked_pair_and_an_earlier_release(browser: Any, shared_server: Serve
     bench.click("text=See the entry")
     bench.click("text=Verify")
     page.wait_for_selector("text=Intact")
-    plan = (tmp_path / "firms.table.toml").read_text(encoding="utf-8")
-    assert bench.clicks <= 3 * len([line for line in plan.splitlines() if line])
+    assert bench.clicks <= 3 * lines_of(tmp_path / "firms.table.toml")
     assert bench.problems == []
     page.context.close()
-    _same_bytes(tmp_path)
+    names = sorted(one.name for one in tmp_path.glob("firms.table*.2*") if one.suffix in (".csv", ".html", ".json"))
+    assert len(names) >= 4
+    again.gives_the_same(tmp_path, names, "release", "firms.table.toml")
     firms = [row.split(",")[0] for row in (tmp_path / "firms.csv").read_text(encoding="utf-8").splitlines()[1:]]
     assert not [firm for firm in firms if firm in shared_server.said + " ".join(bench.addresses)]
-
-
-def _same_bytes(folder: Path) -> None:
-    """The plan that clicking left, released again on the command line, writes the same files."""
-    names = sorted(one.name for one in folder.glob("firms.table*.2*") if one.suffix in (".csv", ".html", ".json"))
-    assert len(names) >= 4
-    clicked = {name: _lasting(folder / name) for name in names}
-    for name in names:
-        (folder / name).unlink()
-    subprocess.run(
-        [sys.executable, "-m", "reticent", "release", "firms.table.toml"],
-        cwd=folder, check=True, capture_output=True, env={"PYTHONPATH": str(ROOT / "src"), "PATH": "", "HOME": str(folder)},
-    )  # fmt: skip
-    assert {name: _lasting(folder / name) for name in names} == clicked
-
-
-def _lasting(path: Path) -> bytes:
-    """What a file says, but for how long the run took."""
-    return re.sub(rb"(duration\s*</[^>]+>\s*<[^>]+>)[^<]*", rb"\1", path.read_bytes())

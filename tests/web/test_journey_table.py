@@ -1,14 +1,13 @@
 """The walk through a magnitude table, by keyboard: live counts of rules, why unsafe, recode, suppress, what if, audit, Excel."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from web.browsing import ROOT, Watched, open_page, serving
+from web.browsing import Watched, open_page, serving
+from web.repeating import Again
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PUBLISHED = ("firms.table.xlsx", "firms.table.public.html")
@@ -41,7 +40,7 @@ def _rules(bench: Watched) -> None:
     bench.page.wait_for_selector("#rules-said:not(:has-text('not saved'))")
 
 
-def test_the_walk_through_a_table(browser: Any, tmp_path: Path) -> None:
+def test_the_walk_through_a_table(browser: Any, tmp_path: Path, again: Again) -> None:
     with serving(tmp_path) as server:
         bench = open_page(browser, server, keyboard=True)
         page = bench.page
@@ -71,7 +70,7 @@ def test_the_walk_through_a_table(browser: Any, tmp_path: Path) -> None:
         assert bench.clicks <= 3 * len([line for line in lines if line])
         assert bench.problems == []
         server.stop()
-    _same_bytes(tmp_path)
+    again.gives_the_same(tmp_path, PUBLISHED, "table", "firms.table.toml")
 
 
 def _unsafe(bench: Watched) -> int:
@@ -90,17 +89,6 @@ def _look(bench: Watched) -> None:
     assert page.locator('th[aria-sort="descending"]').count() == 1
     bench.click("text=Try it without saving")
     page.wait_for_selector('#attacker:has-text("To publish cell")')
-    page.go_back()  # the browser's own key: Alt and the left arrow
+    with page.expect_event("load"):  # the page is fetched anew after the address has changed
+        page.go_back()  # the browser's own key: Alt and the left arrow
     page.wait_for_selector("text=Try it without saving")
-
-
-def _same_bytes(folder: Path) -> None:
-    """The plan that clicking left, run on the command line, gives the same files."""
-    clicked = {name: (folder / name).read_bytes() for name in PUBLISHED}
-    for name in PUBLISHED:
-        (folder / name).unlink()
-    subprocess.run(
-        [sys.executable, "-m", "reticent", "table", "firms.table.toml"],
-        cwd=folder, check=True, capture_output=True, env={"PYTHONPATH": str(ROOT / "src"), "PATH": "", "HOME": str(folder)},
-    )  # fmt: skip
-    assert {name: (folder / name).read_bytes() for name in PUBLISHED} == clicked

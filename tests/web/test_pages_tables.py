@@ -20,22 +20,22 @@ def bench(browser: Any, shared_server: Server, tmp_path_factory: pytest.TempPath
     for place in (0, 1):
         page.check(f'main input[name="dimensions"][type="checkbox"] >> nth={place}')
     page.check('main input[name="responses"][value="pay"]')
-    page.click("text=Make the table")
+    made.click("text=Make the table")
     page.wait_for_selector('#cells, main [role="alert"]')
     assert page.locator("#cells").count(), page.inner_text("main")
-    page.click('button:has-text("Run")')
+    made.click('button:has-text("Run")')
     page.wait_for_selector('.outcome, main [role="alert"]')
     assert page.locator(".outcome").count(), page.inner_text("main")
     made.go("/release?plan=table")
     page.fill('input[name="ledger.name"]', HOSTILE[0])
-    page.click('button:has-text("Judge")')
+    made.click('button:has-text("Judge")')
     page.wait_for_selector('.outcome, main [role="alert"]')
     assert "Preview of the public report" in page.inner_text("main")
     examine(made, "/release?plan=table")
-    page.click("text=Record and write")
+    made.click("text=Record and write")
     page.wait_for_selector("text=Released: entry")
     made.go("/queries")
-    page.click("text=Make a database")
+    made.click("text=Make a database")
     page.wait_for_selector("#policy")
     yield made
     assert HIDDEN not in shared_server.said
@@ -52,7 +52,7 @@ def test_an_entry_with_hostile_names(bench: Watched) -> None:
     """What is found by following a link: the entry of the ledger."""
     page = bench.page
     bench.go("/ledger")
-    page.click("main tbody a >> nth=0")
+    bench.click("main tbody a >> nth=0")
     page.wait_for_selector("#attacker dl")
     examine(bench, page.url.removeprefix(bench.server.address).split("#")[0])
 
@@ -61,12 +61,12 @@ def test_tables_read_without_a_script(browser: Any, bench: Watched) -> None:
     """Without JavaScript every page shows what it has, and a form works."""
     plain = reads_without_a_script(browser, bench, TABLE_ADDRESSES)
     plain.page.fill("#question", "SELECT COUNT(*) FROM data")
-    plain.page.click('button:text-is("Ask")')
+    plain.click('button:text-is("Ask")')
     plain.page.wait_for_selector("#try table")
-    plain.page.click("text=Show values")
+    plain.click("text=Show values")
     plain.page.wait_for_selector("text=Values shown")
     assert "61" in plain.page.inner_text("#try table")
-    plain.page.click("text=Hide values")
+    plain.click("text=Hide values")
     assert plain.problems == []
 
 
@@ -82,14 +82,14 @@ def test_wrong_input_is_said_beside_its_field_and_stays(bench: Watched) -> None:
     ):
         bench.go(path)
         page.fill(field, text)
-        page.click(press)
+        bench.click(press)
         page.wait_for_selector(f".field:has({field}) .error")
         assert words in page.inner_text(f".field:has({field}) .error"), path
         assert page.input_value(field) == text
         assert page.get_attribute(field, "aria-invalid") == "true", path
     bench.go("/queries")
     page.select_option("#q-mode", "open")
-    page.click("text=Save policy")
+    bench.click("text=Save policy")
     page.wait_for_selector(".field:has(#q-test) .error")
     assert page.input_value("#q-mode") == "open"
     assert bench.problems == []

@@ -1,5 +1,6 @@
 """The pages of tables: choose, judge, protect, look at a cell, set its status, write, audit."""
 
+import html
 import re
 import tomllib
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from samples import cut_survey
 from web.asking import Bench
 
 SHAPE = {"dimensions": ["", "", "industry", "size"], "responses": ["", "", "turnover"], "shape": "1"}
@@ -167,3 +169,48 @@ def test_bad_input_stays_in_its_field_with_its_sentence(linked: Bench) -> None:
     assert "level must be a whole number" in wrong
     assert 'value="-1"' in wrong
     assert plan.read_text(encoding="utf-8") == before
+
+
+def test_a_table_with_two_further_dimensions_shows_one_slice_at_a_time(tmp_path: Path) -> None:
+    """Rows and columns are the first two; of the others one code each is chosen, and every link stays in that slice."""
+    bench = Bench(tmp_path, "people", cut_survey)
+    names = ["region", "sex", "marital", "education"]
+    bench.send("/table", {"dimensions": ["", "", *names], "responses": ["", ""], "shape": "1"})
+    bench.values(True)
+    page = bench.get("/table")
+    assert re.findall(r'name="at(\d)"', page) == ["2", "3"]
+    codes = re.findall(r'<option value="([1-9]\d*)"', page.split('name="at2"')[1].split("</select>")[0])
+    assert len(codes) >= 2
+    slices = [_numbers(bench.get(f"/table?at2={code}&at3=0")) for code in codes]
+    assert sum(one[-1] for one in slices) == _numbers(page)[-1], "the slices of a variable add up"
+    page = bench.get(f"/table?at2={codes[0]}&at3=1")
+    links = [html.unescape(link) for link in re.findall(r'class="[^"]*"><a href="(/table\?[^"]*cell=[^"#]*)', page)]
+    assert links
+    assert all(re.search(rf"cell=\d+\.\d+\.{codes[0]}\.1$", link) for link in links)
+    assert "respondents" in bench.get(links[0]).split('id="attacker"')[1]
+    assert f'value="{codes[0]}" selected' in bench.get(links[0])
+    for wrong in ("at2=99999&at3=1", "at=0.99999", "cell=1.1", "cell=1.1.1.99999"):
+        assert 'id="cells"' in bench.get(f"/table?{wrong}")
+    bench.site.works.close()
+
+
+def _numbers(page: str) -> list[int]:
+    """What the cells of the first row (the total over all rows) say."""
+    row = page.split('<tr class="total">')[1].split("</tr>")[0]
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)
+    return [int(re.sub(r"(?s)<svg.*?</svg>|<[^>]*>|[,\s]", "", cell) or 0) for cell in cells]
+
+
+def test_cells_are_coloured_by_what_can_be_read(bench: Bench) -> None:
+    """A shade tells about how large a number is, so before values are shown it is that of the respondents."""
+    bench.send("/table", SHAPE)
+    page = bench.get("/table?colour=value")
+    assert "by respondents on a log scale" in page
+    assert "Colour by" not in page
+    bench.values(True)
+    by_value, by_count = bench.get("/table"), bench.get("/table?colour=respondents")
+    assert "by value on a log scale" in by_value
+    assert "by respondents on a log scale" in by_count
+    assert (
+        re.findall(r'class="h\d"', by_value) != re.findall(r'class="h\d"', by_count) == re.findall(r'class="h\d"', page)
+    )

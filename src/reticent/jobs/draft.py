@@ -1,39 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """The job that drafts a plan: describe the data, try drafts until one withstands its attacks, write schema, secret and plan."""
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reticent.base.errors import DataError, NotProtectedError, ParameterError
+from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress, silent
-from reticent.data.plan import PLAN_VERSION, plan_from_table
+from reticent.data.plan import PLAN_VERSION
 from reticent.data.verdict import DEFAULT_MOST, FileVerdict
 from reticent.io.atomic import write_text
 from reticent.io.places import check_places
-from reticent.io.read import Loaded, load_microdata
+from reticent.io.read import load_microdata
 from reticent.io.table_formats import table_format
 from reticent.jobs.describe import describe_file, write_description
-from reticent.jobs.protect_file import protect_plan
+from reticent.jobs.draft_steps import first_that_holds
 from reticent.jobs.starter import new_secret
 from reticent.microdata.draft import (
     LADDER,
-    Draft,
-    drafts,
     query_filters,
     query_responses,
     table_dimensions,
     table_response,
 )
 from reticent.microdata.draft_text import database_text, file_plan_text, table_plan_text
-from reticent.microdata.mask import METHODS
-from reticent.microdata.result import ProtectedFile
 
 MOST_WITHOUT_WEIGHTS = 0.2
 """The largest risk of a draft where no weights say how many people a record stands for: five records alike."""
-MOST_BLANKS = 0.2
-"""A draft that blanks a larger share of a variable's values is too weak elsewhere: coarser codes lose less."""
 
 
 @dataclass(frozen=True)
@@ -70,50 +63,17 @@ def draft_file_plan(
     loaded = load_microdata(data, schema)
     if not secret.exists():
         new_secret(secret)  # drafts are tried with it, so that the run of the plan is the one that was attacked
-    weighted = loaded.data.weights() is not None
-    most = DEFAULT_MOST if weighted else MOST_WITHOUT_WEIGHTS
-    least_group = 2 if weighted else math.ceil(1 / most)
-    best: tuple[int, Draft, ProtectedFile] | None = None
-    for number, draft in enumerate(drafts(loaded.data, least_group=least_group), start=1):
-        progress((number - 1) / len(LADDER), f"draft {number}")
-        run = _tried(draft, loaded, most, secret)
-        if run is not None and (best is None or _merit(run) > _merit(best[2])):
-            best = number, draft, run
-        if best is not None and _merit(best[2])[1]:
-            break
-    if best is None:
-        raise DataError(f"{data.name}: no draft can be applied to these records; begin with reticent describe.")
-    number, draft, run = best
-    write_text(target, file_plan_text(draft, data, schema, secret, most=most))
-    return DraftedPlan(target, schema, secret, f"reticent protect {target}", number, run.verdict, _blanks(run))
-
-
-def _tried(draft: Draft, loaded: Loaded, most: float, secret: Path) -> ProtectedFile | None:
-    """The draft applied and attacked; None where a step does not fit the records."""
-    table = {
+    most = DEFAULT_MOST if loaded.data.weights() is not None else MOST_WITHOUT_WEIGHTS
+    plan = {
         "version": PLAN_VERSION,
-        "data": {"path": "data", "secret": secret.name},
+        "data": {"path": data.name, "secret": secret.name},
         "risk": {"most": most},
-        "step": [dict(step.options) for step in draft.steps],
         "output": {"path": "safe.csv", "report": "report.html"},
     }
-    try:
-        return protect_plan(plan_from_table(table, METHODS, owner="plan", folder=secret.parent), loaded)
-    except (NotProtectedError, DataError, ParameterError):
-        return None
-
-
-def _merit(run: ProtectedFile) -> tuple[bool, bool, float]:
-    """Held counts first, then few blanks; the weakest draft with both is taken."""
-    blanks = _blanks(run)
-    return run.verdict.held, run.verdict.held and blanks <= MOST_BLANKS, -blanks
-
-
-def _blanks(run: ProtectedFile) -> float:
-    """The largest share of a variable's values that became blanks."""
-    shared = [name for name in run.after.schema.names if name in run.before.schema.names]
-    gone = [float(run.after.missing(name).mean() - run.before.missing(name).mean()) for name in shared]
-    return max(gone, default=0.0)
+    found = first_that_holds(plan, loaded, most=most, folder=secret.parent, progress=progress)
+    write_text(target, file_plan_text(found.draft, data, schema, secret, most=most))
+    command = f"reticent protect {target}"
+    return DraftedPlan(target, schema, secret, command, found.tried, found.run.verdict, found.blanks)
 
 
 def draft_table_plan(

@@ -126,7 +126,9 @@ class Ledger:
         last = stored[-1].number if stored else 0
         if not stored and anchored is None and not remembered:
             if not create:
-                raise LedgerError("ledger: there is none yet, and the database file does not allow making one.")
+                raise LedgerError(
+                    "ledger: there is none yet, and create = false forbids making one; check its path, or say create = true."
+                )
             self._anchor.write(Mark())  # before the first entry: from now on a missing anchor is a loss
             self._append([("ledger", {"format": FORMAT, "dataset": dataset})])
             return
@@ -233,5 +235,7 @@ def open_ledger(
             f"ledger: {path.name!r} is gone although its anchor is there; the data set stays closed. Restore the ledger."
         )
     if not path.exists() and not create:
-        raise LedgerError(f"ledger: there is no {path.name!r}, and the database file does not allow making one.")
+        raise LedgerError(
+            f"ledger: there is no {path.name!r}, and create = false forbids making one; check the path, or say create = true."
+        )
     return Ledger(SqliteStore(path), mark, secret=secret, dataset=dataset, create=create)

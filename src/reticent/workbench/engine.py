@@ -12,6 +12,7 @@ import numpy as np
 from reticent.base.errors import PlanError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, silent
+from reticent.jobs.draft_steps import draft_steps
 from reticent.jobs.look import FileLook, look_at
 from reticent.jobs.options import METHODS, DataSection, build
 from reticent.jobs.project import make_project
@@ -105,6 +106,15 @@ def preview(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> lis
     """What each step changes, in counts; nothing is judged."""
     found = preview_plan(read_file_plan(Path(plan)), progress=progress)
     return [as_plain(one) for one in found]
+
+
+def draft(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[str, Any]:
+    """Steps for the file of a plan, each with its reason: the first draft that withstands what the plan asks for."""
+    found = draft_steps(Path(plan), progress=progress)
+    return {
+        "steps": [(as_plain(step), reason) for step, reason in found.steps], "tried": found.tried, "drafts": found.drafts,
+        "held": found.verdict.held, "headline": found.verdict.headline, "blanks": found.blanks,
+    }  # fmt: skip
 
 
 def _codes(run: Any) -> list[dict[str, Any]]:

@@ -13,6 +13,8 @@ from reticent.web.site import address
 MOST_ROWS, MOST_COLUMNS = 150, 30
 N_SHADES = 10
 HIDDEN_FIRST = "hidden"
+COLOURS = ("value", "respondents")
+"""What published cells are coloured by."""
 SHOWN_STATUS = ("primary", "secondary", "frozen", "empty")
 
 
@@ -33,6 +35,7 @@ class Seen:
     sort: str = ""
     level: int = 0
     """Rows are unfolded down to this level; 0: those that are named."""
+    colour: str = ""
 
     @classmethod
     def read(cls, query: Mapping[str, str], grids: list[Grid]) -> "Seen":
@@ -59,14 +62,14 @@ class Seen:
         columns = sizes[1] if len(sizes) > 1 else 1
         known = asked == HIDDEN_FIRST or any(node < columns for node in _numbers(asked.removeprefix("-"))[:1])
         return cls(table, frozenset(opened), depth, tuple(fixed), start, cell if good else (), asked if known else "",
-                   level[0] if level else 0)  # fmt: skip
+                   level[0] if level else 0, query.get("colour", "") if query.get("colour") in COLOURS else "")  # fmt: skip
 
     def link(self, **other: Any) -> str:
         """The address of the same view with something else."""
         asked: dict[str, Any] = {
             "table": self.table or "", "depth": self.depth if self.depth != 1 else "",
             "at": _text(self.fixed) if any(self.fixed) else "", "from": self.start or "", "cell": _text(self.cell),
-            "sort": self.sort,
+            "sort": self.sort, "colour": self.colour,
         }  # fmt: skip
         if "open" not in other:  # thousands of unfolded rows would make every address long
             asked |= {"level": self.level} if self.level else {"open": _text(sorted(self.opened)) or "x"}
@@ -115,11 +118,13 @@ def seen_rows(
 
 @dataclass(frozen=True)
 class _Drawing:
-    """What drawing one cell needs: the table, the view, where each cell stands, the range of values, what is exposed."""
+    """What drawing one cell needs: the table, the view, where each cell stands, its colour and their range, what is exposed."""
 
     grid: Grid
     seen: Seen
     place: Mapping[tuple[int, ...], int]
+    shades: Sequence[float | None]
+    """What each cell is coloured by."""
     ends: tuple[float, float]
     exposed: frozenset[int]
     values: bool
@@ -135,9 +140,10 @@ def heat_of(grid: Grid, seen: Seen, exposed: frozenset[int], *, values: bool) ->
     columns = _columns(grid, seen)
     place = {tuple(codes): at for at, codes in enumerate(grid.codes)}
     without = seen.link(cell="")
+    shades = _shades(grid, colour_of(grid, seen, values=values), values=values)
     drawing = _Drawing(
-        grid, seen, place, _range(grid), exposed, values, f"{without}{'&' if '?' in without else '?'}cell"
-    )
+        grid, seen, place, shades, _range(shades, grid.status), exposed, values, f"{without}{'&' if '?' in without else '?'}cell",
+    )  # fmt: skip
     rows = seen_rows(grid.dimensions[0], seen.opened, _rank(drawing, columns))
     drawn = []
     for node, depth, inner in rows[seen.start : seen.start + MOST_ROWS]:
@@ -197,8 +203,27 @@ def _columns(grid: Grid, seen: Seen) -> Sequence[int | None]:
     return [*nodes[1:], nodes[0]][:MOST_COLUMNS]  # the total stands last
 
 
-def _range(grid: Grid) -> tuple[float, float]:
-    sizes = [abs(value) for value, status in zip(grid.values, grid.status, strict=True) if value and status == "safe"]
+def colour_of(grid: Grid, seen: Seen, *, values: bool) -> str:
+    """What cells are coloured by: values only where they can be read as well, since a colour tells about how large one is."""
+    offered = colours_of(grid, values=values)
+    return seen.colour if seen.colour in offered else offered[0] if offered else ""
+
+
+def colours_of(grid: Grid, *, values: bool) -> tuple[str, ...]:
+    """What cells can be coloured by; in a table of counts respondents are the values."""
+    visible = values or any(value is not None for value in grid.shown)
+    own = COLOURS[1:] if grid.response != "count" else ()
+    return (COLOURS[0], *own) if visible else own
+
+
+def _shades(grid: Grid, colour: str, *, values: bool) -> Sequence[float | None]:
+    if colour == "value":
+        return grid.values if values else grid.shown
+    return grid.counts if colour else [None] * len(grid.counts)
+
+
+def _range(shades: Sequence[float | None], status: Sequence[str]) -> tuple[float, float]:
+    sizes = [abs(value) for value, own in zip(shades, status, strict=True) if value and own == "safe"]
     return (math.log10(min(sizes)), math.log10(max(sizes))) if sizes else (0.0, 1.0)
 
 
@@ -207,13 +232,14 @@ def _cell(drawing: _Drawing, nodes: tuple[int, ...]) -> HeatCell:
     at = drawing.place.get(nodes)
     if at is None:
         return HeatCell("", status="empty")
-    status, value = grid.status[at], grid.values[at]
+    status, value = grid.status[at], drawing.shades[at]
     text = _words(grid, at, values=drawing.values)
     if grid.system[at] in drawing.exposed:
         text = f"exposed {text}"
     size = math.log10(abs(value)) if value else ends[0]
     share = (size - ends[0]) / (ends[1] - ends[0]) if ends[1] > ends[0] else 0.5
-    shade = min(N_SHADES - 1, max(0, int(share * N_SHADES))) if status in ("safe", "frozen") else None
+    coloured = value is not None and status in ("safe", "frozen")
+    shade = min(N_SHADES - 1, max(0, int(share * N_SHADES))) if coloured else None
     return HeatCell(
         text, shade, status if status in SHOWN_STATUS else "",
         f"{drawing.start}={_text(nodes)}#attacker", nodes == seen.cell,

@@ -170,7 +170,7 @@ def test_wrong_secret_wrong_data_set_and_no_ledger(tmp_path: Path) -> None:
         open_ledger(path, secret=as_secret(8), dataset="d")
     with pytest.raises(LedgerError, match="belongs to another data set"):
         open_ledger(path, secret=SECRET, dataset="e")
-    with pytest.raises(LedgerError, match="does not allow making one"):
+    with pytest.raises(LedgerError, match="forbids making one; check"):
         open_ledger(tmp_path / "other", secret=SECRET, dataset="d", create=False)
     with pytest.raises(LedgerError, match="folder must be writable"):
         open_ledger(tmp_path / "no such folder" / "x", secret=SECRET, dataset="d")

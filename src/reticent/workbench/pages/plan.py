@@ -17,6 +17,7 @@ from reticent.web.state import TextState
 from reticent.web.toml_text import TomlText, parse
 from reticent.web.work import Work
 from reticent.workbench import engine
+from reticent.workbench.plan_draft import ask_draft, draft_facts, draft_work, take_draft
 from reticent.workbench.project import Project
 from reticent.workbench.steps import brief, form_for, known, method_class, more_about, options_of, steps_of, title_of
 
@@ -149,6 +150,8 @@ def _question(project: Project, state: TextState) -> tuple[str, str, Any]:
 ACTIONS: dict[str, Callable[[Visit[Project], TextState], View | Go]] = {
     "to": _history,
     "preview": _preview,
+    "draft": ask_draft,
+    "take": take_draft,
     "text": _save_text,
     "remove": _remove,
     "switch": _switch,
@@ -195,7 +198,7 @@ def _page(visit: Visit[Project], state: TextState, sent: _Open | None = None) ->
         return View("plan_text.html", {"now": now, "file": state.name, "text": text, "text_error": wrong_text})
     wrong, entries = dict(check_steps(state.path)), plan.entries("step")
     opened = sent or _opened(visit, len(entries))
-    work = visit.works.seen(engine.preview, *_question(visit.state, state))
+    work, drafting = visit.works.seen(engine.preview, *_question(visit.state, state)), draft_work(visit, state)
     facts = {
         "now": now, "file": state.name, "steps": steps_of(entries, wrong), "wrong": wrong.get(0, ""), "methods": _methods(),
         "first": "" if entries else "remove-identifiers" if visit.state.names("identifier") else "recode",
@@ -208,9 +211,11 @@ def _page(visit: Visit[Project], state: TextState, sent: _Open | None = None) ->
         "marks": _marks(plan, entries, opened.step),
         "after": visit.sent.number("after", visit.number("after", len(entries))),
         "keys": visit.state.names("key"), "risk": plan.table.get("risk", {}),
-        **_along(work, entries, opened.step), "preview_error": str(work.error or "") if work else "",
+        **_along(work, entries, opened.step), "preview": work, "preview_error": str(work.error or "") if work else "",
+        **draft_facts(drafting, values=visit.show_values),
     }  # fmt: skip
-    return View("plan.html", facts, work=work, status=422 if opened.errors or opened.text_error else 200)
+    running = next((one for one in (drafting, work) if one is not None and one.running), None)
+    return View("plan.html", facts, work=running, status=422 if opened.errors or opened.text_error else 200)
 
 
 def _along(work: Work | None, entries: list[dict[str, Any]], step: int) -> dict[str, Any]:

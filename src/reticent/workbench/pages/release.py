@@ -24,7 +24,7 @@ EDITED_ON = {"file": "plan", "table": "table"}
 PLACES = {
     "is recorded already": "name", "belongs to another data set": "dataset", "database file in database": "database",
     "accept_uncertified": "accept_uncertified", "accept_repeat": "accept_repeat", "was other data": "version",
-    "does not allow making one": "create", "ledger needs a secret": "path",
+    "forbids making one": "create", "ledger needs a secret": "path",
 }  # fmt: skip
 """Words of sentences about a ledger, and the field that each is about."""
 OWN = "ledger."

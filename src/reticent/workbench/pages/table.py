@@ -20,7 +20,7 @@ from reticent.workbench import table_forms as forms
 from reticent.workbench.project import Project
 from reticent.workbench.repeat import SAID, STEPS, table_run, table_written, without_old_steps
 from reticent.workbench.table_cell import cell_panel
-from reticent.workbench.table_grid import HIDDEN_FIRST, MOST_ROWS, Seen, heat_of, ordered_nodes
+from reticent.workbench.table_grid import HIDDEN_FIRST, MOST_ROWS, Seen, colour_of, colours_of, heat_of, ordered_nodes
 from reticent.workbench.table_plan import fresh_table_plan, judge_question, question, sections_of_grids, write_question
 
 SUPPRESSING = ("heuristic", "hypercube", "modular", "optimal")
@@ -127,6 +127,7 @@ def _table(visit: Visit[Project], grids: list[Grid], run: dict[str, Any] | None)
     response = _response_of(run, seen.table)
     result = run["results"][response] if run else None
     exposed = frozenset(result["exposed"]) if result else frozenset()
+    colour = colour_of(grid, seen, values=visit.show_values)
     heat, n_rows = heat_of(grid, seen, exposed, values=visit.show_values)
     rows, columns = grid.dimensions[0], grid.dimensions[1] if len(grid.dimensions) > 1 else None
     return {
@@ -140,7 +141,8 @@ def _table(visit: Visit[Project], grids: list[Grid], run: dict[str, Any] | None)
                    for at, one in enumerate(grid.dimensions[2:])],
         "orders": [("by code", seen.link(sort=""), not seen.sort),
                    ("hidden cells first", seen.link(sort=HIDDEN_FIRST), seen.sort == HIDDEN_FIRST)],
-        "n_rows": n_rows, "most_rows": MOST_ROWS,
+        "colour": colour, "n_rows": n_rows, "most_rows": MOST_ROWS,
+        "colours": [(one, seen.link(colour=one), one == colour) for one in colours_of(grid, values=visit.show_values)],
         "before": seen.link(**{"from": max(0, seen.start - MOST_ROWS) or ""}) if seen.start else "",
         "after": seen.link(**{"from": seen.start + MOST_ROWS}) if seen.start + MOST_ROWS < n_rows else "",
         "cell": cell_panel(visit, grid, seen, response if run else None),
