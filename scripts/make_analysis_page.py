@@ -192,7 +192,7 @@ def page(secrets: int) -> str:
         "version: what averaging comes to is the value with its factor. Values that hold more of Σ|y| or Σy² than the "
         "policy's dominance and p percent rules allow are limited to what they allow (and to `reach` times the mean, if that "
         "is set). No sum or variance is refused for it, so no refusal tells that somebody is large.\n\n"
-        f"Attacks on a firm that holds 27 % of Σy² and is alone in its region, industry and size, over {secrets} secrets:",
+        f"Attacks on a firm that holds 27 % of Σy² and is the only one in its region, industry and size, over {secrets} secrets:",
         chance_table(scenarios, secrets),
         "An attack that averages nothing (collusion: one pair of universes) comes near by chance, when what the two universes "
         "lost happens to make up for the factor; the attacker cannot know when. Averaging and repeating give the same pair "

@@ -37,7 +37,7 @@ WHAT = {
     "encoding": "quantiles at many shares and the maximum spell out the ordered values",
     "error oracle": "a code that one firm has against a code that nobody has: another reply tells that the code exists",
     "weights fingerprint": "equality with a number that is different for everybody",
-    "insider": "the sum of a pair less the own value",
+    "insider": "the sum of a pair less one's own value",
     "collusion": "two users with one harmless question each",
     "version differencing": "the same sums of two versions of the data, before and after the target came",
     "denial leaks": "the pattern of refusals of two databases that differ in the target's value",

@@ -32,7 +32,7 @@ The facts of a release are right when a world agrees with them *if and only if* 
 the method's choices left open: which cells or values to hide, which groups to form, what to draw. How choices are made belongs to
 the transparent attacker, who knows the code. Tests enumerate all small worlds for each method and compare both sides.
 
-A method for which facts are only an outer description is *not certified*: what it tells is true, but it may tell more, and the
+A method for which facts are only an outer description is *not certified*: what it tells is true, but it may reveal more, and the
 last column says what. Facts of such a release are used all the same.
 
 ## Who is assumed to know what
@@ -52,8 +52,8 @@ can select, so auxiliary unknowns count records of atoms, not single records.
 TABLES = """Cells are sums over the same atoms and units in every table, so that relations between cells need no facts of their
 own. An unsafe cell is a *watch*: what can be inferred must cover its required interval. A table of sums also tells where nobody
 is. Values with fewer decimals than the data are intervals by the tie rule of the writer."""
-ANSWERS = """A refusal tells nothing to an attacker who does not know the rules; what follows from the rules of the policy is for
-the transparent attacker."""
+ANSWERS = """A refusal reveals nothing to an attacker who does not know the rules; what follows from the rules of the
+policy is for the transparent attacker."""
 
 
 def rows(entries: Iterable[tuple[str, str, str]], what: str) -> list[str]:

@@ -41,11 +41,11 @@ result, and each stayed below its limit. The attacks, their limits and what they
 
 | attack | what holds when it is *held* | not covered |
 |---|---|---|
-| `recount` | no record has a larger risk than `most` for who knows its true keys | keys that are not declared |
+| `recount` | no record has a larger risk than `most` for somebody who knows its true keys | keys that are not declared |
 | `linkage` | at most the share `most` of the records is rightly and uniquely linked | what is not `known`; other ways to link |
 | `households` | no household has a larger risk than `most` by its members together | other groups of variables than those tried |
 | `weights` | no weight tells a code that the file shows less finely | weights together with two or more keys |
-| `order` | the order of the records tells nothing of their order in the source | |
+| `order` | the order of the records reveals nothing of their order in the source | |
 | `intervals` | reported; held only where `interval_most` is given | |
 
 What a step of a file tells beyond its verdict matters as soon as there are several releases. *Certified* means that its facts

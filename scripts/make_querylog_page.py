@@ -93,7 +93,7 @@ query that only they made: k-anonymity of pseudo-users does not hide it. So the 
 
 ## How it works
 
-Queries are classified by the longest terms of a taxonomy that stand in them (or by the log's own categories); the
+Queries are classified by the longest terms of a taxonomy that are in them (or by the log's own categories); the
 levels that half of
 the queries reach are used, at least the first three. Similarity of two users is the number of shared queries per
 category, added up

@@ -83,7 +83,7 @@ n0 + n3 = {both:.6g}: as many cells are small as before. 3 · n3 = {sum3:.6g}: a
 Somebody who knows the p-table knows which true counts are possible behind each published one. The relations of the true
 counts narrow this: 1 + 1 = 2 published as 3, 3 and 0 with changes of at most 2 has one solution. The attack propagates these
 sets over all relations; for every count it then finds another true table that would be published alike, or programs say that
-there is none. He also uses what stands beside the counts (`tests/attacks/test_noise_together.py`, by enumeration):
+there is none. They also use what stands beside the counts (`tests/attacks/test_noise_together.py`, by enumeration):
 
 - **cells with the same records** have the same noise, so a total that is published unlike one of its parts has somebody else
   in it (`cell-key`, `random-rounding`, and `invariant` by keys; 25 counts of 100 small sparse tables are determined without

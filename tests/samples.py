@@ -19,7 +19,7 @@ def examples(few: int) -> settings:
 
 
 def numbers(few: int, many: int) -> list[Any]:
-    """Numbers of generated cases: so few in the normal run, so many in `make deep`."""
+    """Numbers of generated cases: so few in the normal run, this many in `make deep`."""
     return [*range(few), *(pytest.param(number, marks=pytest.mark.deep) for number in range(few, many))]
 
 
@@ -31,7 +31,7 @@ def cut_survey(path: Path) -> None:
 
 
 def cut_firms(path: Path) -> None:
-    """Leave so many of the bundled firms that tables by region and by industry still give each other away."""
+    """Leave this many of the bundled firms that tables by region and by industry still give each other away."""
     rows = [row.split(",") for row in path.read_text(encoding="utf-8").splitlines()]
     kept = [rows[0], *(row for row in rows[1:] if row[2] in INDUSTRIES and row[3] in REGIONS)]
     path.write_text("".join(",".join(row) + "\n" for row in kept), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Rates for respondents alone in a cell: generated tables, with `insiders = "exact"` (as 0.1.0 at best) and `"protect"`.
+"""Rates for sole respondents of a cell: generated tables, with `insiders = "exact"` (as 0.1.0 at best) and `"protect"`.
 
 PYTHONPATH=src:tests python tests/attacks/insider_families.py 40
 """

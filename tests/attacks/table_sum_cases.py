@@ -38,7 +38,7 @@ def firms(case: str) -> list[tuple[str, str, str, int]]:
 
 
 def family(number: int) -> list[tuple[str, str, str, int]]:
-    """The firms of a generated table: one is alone in two cells of a row, others stand in several cells, too."""
+    """The firms of a generated table: one is alone in two cells of a row, others are in several cells, too."""
     rng = np.random.default_rng(number)
     mine = {(str(rng.choice(ROWS)), str(column)) for column in rng.permutation(COLUMNS)[:1]}
     mine |= {(next(iter(mine))[0], str(column)) for column in rng.permutation(COLUMNS)[:2]}

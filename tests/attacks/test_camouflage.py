@@ -1,4 +1,4 @@
-"""Camouflage: who knows the program must get no more than the hull.
+"""Camouflage: whoever knows the program must get no more than the hull.
 
 `fixtures/v010/camouflage.csv` holds intervals that version 0.1.0 published (`percent = 20`, `unit = 0.001`) for the database of
 `people()`: the answers to `questions()`, one row per group, with the true value beside it to score the attack. It was written

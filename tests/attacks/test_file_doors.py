@@ -40,7 +40,7 @@ def _saved(table: pl.DataFrame) -> bytes:
 
 
 def _found(held: bytes, shown: list[str]) -> int:
-    """How many texts of records that are not shown stand in some bytes."""
+    """How many texts of records that are not shown are in some bytes."""
     return sum(note.encode() in held for note in set(NOTES) - set(shown))
 
 

@@ -194,7 +194,7 @@ def test_a_respondent_alone_in_a_cell(office: MakeOffice) -> None:
         )
     write(own.folder, own.rows)
     assert not own.release("first")
-    assert "a respondent who knows the own values" in own.release("second", '["ind", "reg"]', minimum=0)
+    assert "a respondent who knows their own values" in own.release("second", '["ind", "reg"]', minimum=0)
     assert own.exposed() == []
 
 

@@ -151,8 +151,8 @@ OTHERS: list[Firm] = [("c", "k", "B", "s", "w", 4), ("d", "k", "B", "n", "w", 3)
 def test_what_one_respondent_knows_is_kept_from_everybody_else(office: MakeOffice, insiders: str) -> None:
     own = office([*PAIR, *OTHERS])
     assert not own.release("first", ["ind"], ruled=True, insiders=insiders)
-    assert "a respondent who knows the own values" in own.bring("old", ["reg"]), "d knows A from the region n"
-    assert "a respondent who knows the own values" in own.release("area", ["area"]), "e would know A from the area v"
+    assert "a respondent who knows their own values" in own.bring("old", ["reg"]), "d knows A from the region n"
+    assert "a respondent who knows their own values" in own.release("area", ["area"]), "e would know A from the area v"
     assert "anybody" in own.release("open", ["ind"])
 
 

@@ -1,4 +1,4 @@
-"""Methods whose published counts are a possible truth: who knows method, parameters and every secret determines no unsafe count.
+"""Methods whose published counts are a possible truth: knowing method, parameters and every secret determines no unsafe count.
 
 Files of SAFE, small counts that leave up and down, and rounded tables (also slice by slice) are taken for the truth and
 protected again, with the same and with other secrets. If the same is published, the published counts are one of the true

@@ -1,4 +1,4 @@
-"""Attacks on rank swapping: who knows window and ranks undoes a narrow one, and finds the largest value where it was.
+"""Attacks on rank swapping: whoever knows window and ranks undoes a narrow one, and finds the largest value where it was.
 
 Fixture: `ranks.strata.csv` is what 0.1.0 made of `incomes()` with `RankSwap(("income",), strata=("region",))`: 5 percent of
 21 to 31 records are one rank.

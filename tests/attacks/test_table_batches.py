@@ -1,4 +1,4 @@
-"""Several tables of one batch file, protected one after the other: the attacker reads all files that the batch wrote.
+"""Several tables of one batch file, protected one after another: the attacker reads all files that the batch wrote.
 
 Version 0.1.0 (and later ones until the tables of a batch became one release) protected each table by itself: of three
 responses that add up, hidden cells of one were exact from the other two.

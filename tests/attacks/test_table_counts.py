@@ -1,4 +1,4 @@
-"""A hidden count has somebody in it: who knows that reads hidden counts off the published file.
+"""A hidden count has somebody in it: whoever knows that reads hidden counts off the published file.
 
 The attack reads CSV text only. It succeeds on what version 0.1.0 wrote (fixtures/v010/table_counts, made by
 `python table_count_cases.py` with that version) and finds nothing exactly in what is written today.

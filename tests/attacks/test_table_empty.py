@@ -1,4 +1,4 @@
-"""Empty cells that are hidden: small tables with somebody alone in a row are protected, not refused, and nothing is known.
+"""Empty cells that are hidden: small tables with a single respondent in a row are protected, not refused, and nothing is known.
 
 The reader enumerates whole-number worlds from the published text. Before, 20 of 24 such tables were refused, because who is
 all of a total was to be kept from knowing that nobody else is in its parts.
@@ -54,5 +54,5 @@ def test_a_table_with_somebody_alone_is_protected(counts: tuple[int, ...]) -> No
             assert max(world[at] for world in found) >= 3, "an unsafe count is known to be below the minimum"
             assert min(world[at] for world in found) == 0, "somebody is known to be there"
         for other, mine in enumerate(counts):
-            if mine == 1 and other != at and 0 < number < 3:  # a respondent alone in another cell knows it
+            if mine == 1 and other != at and 0 < number < 3:  # a sole respondent of another cell knows it
                 assert len({world[at] for world in found if world[other] == 1}) > 1

@@ -1,4 +1,4 @@
-"""Respondents alone in a cell: version 0.1.0 kept exact values from them, and let them come as close as they could.
+"""Sole respondents of a cell: version 0.1.0 kept exact values from them, and let them come as close as they could.
 
 `fixtures/v010/tables/insiders/out.csv` is what version 0.1.0 wrote for the plan beside it, without a word about firms inside.
 f1 is alone in two cells and subtracts both; what is left is the cell B and a small one.
@@ -81,7 +81,7 @@ def test_by_default_the_headline_says_how_many_cells_are_not_held(tmp_path: Path
     assert (result.inside.state, result.exposed) == ("not held", ())
     assert result.summary()["inside"]["state"] == "not held"
     assert result.summary()["inside"]["cells"] == 1
-    words = "Respondents alone in a cell: not held; they find 1 other unsafe cell more closely than its level allows"
+    words = "Sole respondents of a cell: not held; they find 1 other unsafe cell more closely than its level allows"
     assert words in confidential_table_report(result)
     assert words in " ".join(reticent("table", plan).out.split())
 

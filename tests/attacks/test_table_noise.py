@@ -58,7 +58,7 @@ def mean_of_runs(seen: np.ndarray) -> float:
 
 
 def middle_of_runs(seen: np.ndarray) -> float:
-    """A value that goes up or down by the same share stands in the middle of what is seen most."""
+    """A value that goes up or down by the same share is in the middle of what is seen most."""
     values, times = np.unique(seen, return_counts=True)
     return float(values[np.argsort(times)[-2:]].mean())
 
@@ -97,7 +97,7 @@ def test_repeated_runs_do_not_average_out(name: str, tmp_path: Path) -> None:
 
 
 def as_published(cells: dict[Cell, float]) -> float:
-    """The share of firms alone in a cell whose turnover stands there within 1 %."""
+    """The share of sole respondents of a cell whose turnover stands there within 1 %."""
     alone = {cell: value for cell, (value, count) in true_values().items() if count == 1}
     return sum(abs(cells[cell] - value) <= 0.01 * value for cell, value in alone.items()) / len(alone)
 
@@ -156,7 +156,7 @@ def test_files_of_numbers_need_a_secret_too(tmp_path: Path) -> None:
 
 
 def two_candidates(published: dict[Cell, float]) -> float:
-    """The share of unsafe cells whose true value is one of v/1.2 and v/0.8, to who knows the level of 20 %."""
+    """The share of unsafe cells whose true value is one of v/1.2 and v/0.8, to somebody who knows the level of 20 %."""
     unsafe = {cell: value for cell, (value, count) in true_values().items() if count < 3}
     hits = [
         min(abs(published[cell] / 1.2 - value), abs(published[cell] / 0.8 - value)) <= 1.0
@@ -176,7 +176,7 @@ def test_a_known_level_leaves_more_than_two_candidates(tmp_path: Path) -> None:
 
 
 def test_candidates_are_as_wide_as_the_two_levels() -> None:
-    """Also where a fixed total and a largest change of the other cells tell more; else the cell is exposed."""
+    """Also where a fixed total and a largest change of the other cells reveal more; else the cell is exposed."""
     rng = np.random.default_rng(5)
     for seed in range(10):
         values, relations, _ = with_totals(rng.integers(50, 900, (3, 3)))

@@ -1,6 +1,6 @@
 """Small tables of counts, all of them: what is published is safe for an enumerating reader, and nothing is refused in vain.
 
-The reader enumerates whole-number worlds and shares no code with the methods. Hiding more never tells more, so some
+The reader enumerates whole-number worlds and shares no code with the methods. Hiding more never reveals more, so some
 pattern is safe exactly if hiding everything is; a refusal is right only where that is not. Version 0.1.0 published 2 by 2
 tables in which hidden counts were known (`test_table_counts.py`), and later `hide_empty` refused 20 of 24 of them.
 """

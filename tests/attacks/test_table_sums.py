@@ -1,4 +1,4 @@
-"""What hidden cells add up to follows from the published file; a holding alone in two of them is published with that.
+"""What hidden cells add up to follows from the published file; a holding with two of them to itself is published.
 
 The attack reads CSV text only. It succeeds on what version 0.1.0 wrote (fixtures/v010/table_sums, made by
 `python table_sum_cases.py` with that version) and fails on what is written today.

@@ -38,7 +38,7 @@ def without_firms() -> Schema:
 
 
 def business(n: int = 2500, seed: int = 11) -> pl.DataFrame:
-    """Local units of firms in the order of their ids; some firms stand in several cells, some units have none."""
+    """Local units of firms in the order of their ids; some firms are in several cells, some units have none."""
     draw = np.random.default_rng(seed)
     firm = draw.integers(0, n // 2, n)
     home = draw.choice(["Åland", "北京", "o'Hara", "?", None], n // 2, p=[0.3, 0.3, 0.3, 0.05, 0.05])

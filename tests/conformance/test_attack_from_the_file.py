@@ -1,7 +1,7 @@
 """Every table method against an attacker who has only the written files (`tests/attacks/file_reader.py`).
 
 Methods come from the registry. Suppression, controlled rounding with levels and adjustment must leave every unsafe
-cell its level; after noise, whatever this reader determines must stand in the run's own report.
+cell its level; after noise, whatever this reader determines must be in the run's own report.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """One more of each kind is one file and one line: the classes below are the file, `register` is the line.
 
-Then it can be named in a plan, stands in the manual's list, is checked like the others, and the batteries try it.
+Then it can be named in a plan, is in the manual's list, is checked like the others, and the batteries try it.
 """
 
 import importlib.util

@@ -69,7 +69,7 @@ def test_size_by_region_against_tau_argus(shared_data: Path, tmp_path: Path, met
             pattern[table.find((row[0], row[1]))] = True
     assert int(pattern.sum()) == 21
     assert audit(problem, pattern).n_exposed == 0
-    # against everybody; but two firms that are alone in a cell can work out others in its pattern, and in ours none
+    # against everybody; but two sole respondents of a cell can work out others in its pattern, and in ours none
     assert len(insiders(problem, pattern)) == 2
     assert result.exposed == ()
     assert result.insiders == ()

@@ -133,7 +133,7 @@ def test_go_interactive_ends_the_batch(reticent: CommandLine, folder: Path) -> N
 def test_internal_commands_are_refused(reticent: CommandLine, folder: Path, name: str) -> None:
     ran = batch(reticent, folder, HEAD + f"<{name}>\n")
     assert ran.code == 2
-    assert f"run.arb, line 7: <{name}> is internal to tau-ARGUS and cannot stand in a batch file." in ran.sentence
+    assert f"run.arb, line 7: <{name}> is internal to tau-ARGUS and cannot be in a batch file." in ran.sentence
 
 
 # ------------------------------------------------------------------ safety rules
@@ -334,7 +334,7 @@ def test_singletons_can_be_left_unguarded(reticent: CommandLine, pair: Path, off
     unguarded = batch(reticent, pair, PAIR.format(level=10, call=off))
     assert unguarded.code == 0, unguarded.err
     assert "2 secondary, 2 exposed; cost 262" in unguarded.out
-    assert "singletons are not guarded, as the line says; 2 respondents alone in a cell can work out" in unguarded.out
+    assert "singletons are not guarded, as the line says; 2 sole respondents of a cell can work out" in unguarded.out
     assert sum(row[2] == "x" for row in rows(pair / "out.txt")) == 4
 
 
@@ -359,7 +359,7 @@ def test_sums_of_small_cells(reticent: CommandLine, pair: Path, call: str) -> No
 def test_a_knowing_attacker_needs_more_hidden(
     reticent: CommandLine, pair: Path, percent: int, cost: int, said: list[str]
 ) -> None:
-    """Who knows every cell within 1 per cent leaves each of them too little room; more must be hidden together."""
+    """Whoever knows every cell within 1 per cent leaves each of them too little room; more must be hidden together."""
     ran = batch(reticent, pair, PAIR.format(level=40, call=f"GH(1,{percent})"))
     assert ran.code == 0, ran.err
     assert f"0 exposed; cost {cost}" in ran.out

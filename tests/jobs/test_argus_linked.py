@@ -92,7 +92,7 @@ def result_of(folder: Path, text: str) -> ProtectedTable:
 def test_the_same_records_are_the_same_cell_and_all_relations_are_attacked(folder: Path) -> None:
     result = result_of(folder, micro() + "<SUPPRESS> MOD(0)\n")
     assert [part.n_cells for part in result.system.parts] == [12, 12]
-    assert result.table.n_cells == 12 + 12 - 4  # Total, a, b, c stand in both
+    assert result.table.n_cells == 12 + 12 - 4  # Total, a, b, c are in both
     assert np.intersect1d(*result.system.members).size == 4
     assert result.problem.relations.n_rows == 7 + 7
     assert audit(result.problem, result.outcome.hidden).n_exposed == 0

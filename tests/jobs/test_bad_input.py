@@ -6,7 +6,7 @@ import pytest
 
 from reference.spoiling import Case, Change, both, call, check, drop, edit, files_up_to, put, snapshot
 
-MARK = "Xq7"  # stands in every kind of record value; must never be shown
+MARK = "Xq7"  # is in every kind of record value; must never be shown
 ROWS = [
     ("1", "a", "m", "34", "N1", "12", "100.5", "2.0"),
     ("1", "b", "f", "31", "N1", "13", "90.0", "2.0"),
@@ -155,7 +155,7 @@ CASES = {
         hierarchy('hierarchy = { children = { 1 = ["12", "13"], 2 = ["21", "12"] } }'), 3, "'12' has two parents, '1' and '2'"
     ),
     "hrc with a code twice": Case(
-        both(hierarchy('hierarchy = { file = "job.hrc" }'), put("job.hrc", "1\n@12\n2\n@12\n")), 3, "'12' (line 4) stands in two"
+        both(hierarchy('hierarchy = { file = "job.hrc" }'), put("job.hrc", "1\n@12\n2\n@12\n")), 3, "'12' (line 4) is in two"
     ),
     "hrc that jumps": Case(
         both(hierarchy('hierarchy = { file = "job.hrc" }'), put("job.hrc", "1\n@@12\n")), 3, "line 2 is 2 levels deep"

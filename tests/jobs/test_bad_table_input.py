@@ -101,7 +101,7 @@ def test_good_input_is_good(reticent: CommandLine, folder: Path) -> None:
 
 
 def test_every_total_that_does_not_add_up_is_told(reticent: CommandLine, folder: Path) -> None:
-    """The sentence has the first few; all of them follow on standard error and stand in the log."""
+    """The sentence has the first few; all of them follow on standard error and are in the log."""
     wrong = CELLS.replace("I;A;20", "I;A;90").replace("III;C;12", "III;C;70").replace("Total;B;101", "Total;B;300")
     (folder / "cells.tab").write_text(wrong)
     ran = batch(reticent, folder, PROTECT)

@@ -169,7 +169,7 @@ def test_weights_that_occur_in_one_region_are_found() -> None:
     assert verdict.state is State.NOT_HELD
     assert verdict.value == sum(code == "N2" for code in data.texts("region"))
     assert protect_data(data, (REGION,), secret=X).verdict["weights"].state is State.HELD
-    # as finely shown as it is known, a weight tells nothing more
+    # as finely shown as it is known, a weight reveals nothing more
     assert protect_data(leaking, (), secret=X).verdict["weights"].state is State.HELD
 
 

@@ -188,7 +188,7 @@ def test_an_import_that_does_not_add_up_or_contradicts_the_data_is_refused(retic
          "contradicts the data in total of turnover where ind = C and size = x"),
         (whole.replace(line, f"C,q,{other},published"), "there is no code 'q'"),
         (whole.replace(line, f"C,x,{cell['value']}.5,published"), "more decimals"),
-        (whole.replace(line, line + "\n" + line), "stands in line"),
+        (whole.replace(line, line + "\n" + line), "is in line"),
         (whole.replace(line, "C,x,many,published"), "needs a number"),
         (whole.replace(line, "C,x,,secret"), "the status must be"),
         (whole.replace("ind,size", "branch,size"), "columns for its dimensions"),

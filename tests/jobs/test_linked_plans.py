@@ -168,7 +168,7 @@ def test_an_a_priori_file_stands_above_the_status_of_the_table(tmp_path: Path) -
 
 
 def test_contradictions_between_the_files_of_two_tables_are_told(tmp_path: Path) -> None:
-    """The total of b stands in both tables."""
+    """The total of b is in both tables."""
     write_tables(tmp_path)
     (tmp_path / "one.hst").write_text("b;Total;P\n")
     (tmp_path / "two.hst").write_text("b;Total;M\n")

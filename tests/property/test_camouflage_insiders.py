@@ -84,7 +84,7 @@ def test_one_known_respondent_narrows_nobody() -> None:
     assert looked_at > 50
     assert wrong == 0
     assert narrowed((0, 0, 1, 2, 3, 4), 1, 1, 1, promised=0)[0] > 0, (
-        "where nobody promised it, one who knows tells more"
+        "where nobody promised it, one who knows reveals more"
     )
 
 

@@ -117,7 +117,7 @@ def test_through_the_job_and_the_report() -> None:
     assert result.exposed == ()  # the public is far off, and nobody finds a cell exactly
     assert {result.table.name_of(item.cell) for item in result.inside.findings} == {"B"}  # from C: at most 120
     assert result.summary()["inside"]["found"][0]["respondents"] == 1
-    assert "Respondents alone in a cell: not held" in confidential_table_report(result)
+    assert "Sole respondents of a cell: not held" in confidential_table_report(result)
     both = protect_table(
         data, spec, rules=rules, method=PrimaryOnly(), attacker=Attacker(coalition=2), accept_exposed=True
     )
@@ -141,7 +141,7 @@ def test_through_plan_and_command_line(tmp_path: Path) -> None:
     out = tmp_path / "o.json"
     run = CliRunner().invoke(app, ["audit", str(plan), "--insiders", "protect", "--json", str(out)])
     assert run.exit_code == 0, run.output
-    assert "Respondents alone in a cell: not held" in run.output
+    assert "Sole respondents of a cell: not held" in run.output
     assert json.loads(out.read_text())["inside"]["coalition"] == 2
     wrong = CliRunner().invoke(app, ["audit", str(plan), "--insiders", "protec"])
     assert "Did you mean 'protect'" in str(wrong.exception)

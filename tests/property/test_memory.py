@@ -160,7 +160,7 @@ def test_a_safe_rounding_is_found_if_there_is_one(tmp_path: Path) -> None:
 
 
 def test_a_row_that_rounding_leaves_out_counts_as_zero(tmp_path: Path) -> None:
-    """All of p became 0, so that p is not listed; who knows p from the first table knows that its counts are below 5."""
+    """All of p became 0, so that p is not listed; whoever knows p from the first table knows that its counts are below 5."""
     case = Case(27, tmp_path)
     case.release(case.first, "first")
     request = replace(case.second, method=Round(base=5.0), secret=SECRET)

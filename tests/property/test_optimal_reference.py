@@ -86,7 +86,7 @@ def test_optimal_equals_exhaustive_for_counts(shape: str, seed: int, minimum: in
 
 
 def summed_problem(trees: list[Tree], seed: int, minimum: int) -> SuppressionProblem:
-    """A table of magnitudes in which few respondents stand in one cell, or in several; sums of cells are judged too."""
+    """A table of magnitudes in which few respondents are in one cell, or in several; sums of cells are judged too."""
     rng = np.random.default_rng(seed)
     shape = [sum(not children for children in tree) for tree in trees]
     members = [set(rng.integers(0, 12, rng.integers(1, 5)).tolist()) for _ in range(int(np.prod(shape)))]

@@ -131,7 +131,7 @@ def unsafe_known_sums(
 def cheapest_by_trying(problem: SuppressionProblem, *, singletons: bool = False) -> float:
     """The cost of the cheapest safe pattern: all sets of candidates, the cheapest first (only for very small tables).
 
-    With `singletons` a pattern is safe only if no respondent alone in a cell works out another primary either.
+    With `singletons` a pattern is safe only if no sole respondent of a cell works out another primary either.
 
     Not attacked are patterns with a cell alone in a relation: it is known. A primary so known is exposed; hiding a
     candidate so known gains nothing over the same pattern without it, which is tried too. If hiding everything is

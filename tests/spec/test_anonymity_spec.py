@@ -241,7 +241,7 @@ def _transport(q: np.ndarray, p: np.ndarray, distance: np.ndarray) -> float:
 
 
 def test_several_sensitive_variables() -> None:
-    """Alone, each value is 2-diverse; who knows one knows the other."""
+    """Alone, each value is 2-diverse; whoever knows one knows the other."""
     data = _file({"a": list("xxxx"), "s": list("1122"), "t": list("aabb")}, ("a",))
     result = joint_diversity(data, ("s", "t"))
     assert [risk.distinct_l for risk in result.single] == [2, 2]

@@ -26,7 +26,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 def _cells(page: str) -> dict[str, str]:
-    """What stands in each cell of the heat map, by its address."""
+    """What is in each cell of the heat map, by its address."""
     found = re.findall(r'<td class="[^"]*"><a href="([^"]*cell=[\d.]+)#attacker"[^>]*>(.*?)</a>', page, re.S)
     return {html.unescape(link): re.sub(r"(?s)<svg.*?</svg>", "", text) for link, text in found}
 

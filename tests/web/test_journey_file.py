@@ -67,6 +67,6 @@ def test_the_walk_through_a_file(browser: Any, survey: Path, again: Again) -> No
 
 
 def _no_values(folder: Path, said: str) -> None:
-    """Nothing that only records have stands in what the server printed, or in an address."""
+    """Nothing that only records have is in what the server printed, or in an address."""
     persons = [row.split(",")[0] for row in (folder / "people.csv").read_text(encoding="utf-8").splitlines()[1:]]
     assert not [person for person in persons if person in said]

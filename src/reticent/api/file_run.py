@@ -99,7 +99,7 @@ class FileRun:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the protector should know besides."""
+        """What the protector should know as well."""
         return (*self.found.result.notes, *(f"Released although not held: {reason}" for reason in self._accepted))
 
     def summary(self) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class LedgerOptions(TypedDict, total=False):
 class Recording(TypedDict, total=False):
     """What may be said of a release that is recorded in a ledger: its `name`, and what is accepted of it.
 
-    `accept_uncertified` is the reason for releasing what may tell more than can be judged; `accept_repeat` lets a further
+    `accept_uncertified` is the reason for releasing what may reveal more than can be judged; `accept_repeat` lets a further
     noisy release of the same variables go. With `memory` tables are protected once more where they are not safe with what
     was released before: what is given out may then hide more than the run did.
     """

@@ -113,7 +113,7 @@ class Risk:
         return key_set_risks(self._data, names_of(keys, "keys", "key_sets"), max_size=max_size)
 
     def diversity(self, sensitive: Sequence[str], keys: Sequence[str] = (), *, c: float = 2.0) -> JointDiversity:
-        """l-diversity of several sensitive variables together: who knows all but one does not learn the last."""
+        """l-diversity of several sensitive variables together: whoever knows all but one does not learn the last."""
         names = names_of(keys, "keys", "diversity")
         return joint_diversity(self._data, names_of(sensitive, "sensitive", "diversity"), names, c=c)
 

@@ -168,13 +168,13 @@ class Tabulation:
     ) -> "TableRun":
         """Judge the cells by the rules, protect them by the method (`heuristic` unless given), and attack the result.
 
-        `bounds` say what the attacker knows of each cell, `insiders` what respondents alone in a cell (or a `coalition` of
+        `bounds` say what the attacker knows of each cell, `insiders` what sole respondents of a cell (or a `coalition` of
         them) are kept from, `cost` what hiding a cell loses. With `hide_empty` cells without respondents may be hidden too.
         `relations` hold between responses in each record ("tot = dom + exp"), `a_priori` is what is known of single cells.
         By the number of a linked table (from 0), `earlier` has what was published of it before, and `previous` the same
         table of an earlier period. Methods that draw need a `secret`. `known` are numbers of respondents that somebody may know
         (SAP, by `draws`), `releases` other releases of noisy counts of the same cells; the notes of the run have what follows.
-        A search ends after `time_limit` seconds, or with `search_steps` after so many steps, alike on every machine.
+        A search ends after `time_limit` seconds, or with `search_steps` after this many steps, the same on every machine.
         """
         judged = list_of(rules, Rule, "rules", "protect", "rules")
         if method is not None and not isinstance(method, TableMethod):
@@ -219,7 +219,7 @@ class TableRun:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the protector should know besides."""
+        """What the protector should know as well."""
         return (*self.found.notes, *(f"Released although {self.found.state}: {reason}" for reason in self._accepted))
 
     def why(self, *codes: str) -> str:

@@ -39,7 +39,7 @@ def check_choice(value: str, allowed: Sequence[str], *, name: str, owner: str) -
 
 
 def listed(words: Iterable[str]) -> str:
-    """Words one after the other; marks such as a comma in quotes."""
+    """Words one after another; marks such as a comma in quotes."""
     return ", ".join(word if any(letter.isalnum() for letter in word) else repr(word) for word in words)
 
 

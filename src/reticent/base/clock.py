@@ -91,7 +91,7 @@ class StepClock:
 
 
 class CountingClock:
-    """Another clock, and how often it was looked at: so many steps of a `StepClock` stand for the same work."""
+    """Another clock, and how often it was looked at: this many steps of a `StepClock` stand for the same work."""
 
     def __init__(self, inner: Clock) -> None:
         self._inner = inner

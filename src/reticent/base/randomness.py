@@ -30,15 +30,15 @@ LEAST_SPREAD = 0.7
 SMALLEST_PACKED = 0.95
 """Share of its length below which no random key is packed; packing adds some bytes to those."""
 MOST_JUDGED = 1024
-"""So many bytes are searched for a rule; whoever guesses a longer key needs these too."""
+"""This many bytes are searched for a rule; whoever guesses a longer key needs these too."""
 MOST_ORDER = 4
 """Steps between bytes, steps between these steps, and so on up to here, are looked at."""
 LEAST_ALIKE = 7
-"""So many equal steps, and a quarter of all, are a pattern: below one in ten million for 16 random bytes."""
+"""This many equal steps, and a quarter of all, are a pattern: below one in ten million for 16 random bytes."""
 NEAR = 2**32
 """A whole number so near to a power of another can be guessed."""
 LONGEST_RUN = 12
-"""So many equal steps in a row between the decimal digits of a number are a pattern."""
+"""This many equal steps in a row between the decimal digits of a number are a pattern."""
 MOST_BITS = 4096
 """Larger numbers are not judged, and refused."""
 
@@ -190,7 +190,7 @@ def weakness_of_number(number: int) -> str | None:
 
 
 def _alphabet(key: bytes) -> int:
-    """So many characters there are of the kinds that a text has; 256 for what is no text."""
+    """This many characters there are of the kinds that a text has; 256 for what is no text."""
     if not all(32 <= byte < 127 for byte in key):
         return 256
     text = key.decode("ascii")

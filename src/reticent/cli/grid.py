@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables on the terminal whose numbers are never cut: too narrow a terminal gets one line a number instead."""
+"""Tables on the terminal whose numbers are never cut: too narrow a terminal gets one line per number instead."""
 
 from collections.abc import Collection, Mapping, Sequence
 

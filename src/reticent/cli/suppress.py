@@ -56,9 +56,9 @@ def audit(
     suppressed: str = typer.Option("", help="For a JJ file: hidden ids (3,7,12), or a file of them or of `suppress`."),
     response: str | None = typer.Option(None, help="For a plan of several responses: only this one."),
     insiders: str | None = typer.Option(
-        None, help="For a plan: what respondents alone in a cell are kept from, exact or protect."
+        None, help="For a plan: what sole respondents of a cell are kept from, exact or protect."
     ),
-    coalition: int | None = typer.Option(None, min=1, max=4, help="So many of them put together what they know."),
+    coalition: int | None = typer.Option(None, min=1, max=4, help="This many of them put together what they know."),
     single: str = typer.Option("", help="For a JJ file: ids of cells with one respondent, each a different one."),
     certificate: Path | None = typer.Option(
         None, help="Write a proof that `reticent verify` re-checks (confidential)."

@@ -124,7 +124,7 @@ def _exposed_row(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def show_inside(console: Console, found: "InsideAudit", name: Callable[[int], str]) -> None:
-    """Whether respondents alone in a cell are kept from others, and what they find."""
+    """Whether sole respondents of a cell are kept from others, and what they find."""
     console.print(found.sentence(), style="" if found.state == "held" else "bold", highlight=False)
     if found.findings:
         rows = []

@@ -111,7 +111,7 @@ class Fact:
         if not self.terms:
             raise DataError("Fact: at least one term is needed.")
         if self.low is None and self.high is None:
-            raise DataError("Fact: at least one end is needed; a fact that is open at both ends tells nothing.")
+            raise DataError("Fact: at least one end is needed; a fact that is open at both ends reveals nothing.")
         _check_ends(self.low, self.high, "Fact")
 
     @classmethod
@@ -129,7 +129,7 @@ class Fact:
 class Watch:
     """A sum that must stay unknown: what the attacker can infer about it must cover [low, high].
 
-    `name` says in codes what it is, `release` what hides it; both stand in sentences. With `known_inside` some
+    `name` says in codes what it is, `release` what hides it; both are in sentences. With `known_inside` some
     respondents know it already; it is kept from everybody else, other respondents too.
     """
 
@@ -153,7 +153,7 @@ class Watch:
 class Facts:
     """What one release tells, and what it watches.
 
-    `own` are the bounds of its auxiliary unknowns. A release that may tell more than its facts is not certified;
+    `own` are the bounds of its auxiliary unknowns. A release that may reveal more than its facts is not certified;
     `beyond` says what. Where facts state more than the release tells, `assumes` says what: what is safe with them is safe,
     what they expose is undecided.
     """

@@ -22,7 +22,7 @@ TOTAL = "Total"
 class Hierarchy:
     """A tree of codes. `codes[0]` is the total; `parents[i]` is the position of the parent of `codes[i]` (−1 at the root).
 
-    Codes stand in an order in which every parent comes before its children.
+    Codes are in an order in which every parent comes before its children.
 
     >>> tree = Hierarchy.from_children({"Total": ["A", "B"], "A": ["A1", "A2"]})
     >>> tree.leaves
@@ -40,7 +40,7 @@ class Hierarchy:
             raise DataError("Hierarchy: the first code must be the total, and each code needs one parent.")
         if len(set(self.codes)) != len(self.codes):
             twice = next(code for code in self.codes if self.codes.count(code) > 1)
-            raise DataError(f"Hierarchy: code {twice!r} stands in two places; each code has one parent.")
+            raise DataError(f"Hierarchy: code {twice!r} is in two places; each code has one parent.")
         for position, parent in enumerate(self.parents[1:], start=1):
             if not 0 <= parent < position:
                 raise DataError(f"Hierarchy: the parent of code {self.codes[position]!r} must stand before it.")

@@ -77,7 +77,7 @@ class Method(Parameters):
 
     `blanks_only` says that a method does nothing but make values missing: the attacker then compares what is published
     with the values as they were before. `coarsens` says that it shows one coarser value for each value (and may blank
-    some): the attacker does the same to what he knows. `searches` says that its choice takes long, or depends on all data.
+    some): the attacker does the same to what they know. `searches` says that its choice takes long, or depends on all data.
     `last` says that a later step that changes values would break what it promises.
     """
 

@@ -2,7 +2,7 @@
 """Parameters as frozen dataclasses: one declaration serves the Python call, the plan file and the command line.
 
 A class derived from `Parameters` checks itself when it is made: names, types, choices, ranges, finite numbers, lists that
-are no texts. A plan goes through `build`, which makes the same class with the same sentences. What a field allows stands in
+are no texts. A plan goes through `build`, which makes the same class with the same sentences. What a field allows is in
 its type and its metadata: `min` and `max` (these are allowed), `above` and `below` (these are not), `choices`, `infinite`
 (also ∞), `help`. In a list they hold for each item.
 """
@@ -50,7 +50,7 @@ class _CheckedNames(ABCMeta):
 class Parameters(metaclass=_CheckedNames):
     """Base of every dataclass of parameters: whatever is made of it is within what its fields allow.
 
-    Text becomes the enumeration's member, a whole number a float, a list a tuple, a numpy number a number, a table of
+    Text becomes the enumeration's member, a whole number a float, a list a tuple, a numpy number an ordinary number, a table of
     options the dataclass it describes. A class's own `__post_init__` runs after these checks, and for what a single field
     cannot say; its errors do not name the class, which is added here.
     """

@@ -144,7 +144,7 @@ class LedgerSection(Parameters):
     )
     create: bool = field(default=True, metadata={"help": "make the ledger where there is none"})
     accept_uncertified: str | None = field(
-        default=None, metadata={"help": "reason for releasing what may tell more than can be judged"}
+        default=None, metadata={"help": "reason for releasing what may reveal more than can be judged"}
     )
     accept_repeat: bool = field(
         default=False, metadata={"help": "release a further noisy version of the same variable of the same data"}

@@ -27,7 +27,7 @@ COLUMNS_BESIDE = ("cell_value", "cell_status", "cell_measure")
 class PublishedTable:
     """The cells of a protected table, one row each.
 
-    `codes` has a column a dimension; `values` is NaN where the cell is hidden or empty. Which hidden cells were
+    `codes` has a column per dimension; `values` is NaN where the cell is hidden or empty. Which hidden cells were
     unsafe, by which rule, and what the rules were is not in here. What bounds a hidden value for everybody is: the `kind`
     of response (count, weighted count, magnitude), whether it may be negative (`signed`), whether empty cells may be
     among the hidden ones (`hides_empty`), and which codes of each dimension are `undeclared`, so that their being listed

@@ -81,7 +81,7 @@ class Relations:
         return sparse.csr_array((self.coefs.astype(np.float64), self.cells.astype(np.int64), self.indptr), shape=shape)
 
     def matrix(self) -> sparse.csr_array:
-        """The coefficients as a scipy matrix, one row a relation (shared: do not change it)."""
+        """The coefficients as a scipy matrix, one row per relation (shared: do not change it)."""
         return self._matrix
 
     @cached_property

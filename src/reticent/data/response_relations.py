@@ -63,7 +63,7 @@ def relation_of(
 
 
 def parse_relation(text: str) -> ResponseRelation:
-    """Read `total = part + part`, `part <= whole` or `value = 2.5 count`; names of other signs stand in quotes.
+    """Read `total = part + part`, `part <= whole` or `value = 2.5 count`; names of other signs are in quotes.
 
     >>> str(parse_relation("tot = dom + exp"))
     'tot = dom + exp'

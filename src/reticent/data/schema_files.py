@@ -151,7 +151,7 @@ def _tree(children: Any, total: str, where: str) -> Hierarchy:
 
 
 def schema_to_toml(schema: Schema, *, comments: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The schema as TOML text that reads back to an equal schema; hierarchies stand in it as children lists.
+    """The schema as TOML text that reads back to an equal schema; hierarchies are in it as children lists.
 
     `comments` are lines that stand above a variable, such as the reasons of guesses.
     """

@@ -226,7 +226,7 @@ class Respondents:
 
 @dataclass(frozen=True, eq=False)
 class RestOfCells:
-    """What the rules see of respondents who stand in one finest cell only: a row of `codes` for each cell that has some."""
+    """What the rules see of respondents who are in one finest cell only: a row of `codes` for each cell that has some."""
 
     codes: Nodes
     view: Respondents
@@ -239,10 +239,10 @@ class RestOfCells:
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What each respondent gave to each finest cell, for respondents who may stand in several cells.
+    """What each respondent gave to each finest cell, for respondents who may be in several cells.
 
     `columns` has the node of each contribution in every dimension; `judged` is false for respondents with a waiver. With a
-    `rest` only respondents who do stand in several finest cells are listed, and all others are known by cell.
+    `rest` only respondents who do are in several finest cells are listed, and all others are known by cell.
     """
 
     columns: tuple[Nodes, ...]
@@ -260,7 +260,7 @@ class Table:
     `cell_keys` is there only for perturbation by cell keys: a number in [0, 1) that belongs to the set of
     records of a cell, of `key_digits` decimals (0: of 53 bits). `least` is what a cell with respondents is at least in a
     table of counts: 1, or the least weight (0: nothing is known, or the table is of magnitudes). `contributions` are there
-    where respondents have several records, and say who stands in several cells; `from_records` says that somebody could.
+    where respondents have several records, and say who is in several cells; `from_records` says that somebody could.
     """
 
     dimensions: tuple[Dimension, ...]

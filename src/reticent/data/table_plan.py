@@ -28,7 +28,7 @@ NEEDED = {"data": "which file to tabulate", "table": "which cells, judged by whi
 """Sections that every plan of a table has."""
 
 Insiders = Literal["exact", "protect"]
-"""What respondents alone in a cell are kept from: exact values of other cells, or everything within their levels."""
+"""What sole respondents of a cell are kept from: exact values of other cells, or everything within their levels."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ class FinishedOptions(Parameters):
 class RedesignOptions(Parameters):
     """Merge categories at the least loss until at most `at_most` cells are unsafe, before anything is protected."""
 
-    at_most: int = field(default=0, metadata={"min": 0, "help": "so many unsafe cells may stay"})
+    at_most: int = field(default=0, metadata={"min": 0, "help": "this many unsafe cells may stay"})
     dimensions: tuple[str, ...] = field(default=(), metadata={"help": "whose categories may be merged; none: of all"})
-    budget: int = field(default=500, metadata={"min": 1, "help": "so many tables may be tried"})
+    budget: int = field(default=500, metadata={"min": 1, "help": "this many tables may be tried"})
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,8 @@ class ProtectSection(Parameters):
 
     Without a `method` a table is protected by `heuristic`, and an audit attacks the pattern that is declared.
 
-    `accept_exposed` lets a table out although the attacker found exposed cells. `insiders` says what respondents alone in
-    a cell, or a `coalition` of so many of them, are kept from. How closely they come is reported in any case.
+    `accept_exposed` lets a table out although the attacker found exposed cells. `insiders` says what sole respondents of
+    a cell, or a `coalition` of this many of them, are kept from. How closely they come is reported in any case.
     """
 
     called: ClassVar[str] = "[protect]"
@@ -182,17 +182,15 @@ class ProtectSection(Parameters):
     time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds, the audit included"})
     search_steps: int | None = field(
         default=None,
-        metadata={"min": 1, "help": "take time_limit in so many steps instead of seconds: each run ends alike"},
+        metadata={"min": 1, "help": "take time_limit in this many steps instead of seconds: each run ends alike"},
     )
     accept_exposed: bool = False
     insiders: Insiders = field(
         default="exact",
-        metadata={
-            "help": "what respondents alone in a cell are kept from: exact values of others, or their levels too"
-        },
+        metadata={"help": "what sole respondents of a cell are kept from: exact values of others, or their levels too"},
     )
     coalition: int = field(
-        default=1, metadata={"min": 1, "max": 4, "help": "so many of them put together what they know"}
+        default=1, metadata={"min": 1, "max": 4, "help": "this many of them put together what they know"}
     )
     hide_empty: bool = field(
         default=False, metadata={"help": "cells without respondents may be hidden, and look like other hidden cells"}
@@ -202,9 +200,9 @@ class ProtectSection(Parameters):
 
 @dataclass(frozen=True)
 class AttackSection(Parameters):
-    """`[attack]`: what an attacker has besides the tables: respondents that he knows, and other releases of their cells.
+    """`[attack]`: what else an attacker has the tables: respondents that they know, and other releases of their cells.
 
-    `known` asks for the probability that somebody who knows so many respondents empties a cell by subtracting them (SAP).
+    `known` asks for the probability that somebody who knows this many respondents empties a cell by subtracting them (SAP).
     `releases` are CSV files of noisy counts of the same data, each with noise or an adjustment of its own: what they determine
     together with the tables of the plan is exposed.
     """

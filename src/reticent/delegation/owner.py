@@ -54,7 +54,7 @@ CHECKS = ("residues", "parity", "both")
 class WrongResultError(DataError):
     """A response to this request was decrypted and refused: its keys must not be used again.
 
-    BFV does not withstand a handler who sends changed ciphertexts and learns each verdict: every verdict tells something about
+    BFV does not withstand a handler who sends changed ciphertexts and learns each verdict: every verdict reveals something about
     the noise, and so about the key. One refusal per key tells next to nothing.
     """
 
@@ -72,7 +72,7 @@ class Job:
             raise ParameterError("delegate: needs at least one column and one expression.")
         for name in self.columns:
             if not name.isidentifier():
-                raise ParameterError(f"delegate: the column {name!r} cannot stand in an expression; rename it first.")
+                raise ParameterError(f"delegate: the column {name!r} cannot be in an expression; rename it first.")
 
     def parsed(self) -> tuple[Expression, ...]:
         """The expressions, read and checked for depth before anything is encrypted."""
@@ -118,7 +118,7 @@ class Keys:
     moduli: tuple[int, ...]
     contexts: tuple[Any, ...] = field(repr=False)
     fingerprint: str = field(default_factory=lambda: secrets.token_hex(16))
-    """A random name of the keys, which tells nothing about them."""
+    """A random name of the keys, which reveals nothing about them."""
 
     def to_bytes(self) -> bytes:
         """For the owner's own file."""
@@ -143,7 +143,7 @@ class Keys:
 
 
 def spent_keys() -> bytes:
-    """What stands in the place of keys after a refused result: no key, and a sentence about why."""
+    """What is in the place of keys after a refused result: no key, and a sentence about why."""
     return Message("keys", {"spent": True}, ()).to_bytes()
 
 

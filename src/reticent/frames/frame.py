@@ -110,7 +110,7 @@ class Frame:
     def encode(
         self, name: str, *, missing: Sequence[str] = (), order: Sequence[str] = (), length: int | None = None
     ) -> Encoded:
-        """Dictionary-encode a column; categories stand in `order`, then in natural order (numbers by size).
+        """Dictionary-encode a column; categories are in `order`, then in natural order (numbers by size).
 
         `length` is the number of records where each row stands for several: the codes are then those of all records.
         """

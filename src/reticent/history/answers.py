@@ -68,7 +68,7 @@ class Beside:
         if not releases:
             return None
         answers = Answers(engine)
-        known = sum(entry.kind == RELEASE or is_new_answer(entry) for entry in entries)  # a refusal tells nothing new
+        known = sum(entry.kind == RELEASE or is_new_answer(entry) for entry in entries)  # a refusal reveals nothing new
         if self._scene is None or self._known != known:
             recipes = recipes_of(self.blobs, releases)
             self._scene, self._system = Scene.of(engine.universe.current.data, recipes, answers), None

@@ -22,7 +22,7 @@ from reticent.tables.methods import Adjust, Round
 from reticent.tables.request import TableRequest
 
 MOST_ROUNDINGS = 40
-"""So many roundings are tried."""
+"""This many roundings are tried."""
 Cell = tuple[int, Codes]
 Windows = Mapping[Cell, Ends]
 Unknowns = tuple[str, bytes, bytes]

@@ -14,7 +14,7 @@ from reticent.releases.joint import JointSystem
 from reticent.releases.verdict import Exposure, JointVerdict, Outcome
 
 MOST = 5
-"""So many watched sums are explained."""
+"""This many watched sums are explained."""
 
 
 @dataclass(frozen=True)

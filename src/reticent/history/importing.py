@@ -45,7 +45,7 @@ class Imported:
         if known:
             text += f" Nothing can undo what it gives away beside what else is out: {' '.join(known)}"
         if not self.facts.certified:
-            text += f" Not certified: it may tell more than is judged ({self.facts.beyond})."
+            text += f" Not certified: it may reveal more than is judged ({self.facts.beyond})."
         return text
 
 

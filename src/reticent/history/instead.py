@@ -22,11 +22,11 @@ from reticent.tabulation.ground import GroundedData
 
 MOST_INTERVALS = 5
 MOST_VERDICTS = 120
-"""So many verdicts the search for cells to hide may cost: an offer need not be the best one."""
+"""This many verdicts the search for cells to hide may cost: an offer need not be the best one."""
 SECONDS = 10.0
 """What a coarser table may take at most, so that a refusal does not keep anybody waiting."""
 MOST_TRIED = 8
-"""So many coarser tables are tried."""
+"""This many coarser tables are tried."""
 WIDTHS = tuple(digit * 10**power for power in range(12) for digit in (1, 2, 5))
 """What an interval may be wide, in units of the last decimal."""
 
@@ -113,7 +113,7 @@ def _intervals(looked: Looked, grounded: GroundedData, name: str) -> Iterator[In
 
 
 def _narrowest(system: JointSystem, fact: Fact, name: str) -> tuple[int, int] | None:
-    """Halve the widths: wider intervals tell less, but for where they begin; what comes out was judged safe itself."""
+    """Halve the widths: wider intervals reveal less, but for where they begin; what comes out was judged safe itself."""
     if fact.low is None or fact.high is None:
         return None
     first, last, found = 0, len(WIDTHS) - 1, None

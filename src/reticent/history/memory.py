@@ -2,7 +2,7 @@
 """Protection with memory: a new table hides what it must hide so that everything released before stays unknown with it.
 
 The table is protected by its own method first. Where the joint verdict is not safe, the cells that it might hide are shown
-one after the other, the dearest first, beside everything that is out: what would expose something stays hidden. With
+one after another, the costliest first, beside everything that is out: what would expose something stays hidden. With
 these cells given, the method looks for its pattern again. Whatever comes out is judged as a whole once more.
 """
 
@@ -33,7 +33,7 @@ from reticent.tables.request import TableRequest, WantedTable, hides
 from reticent.tables.result import ProtectedTable
 
 MOST_VERDICTS = 400
-"""So many verdicts are asked for while cells are shown again; what is left then stays hidden."""
+"""This many verdicts are asked for while cells are shown again; what is left then stays hidden."""
 Released = tuple[str, ShownTable]
 """A table that was released, with the name of the release."""
 
@@ -119,9 +119,9 @@ def _hiding(
 def look(
     stage: Stage, results: Sequence[ProtectedTable], recipe: TableRecipe, name: str, *, most: int = MOST_VERDICTS
 ) -> Looked:
-    """Show the cells of a table one after the other beside everything that is out; what exposes something stays hidden.
+    """Show the cells of a table one after another beside everything that is out; what exposes something stays hidden.
 
-    So many verdicts are asked for at `most`; what is left then stays hidden.
+    This many verdicts are asked for at `most`; what is left then stays hidden.
     """
     shown = [own for result in results for own in hideable(result)]
     grounded, system = stage.scene.grounded, stage.system()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batch files of tau-ARGUS (`.arb`): every command as data, with the line it stands in."""
+"""Batch files of tau-ARGUS (`.arb`): every command as data, with the line it is in."""
 
 import math
 import re

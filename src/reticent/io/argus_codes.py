@@ -44,9 +44,7 @@ def read_hrc(path: Path, *, lead: str = "@", total: str = TOTAL, notes: Notes | 
         if depth >= len(line_of):
             raise DataError(f"{path.name}: line {number} is {depth} levels deep, but no code stands above it.")
         if code in children:
-            raise DataError(
-                f"{path.name}: code {code!r} (line {number}) stands in two places; each code has one parent."
-            )
+            raise DataError(f"{path.name}: code {code!r} (line {number}) is in two places; each code has one parent.")
         del line_of[depth + 1 :]
         children[line_of[depth]].append(code)
         children[code] = []

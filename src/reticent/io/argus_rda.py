@@ -116,7 +116,7 @@ def _header(lines: Sequence[Line], path: Path) -> tuple[Layout, list[Line]]:
 
 
 def _parts(line: Line) -> list[Line]:
-    """Several keywords may stand in one line."""
+    """Several keywords may be in one line."""
     starts = [i for i, token in enumerate(line.tokens) if token.startswith("<") and token.endswith(">")]
     ends = [*starts[1:], len(line.tokens)]
     return [Line(line.number, line.text, line.tokens[a:b]) for a, b in zip(starts, ends, strict=True)]
@@ -135,7 +135,7 @@ def _begin(line: Line, layout: Layout, path: Path, notes: Notes) -> Block:
             )
         block.facts[fact] = int(rest.pop(0))
     while rest and rest[0].startswith("<"):
-        raise block.fail(line, "keywords stand in lines of their own.")
+        raise block.fail(line, "put each keyword on a line of its own.")
     block.facts["missing"] = tuple(dict.fromkeys(split_missing(rest, path, notes)))
     return block
 

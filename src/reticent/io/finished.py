@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read a finished table: a CSV file with one row a cell, totals included."""
+"""Read a finished table: a CSV file with one row per cell, totals included."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -120,7 +120,7 @@ def _numbers(column: pl.Series, variable: Variable, owner: str, notes: Notes, ma
 
 
 def _one_spelling(text: pl.Series, values: pl.Series) -> pl.Series:
-    """Numbers among texts, each written in one way only: "5" and "5.0" would be two codes to who reads the file."""
+    """Numbers among texts, each written in one way only: "5" and "5.0" would be two codes to somebody who reads the file."""
     numbers = values.is_not_null()
     if text.filter(numbers).n_unique() == values.filter(numbers).n_unique():
         return text

@@ -76,7 +76,7 @@ class Formats(Mapping[str, FileFormat]):
         return next((one.metadata[ending] for one in self.values() if one.metadata and ending in one.metadata), None)
 
 
-# One line a format, in the order in which messages list them.
+# One line per format, in the order in which messages list them.
 FORMATS = Formats(
     CSV,
     TSV,

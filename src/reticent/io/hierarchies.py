@@ -36,7 +36,7 @@ def hierarchy_beside(data: Path, variable: str) -> Path | None:
 
 
 def read_arx(path: Path, *, total: str = TOTAL, notes: Notes | None = None) -> Hierarchy:
-    """An ARX hierarchy: one row a value, then its ancestors; a last column that is the same everywhere is the total."""
+    """An ARX hierarchy: one row per value, then its ancestors; a last column that is the same everywhere is the total."""
     rows = [
         [cell.strip() for cell in row]
         for row in csv.reader(read_text(path, notes or Notes()).split("\n"), delimiter=";")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Publishable tables as CSV: one row a cell, one column a dimension, then value and status."""
+"""Publishable tables as CSV: one row per cell, one column per dimension, then value and status."""
 
 import csv
 import io

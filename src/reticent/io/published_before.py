@@ -49,7 +49,7 @@ def read_published_before(path: Path, dimensions: Sequence[str], response: str) 
     for cell in cells:
         if cell.codes in seen:
             raise DataError(
-                f"{path.name}, line {cell.line}: the cell {' × '.join(cell.codes)} stands in line {seen[cell.codes]} already."
+                f"{path.name}, line {cell.line}: the cell {' × '.join(cell.codes)} is in line {seen[cell.codes]} already."
             )
         seen[cell.codes] = cell.line
         state, text = _state(cell, path), cell.value if separator == "," else cell.value.replace(",", ".")
@@ -105,7 +105,7 @@ def _row_of_block(
 
 
 def _lines(rows: Sequence[Sequence[str]], dimensions: Sequence[str], response: str, path: Path) -> Iterator[_Cell]:
-    """One line a cell."""
+    """One line per cell."""
     n = len(dimensions)
     head = rows[0] if rows else []
     named = set(dimensions) <= set(head)
@@ -131,7 +131,7 @@ def _is_value(text: str, may_be_blank: bool) -> bool:
 
 
 def _columns(head: Sequence[str], dimensions: Sequence[str], response: str, path: Path) -> tuple[int, int | None]:
-    """Where value and status stand in a file with names."""
+    """Where value and status are in a file with names."""
     others = [at for at, name in enumerate(head) if name not in dimensions]
     status = next((at for at in others if head[at].lower() == STATUS), None)
     values = [at for at in others if at != status and head[at].lower() != MEASURE]

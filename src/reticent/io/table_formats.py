@@ -14,7 +14,7 @@ from reticent.io.table_px import PC_AXIS
 from reticent.io.table_sdmx import SDMX_CSV
 from reticent.io.write import write_contents
 
-# One line a format, in the order in which messages list them; SDMX-CSV before CSV, because its ending is longer.
+# One line per format, in the order in which messages list them; SDMX-CSV before CSV, because its ending is longer.
 TABLE_FORMATS: tuple[TableFormat, ...] = (
     SDMX_CSV,
     TABLE_CSV,

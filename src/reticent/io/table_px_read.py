@@ -17,7 +17,7 @@ KEYWORD = re.compile(r'\s*([A-Z][A-Z0-9-]*)(?:\[[^\]]*\])?(?:\(((?:"[^"]*",?)+)\
 TEXTS = re.compile(r'"([^"]*)"')
 TOKEN = re.compile(r'"[^"]*"|[^\s,;]+')
 MOST = 10_000_000
-"""So many cells a cube may have."""
+"""This many cells a cube may have."""
 
 
 def read_px(path: Path) -> PublishedTable:
@@ -44,7 +44,7 @@ def read_px(path: Path) -> PublishedTable:
 
 
 def _parts(text: str, name: str) -> dict[tuple[str, str], str]:
-    """The statements of the file by keyword and what stands in brackets; a semicolon within quotes ends none."""
+    """The statements of the file by keyword and what is in brackets; a semicolon within quotes ends none."""
     found: dict[tuple[str, str], str] = {}
     for statement in re.findall(r'(?:"[^"]*"|[^";])+;', text):
         head = KEYWORD.match(statement)

@@ -19,7 +19,7 @@ from reticent.io.read import load_source
 __all__ = ["bands_of", "check_tree", "moved", "tree_text", "trees_of"]
 
 MOST_CODES = 5_000
-"""Codes of a number that can stand in a tree."""
+"""Codes of a number that can be in a tree."""
 LEAD = "@"
 NEAR = 1e-9
 

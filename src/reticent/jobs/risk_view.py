@@ -20,7 +20,7 @@ from reticent.microdata.risk.file_models import risk_models
 __all__ = ["LOWEST", "N_BARS", "models_of", "risk_of", "unsafe_codes"]
 
 LOWEST = -4.0
-"""Risks of 10^-4 and less stand in the first bar."""
+"""Risks of 10^-4 and less are in the first bar."""
 N_BARS, N_STEPS = 24, 40
 MOST_CODES = 200
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linkage by the largest change: whether any other record lies as near as the own one in every coordinate.
+"""Linkage by the largest change: whether any other record lies as near as its own one in every coordinate.
 
 The distance of two records is their largest difference in any coordinate; codes that differ rule a pair out. A missing value
 on either side says nothing. All pairs are compared, with an early stop within a pair and at the first other record that is
@@ -30,7 +30,7 @@ def _within(code: Ints, other_code: Ints, number: Floats, other: Floats, limit: 
 def alone_in_box(
     codes: Ints, numbers: Floats, own: Ints, mine: Ints, other_codes: Ints, other_numbers: Floats, units: Ints
 ) -> Mask:
-    """Whether no record of another unit is as near as the own one, for each asker; O(askers · records) at worst."""
+    """Whether no record of another unit is as near as its own one, for each asker; O(askers · records) at worst."""
     alone = np.ones(own.size, dtype=np.bool_)
     for i in range(own.size):
         limit = 0.0

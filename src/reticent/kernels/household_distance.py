@@ -3,7 +3,7 @@
 
 Distances of two members are those of `nearest`: squared differences of numbers, 0 or the weight in `nominal` for codes; a
 missing coordinate of the asker adds nothing, one of the other adds `absent`. The search asks only whether anybody is as near
-as the own household, so that the sum of row minima settles most pairs.
+as its own household, so that the sum of row minima settles most pairs.
 """
 
 import numpy as np
@@ -86,7 +86,7 @@ def nearest_to_own(
     nominal: Floats,
     absent: Floats,
 ) -> Mask:
-    """Whether the own household of each asker is nearest and no other of its size (peers first to last) is as near."""
+    """Whether its own household of each asker is nearest and no other of its size (peers first to last) is as near."""
     linked = np.ones(asking.size, dtype=np.bool_)
     for at in range(asking.size):
         h = asking[at]

@@ -15,7 +15,7 @@ from reticent.base.arrays import Floats, Ints, Words
 from reticent.kernels.walking import accept, below, next_word
 
 COUNT_MOVE_EVERY = 64
-"""One proposal in so many tries to change the number of groups."""
+"""One proposal in this many tries to change the number of groups."""
 
 
 class Groups(NamedTuple):

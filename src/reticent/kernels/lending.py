@@ -85,7 +85,7 @@ def take_back(problem: Problem, state: State, by_cost: Ints, actors: Narrow, clu
     """Reverse delete: undo what nobody needs in the order `by_cost` of actions; returns the number of actions left."""
     _, starts, members, demand = problem
     got = state[1]
-    # greedy takes steps that later ones make needless; dropping the dearest first keeps a minimal cover
+    # greedy takes steps that later ones make needless; dropping the costliest first keeps a minimal cover
     for position in by_cost:
         c, actor = clusters[position], actors[position]
         needed = False

@@ -70,7 +70,7 @@ def alone_by_likelihood(
     least: Floats,
     turned: bool,
 ) -> Mask:
-    """Whether no record of another unit is as likely as the own one, for each asker; O(askers · records) at worst.
+    """Whether no record of another unit is as likely as its own one, for each asker; O(askers · records) at worst.
 
     `turned`: true records ask for their published one; else published records ask for their true one.
     """

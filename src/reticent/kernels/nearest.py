@@ -225,7 +225,7 @@ def _count_nearer(tree: Tree, queries: Floats, radii: Floats, cap: int, nearer: 
 
 @njit(cache=True, nogil=True)
 def _alone_within(tree: Tree, units: Ints, queries: Floats, mine: Ints, radii: Floats, alone: Mask) -> None:
-    """Whether only records of the own unit lie within the radius; stops at the first other, so that ties cost nothing."""
+    """Whether only records of its own unit lie within the radius; stops at the first other, so that ties cost nothing."""
     nodes, bounds = np.zeros(STACK, dtype=np.int64), np.zeros(STACK, dtype=np.float64)
     for i in range(queries.shape[0]):
         outer = radii[i] * (1.0 + TIE)

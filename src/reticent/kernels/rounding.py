@@ -81,7 +81,7 @@ def _move(movable: Movable, taken: Ints, i: int, step: int) -> None:
 def wander(
     movable: Movable, rises: Floats, taken: Ints, low: Ints, high: Ints, heat: float, proposals: int, words: Words
 ) -> int:
-    """So many proposals, four of five an exchange, taken by Metropolis' rule; how many were taken.
+    """This many proposals, four of five an exchange, taken by Metropolis' rule; how many were taken.
 
     Inner cells never leave their windows `low` to `high`. O(proposals · cells that go with an inner cell).
     """

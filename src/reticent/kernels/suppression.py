@@ -178,7 +178,7 @@ def _cheaper(v: int, m: int, problem: Problem, state: State, cost: Floats, by_co
 def cheapen(
     problem: Problem, state: State, cost: Floats, by_cost: Ints, actors: Narrow, masks: Narrow, n_actions: int
 ) -> int:
-    """Reverse delete: drop each action, or give it a cheaper mask, where nobody loses what they need; dearest first.
+    """Reverse delete: drop each action, or give it a cheaper mask, where nobody loses what they need; costliest first.
 
     `by_cost` are the masks by rising cost. Returns the number of actions left.
     """
@@ -235,7 +235,7 @@ def _recreate(
     masks: Narrow,
     n_actions: int,
 ) -> int:
-    """Satisfy the listed patterns again, one after the other, each by the best action among its clusters."""
+    """Satisfy the listed patterns again, one after another, each by the best action among its clusters."""
     cluster_of, _, _, demand = problem
     left, got, weight = state
     for position in range(n_needy):
@@ -276,7 +276,7 @@ def improve(
     rounds: int,
     seed: np.uint64,
 ) -> int:
-    """Ruin and recreate: undo a few related actions, satisfy again, clean, keep when not dearer. O(rounds · local)."""
+    """Ruin and recreate: undo a few related actions, satisfy again, clean, keep when not costlier. O(rounds · local)."""
     cluster_of, _, _, demand = problem
     left, got, weight = state
     random = np.array([seed | np.uint64(1)])

@@ -19,7 +19,7 @@ from reticent.base.arrays import Array, Codes, Ints, Narrow, Words
 from reticent.kernels.grouping import Integers
 
 FLAG_VARIABLES = 12
-"""Up to so many variables, one bit for each subset and pattern says "contains a rare set"; beyond, lists are searched."""
+"""Up to this many variables, one bit for each subset and pattern says "contains a rare set"; beyond, lists are searched."""
 MAX_VARIABLES = 62
 
 

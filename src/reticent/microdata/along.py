@@ -72,7 +72,7 @@ def _unsafe(
 
 
 def _entropy(data: Microdata, keys: Sequence[str]) -> float:
-    """Σ of the entropies of the keys; a removed key has none, and a blank tells nothing."""
+    """Σ of the entropies of the keys; a removed key has none, and a blank reveals nothing."""
     total = 0.0
     for name in keys:
         if name not in data.schema:

@@ -119,7 +119,7 @@ def _rounded(data: Microdata, variable: Variable, values: int) -> Iterator[Draft
 
 
 def _points(present: Floats, values: int) -> list[float]:
-    """About the middle of each of so many equally filled classes, in round numbers."""
+    """About the middle of each of this many equally filled classes, in round numbers."""
     middles = np.quantile(present, (np.arange(values) + 0.5) / values)
     return sorted({_plain(float(middle)) for middle in middles})
 

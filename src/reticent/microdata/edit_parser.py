@@ -4,7 +4,7 @@
     tax <= income                     0 <= age <= 120               wages + rents == income
     relation == 'child' => age < 30   not (sex == '1' and pregnant == 'yes')      region in {'11', '12'}
 
-Words: and, or, not, in, => (if … then …); comparisons may be chained; names with blanks stand in backticks, codes
+Words: and, or, not, in, => (if … then …); comparisons may be chained; names with blanks are in backticks, codes
 of categorical variables in quotes.
 """
 

@@ -224,7 +224,7 @@ def _check_settings(data: Microdata, settings: ExploreSettings) -> None:
 def _fingerprint(
     data: Microdata, candidates: Sequence[Candidate], settings: ExploreSettings, secret: Secret, edits: Sequence[str]
 ) -> str:
-    """What a state file belongs to: keyed, so that it tells nothing about the data."""
+    """What a state file belongs to: keyed, so that it reveals nothing about the data."""
     digest = hashlib.blake2b(key=secret.digest("explore state"), digest_size=16)
     plain = to_plain(settings)
     for free in ("processes", "most_risk", "risk_share", "fresh"):

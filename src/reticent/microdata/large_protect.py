@@ -33,7 +33,7 @@ from reticent.microdata.risk.recount import Recount, recount, recount_as_it_is
 from reticent.microdata.verdict import figure
 
 Sink = Callable[[Microdata, Floats], None]
-"""Takes a masked block without identifiers, and a drawn number for each record that says where it stands in the release."""
+"""Takes a masked block without identifiers, and a drawn number for each record that says where it is in the release."""
 IN_AN_ENGINE = "is not judged where records stay in an engine"
 
 

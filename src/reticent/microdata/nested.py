@@ -13,9 +13,9 @@ from reticent.frames.frame import Frame
 from reticent.frames.profile import Profile, constant_within, distinct_rows
 
 FEWEST_CHILDREN = 1.5
-"""A coarser column has at least so many codes of the finer one below a code of its own, on average."""
+"""A coarser column has at least this many codes of the finer one below a code of its own, on average."""
 RECORDS_PER_CODE = 5
-"""The finer column has at least so many records per code: almost every column follows from a column of names."""
+"""The finer column has at least this many records per code: almost every column follows from a column of names."""
 CANDIDATES = (Role.KEY, Role.OTHER, Role.SENSITIVE, Role.HOUSEHOLD_VARIABLE)
 
 

@@ -7,7 +7,7 @@ from reticent.base import clock
 
 
 class Patience:
-    """When a search, or several one after the other, must end: after some seconds, or after so many steps in all."""
+    """When a search, or several one after another, must end: after some seconds, or after this many steps in all."""
 
     def __init__(self, seconds: float | None = 60.0, steps: int | None = None) -> None:
         self.limited = seconds is not None or steps is not None

@@ -158,7 +158,7 @@ def _check_confidential(model: Model, version: Version) -> Refusal | None:
     def confidential(factor: Factor) -> bool:
         return factor.variable not in version.levels
 
-    change = "Transform and multiply only variables that can stand in a condition."
+    change = "Transform and multiply only variables that can be in a condition."
     for factor in model.factors:
         if factor.transform and confidential(factor):
             message = (

@@ -169,7 +169,7 @@ class Engine:
             if entry.kind == DECISION and entry.payload["answered"] and entry.payload["mode"] == self.policy.mode:
                 raise LedgerError(
                     f"ledger: entry {entry.number} was answered from a hull that the ledger does not hold (version 0.1.0 did "
-                    "not write it down); a second hull would tell more than either. Keep this database closed.",
+                    "not write it down); a second hull would reveal more than either. Keep this database closed.",
                     entry=entry.number,
                 )
 
@@ -266,7 +266,7 @@ class Engine:
         self._stored = mode.rank()
 
     def answers(self) -> Iterator[tuple[Request, Answer]]:
-        """Every answer on record with what was asked; repeated ones, which tell nothing new, are left out."""
+        """Every answer on record with what was asked; repeated ones, which reveal nothing new, are left out."""
         for entry in filter(is_new_answer, self.ledger.entries()):
             request = self._request_of(entry)
             yield request, answer_of(entry.payload, request)

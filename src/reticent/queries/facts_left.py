@@ -45,7 +45,7 @@ GAPS = "which counts between the ends the noise leaves out"
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """One value of an answer: the statistic, the cell it is about, and where it stands in the ground."""
+    """One value of an answer: the statistic, the cell it is about, and where it is in the ground."""
 
     places: "Places"
     request: Request
@@ -92,7 +92,7 @@ def facts_left(
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where the records and conditions of one version of a database stand in the ground."""
+    """Where the records and conditions of one version of a database are in the ground."""
 
     grounded: GroundedData
     universe: Universe

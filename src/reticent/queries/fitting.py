@@ -15,7 +15,7 @@ from scipy.linalg import qr, solve_triangular
 from reticent.base.arrays import Floats
 
 BLOCK = 65_536
-SMALL = 512  # a block of so many records and a few columns is factorised within the cache
+SMALL = 512  # a block of this many records and a few columns is factorised within the cache
 TOLERANCE = 1e-10
 ITERATIONS = 50
 STEEPEST = 30.0

@@ -34,7 +34,7 @@ from reticent.queries.policy import Bounds, Policy
 from reticent.tabulation.large import exact_digits
 
 MORE = 2
-"""A product of responses asks for one respondent more than the minimum; so many beyond it are listed of each class."""
+"""A product of responses asks for one respondent more than the minimum; this many beyond it are listed of each class."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ClassSums:
 class ClassColumns(Columns):
     """Columns without their units: one class of records each, every respondent with one record.
 
-    `start` and `entity` list at most so many respondents of a column as may be too few.
+    `start` and `entity` list at most this many respondents of a column as may be too few.
     """
 
     own: ClassSums = field(kw_only=True, repr=False, compare=False)

@@ -126,7 +126,7 @@ def _own_pieces(statistic: Statistic, universe: Universe, records: RecordSet) ->
     names = statistic.variables
     if statistic.name == "count":
         return (Piece((), complete(universe, records, names)),)
-    if statistic.name in ("sum", "ratio"):  # a ratio tells less than its two sums
+    if statistic.name in ("sum", "ratio"):  # a ratio reveals less than its two sums
         return tuple(Piece((name,), records) for name in names)
     inside = complete(universe, records, names)
     if statistic.name == "avg":

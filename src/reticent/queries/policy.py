@@ -63,7 +63,7 @@ class Limits(Parameters):
     queries: int = field(default=0, metadata={"min": 0, "help": "most queries of one user; 0 is no limit"})
     tick: float = field(
         default=0.0,
-        metadata={"min": 0, "max": 3600, "help": "answers leave only at multiples of so many seconds; 0 is at once"},
+        metadata={"min": 0, "max": 3600, "help": "answers leave only at multiples of this many seconds; 0 is at once"},
     )
     predictors: int = field(
         default=MAX_PREDICTORS,
@@ -116,7 +116,7 @@ class Policy(Parameters):
     )
     p_percent: float | None = field(
         default=None,
-        metadata={"min": 0, "max": 100, "help": "unsafe if the largest can be estimated within so many percent"},
+        metadata={"min": 0, "max": 100, "help": "unsafe if the largest can be estimated within this many percent"},
     )
     coalition: int = field(
         default=1, metadata={"min": 0, "max": 20, "help": "respondents who join to estimate the largest"}

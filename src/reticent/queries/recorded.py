@@ -33,7 +33,7 @@ def answer_of(payload: Mapping[str, Any], request: Request) -> Answer:
 
 
 def is_new_answer(entry: Entry) -> bool:
-    """Whether an entry holds an answer; repeated ones, which tell nothing new, do not count."""
+    """Whether an entry holds an answer; repeated ones, which reveal nothing new, do not count."""
     own = entry.payload
     return entry.kind == DECISION and bool(own["answered"]) and not own["remember"].get("repeated")
 

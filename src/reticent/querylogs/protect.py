@@ -120,7 +120,7 @@ class LogResult:
             "users with a query that only they made": self.risk.own_queries,
             "the same without the guard": self.risk_without_guard,
             "linked before": self.risk.linked_before,
-            "linked to the own cluster": self.risk.linked_cluster,
+            "linked to its own cluster": self.risk.linked_cluster,
             "linked to the person": self.risk.linked_person,
             "users tried": self.risk.tried,
         }

@@ -17,7 +17,7 @@ from reticent.base.arrays import Floats, Ints, Mask
 
 MOST_PAIRS = 24
 MOST_CONTEXTS = 400
-"""So many contexts of a pair are looked at."""
+"""This many contexts of a pair are looked at."""
 MOST_ANCHORS = 64
 MOST_SUMS = 100_000
 MOST_MATCHINGS = 4

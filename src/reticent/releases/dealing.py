@@ -27,10 +27,10 @@ MOST_ITEMS = 40
 MOST_ANCHORS = 48
 MOST_CHOICES = 1_500
 MOST_MENDED = 6
-"""So many choices of the nearest classes are mended by changing two of them."""
+"""This many choices of the nearest classes are mended by changing two of them."""
 MOST_LEFT = 8
 MOST_SUMS = 200_000
-"""Up to so many sums of the choices for half of what is left are matched with those of the other half."""
+"""Up to this many sums of the choices for half of what is left are matched with those of the other half."""
 
 T = TypeVar("T")
 

@@ -62,7 +62,7 @@ class Insiders:
         return own_low, own_high
 
     def end(self, owner: int, sight: int, *, upper: bool) -> int:
-        """The end of a watched sum that must be reached for one respondent: none is asked to forget the own values."""
+        """The end of a watched sum that must be reached for one respondent: none is asked to forget their own values."""
         watched = self.system.sights[sight]
         own = self.system.owner[watched.places] == owner
         known = int(watched.weights[own] @ self.system.center[watched.places[own]])

@@ -48,7 +48,7 @@ class JointSystem:
         self._known_groups: set[Responses] = set()  # responses that known releases relate, which have no part yet
 
     def judge(self, new: Facts, *, version: int | None = None, most_exposures: int = 1) -> JointVerdict:
-        """Whether a release is safe together with all accepted ones; stops when so many exposures are found."""
+        """Whether a release is safe together with all accepted ones; stops when this many exposures are found."""
         return self._judged(new, version, most_exposures, relax=False)
 
     def _judged(self, new: Facts, version: int | None, most_exposures: int, *, relax: bool) -> JointVerdict:
@@ -242,7 +242,7 @@ def _share(facts: Facts, group: set[str | int], members: list[int]) -> tuple[Res
     responses = frozenset(name for name in group if isinstance(name, str))
     if not responses:
         raise DataError(
-            f"Facts of {facts.release}: auxiliary unknowns that no fact relates to a response tell nothing."
+            f"Facts of {facts.release}: auxiliary unknowns that no fact relates to a response reveal nothing."
         )
     own = np.array(sorted(place for place in group if isinstance(place, int)), dtype=np.int64)
     renamed = []

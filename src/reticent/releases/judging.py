@@ -21,9 +21,9 @@ from reticent.releases.verdict import Exposure
 
 MOST_HINTED = 500
 MOST_WAYS = 6
-"""So many ways in which the cells of a table can move are dealt out for an end of a watched sum."""
+"""This many ways in which the cells of a table can move are dealt out for an end of a watched sum."""
 WORTH_MENDING = 3
-"""So many movements that miss the new row are worth a program that mends them together."""
+"""This many movements that miss the new row are worth a program that mends them together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Judge:
         self._known: dict[Side, Way] = {}
 
     def rule(self, *, most_exposures: int = 1, relax: bool = False) -> Ruling:
-        """Show each watched sum unknown; stops when so many are exposed.
+        """Show each watched sum unknown; stops when this many are exposed.
 
         With `relax` the release is out whatever it exposes: from then on what is still possible must stay possible.
         """
@@ -296,7 +296,7 @@ class Judge:
         return parts if len(parts) <= MOST_HINTED else np.intersect1d(parts, before)
 
     def _for_insiders(self, shown: list[int], sight: int, upper: bool) -> Exposure | None:
-        """Further movements until for each respondent one is left that the own values do not exclude."""
+        """Further movements until for each respondent one is left that their own values do not exclude."""
         assert self._insiders is not None
         watched = self.system.sights[sight]
         full = watched.high if upper else watched.low

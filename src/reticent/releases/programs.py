@@ -23,15 +23,15 @@ from reticent.solve.model import INFINITE, LinearModel, Status
 WHOLE = 1e-6
 ROOM = 2.0**61
 AT_ONCE = 100
-"""So many classes begin to move at once where those that may move do not suffice."""
+"""This many classes begin to move at once where those that may move do not suffice."""
 SETTLING = 10
-"""So many times the steps of a question may be taken to find a first point."""
+"""This many times the steps of a question may be taken to find a first point."""
 MOST_MOVING = 1_000
 """With more classes that may move a program is slow, and the next question begins anew."""
 MULTIPLES = (1, 2, 3, 4, 6)
-"""A movement in fractions may be whole so many times over, and reach further then."""
+"""A movement in fractions may be whole this many times over, and reach further then."""
 ENLARGED = (0, 300, 1_000)
-"""So many more classes may move where no whole numbers are found."""
+"""This many more classes may move where no whole numbers are found."""
 WHOLE_OPTIONS = {"mip_max_nodes": 30, "mip_rel_gap": 0.5, "mip_max_stall_nodes": 30}
 """How long the solver itself looks for whole numbers before the search branches: in nodes, not in seconds."""
 SLIGHT = 1e-9

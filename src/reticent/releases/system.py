@@ -65,7 +65,7 @@ class Told:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the unknowns of each response stand in the system."""
+    """Where the unknowns of each response are in the system."""
 
     responses: tuple[str, ...]
     columns: tuple[Columns, ...]

@@ -31,7 +31,7 @@ class Exposure:
 
     def sentence(self) -> str:
         """In words."""
-        who = "a respondent who knows the own values" if self.insider else "anybody"
+        who = "a respondent who knows their own values" if self.insider else "anybody"
         if not self.proved:
             return f"Whether {self.watch} (hidden by {self.hidden_by}) stays unknown could not be settled within the limits."
         *others, last = self.releases or ("what everybody knows",)
@@ -45,7 +45,7 @@ class Exposure:
 
 @dataclass(frozen=True, eq=False)
 class JointVerdict:
-    """Safe, exposed or undecided, with what would be exposed; `uncertified` names releases that may tell more."""
+    """Safe, exposed or undecided, with what would be exposed; `uncertified` names releases that may reveal more."""
 
     release: str
     outcome: Outcome
@@ -65,5 +65,5 @@ class JointVerdict:
         else:
             text = f"{self.release}: refused. " + " ".join(one.sentence() for one in self.exposures)
         if self.uncertified:
-            text += f" Not certified: {', '.join(self.uncertified)} may tell more than is judged here."
+            text += f" Not certified: {', '.join(self.uncertified)} may reveal more than is judged here."
         return text

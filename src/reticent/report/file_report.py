@@ -366,7 +366,7 @@ def public_sections(file: MaskedFile) -> list[Section]:
     return [Section("Contents", blocks)]
 
 
-# One line a section of the confidential report, in the order of the page.
+# One line per section of the confidential report, in the order of the page.
 FILE_SECTIONS: list[Chapter[FileRun]] = [
     section("In short", lambda about: _short(about.run)),
     section("What each attack found", lambda about: _verdict(about.run)),

@@ -21,14 +21,14 @@ HTML, MARKDOWN = "html", "markdown"
 MARKS = {
     "primary": "P", "secondary": "S", "exposed": "!", "frozen": "F", "hidden": "c", "empty": "–", "good": "*",
 }  # fmt: skip
-"""What stands in a cell of a grid beside its colour, so that a status shows on paper and without colours too."""
+"""What is in a cell of a grid beside its colour, so that a status shows on paper and without colours too."""
 PERCENT = r"[0-9.]+ ?%"
 LONG = 40
 """A longer text in a cell keeps some width on narrow screens."""
 SHORT = 14
 """A text of so few letters stays on one line on wide screens."""
 CONTENTS_FROM = 3
-"""Pages with so many sections have a list of contents."""
+"""Pages with this many sections have a list of contents."""
 
 
 def form_of(path: str | Path) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a confidential report comes from: files and their hashes, version, date as given, mark of the secret, duration.
 
-It stands in confidential reports only: a hash of a confidential file, or the mark of a secret, would let a reader of a
+It is in confidential reports only: a hash of a confidential file, or the mark of a secret, would let a reader of a
 public page test guesses of them.
 """
 

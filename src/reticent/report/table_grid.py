@@ -15,9 +15,9 @@ from reticent.report.table_plots import heat_plot
 from reticent.tables.result import ProtectedTable
 
 WHOLE = 1_000
-"""Grids up to so many cells are shown whole."""
+"""Grids up to this many cells are shown whole."""
 MOST_CELLS = 20_000
-"""So many cells a page lists; the file has all."""
+"""This many cells a page lists; the file has all."""
 FLAT = 50
 """Rows in one fold where a dimension has no tree."""
 MAX_ROWS, MAX_COLUMNS = 80, 30
@@ -47,7 +47,7 @@ class Axis:
         return upper if len(upper) <= FLAT else [at for at, depth in enumerate(self.depths) if depth == 0][:1]
 
     def groups(self) -> list[tuple[str, list[int]]]:
-        """Each code of the first level with all below it; without a tree so many codes at a time."""
+        """Each code of the first level with all below it; without a tree this many codes at a time."""
         starts = [at for at, depth in enumerate(self.depths) if depth <= 1]
         if max(self.depths, default=0) <= 1:
             parts = [list(range(at, min(at + FLAT, len(self.depths)))) for at in range(0, len(self.depths), FLAT)]

@@ -81,7 +81,7 @@ def _short(result: ProtectedTable) -> tuple[Block, ...]:
     facts += [("exposed", number(exposed)), ("cost", number(float(result.outcome.cost)))]
     facts.append(("proven least cost", "not known" if bound is None else number(float(bound))))
     facts.append(("method", f"{result.method} ({result.outcome.status})"))
-    facts.append(("respondents alone in a cell", result.inside.state))
+    facts.append(("sole respondents of a cell", result.inside.state))
     found = bool(result.inside.cells)
     inside: Block = Banner(False, result.inside.sentence()) if found else Text(result.inside.sentence())
     promised = Text(f"What the method promises where no cell is exposed. {result.guarantee}")
@@ -120,8 +120,8 @@ def _attack(result: ProtectedTable) -> tuple[Block, ...]:
     if result.outcome.values is not None:
         known, cells_words = "what the method says about each true value", "each unsafe cell"
     n = len(result.insiders)
-    who = "One respondent who is" if n == 1 else f"{number(n)} respondents who are"
-    inside = [Text(f"{who} alone in a cell can subtract what they know and work out another unsafe cell exactly.")]
+    who = "One sole respondent" if n == 1 else f"{number(n)} sole respondents"
+    inside = [Text(f"{who} of a cell can subtract what they know and work out another unsafe cell exactly.")]
     return (
         *(inside if result.insiders else ()),
         Text(
@@ -172,13 +172,13 @@ def _sums(words: list[str]) -> str:
 
 
 def _inside(result: ProtectedTable) -> tuple[Block, ...]:
-    """What respondents alone in a cell, or coalitions of them, find about others."""
+    """What sole respondents of a cell, or coalitions of them, find about others."""
     found = result.inside
     if not found.attacked and not found.findings:
         return (Text(found.sentence()),)
     words = (
-        f"{found.sentence()} {number(found.attacked)} attackers were tried, each up to {found.coalition} respondents who are "
-        "alone in a cell and know it."
+        f"{found.sentence()} {number(found.attacked)} attackers were tried, each up to {found.coalition} sole "
+        "respondents of a cell, who know its value."
     )
     if result.asked_inside == "exact" and found.findings:
         words += ' Only exact values are kept from them; insiders = "protect" keeps them out of the levels too.'
@@ -294,14 +294,14 @@ def _others(result: ProtectedTable) -> tuple[Block, ...]:
     groups = group_disclosures(table, minimum=2)
     words = (
         f"{number(len(unsafe))} of {number(len(rows))} rows and columns consist to at least one half of cells with a "
-        f"single respondent (granularity). {number(len(groups))} groups of two or more respondents stand in one single "
+        f"single respondent (granularity). {number(len(groups))} groups of two or more respondents are in one single "
         "part of their total, so that belonging to the group tells the part (group disclosure)."
     )
     blocks: list[Block] = [Text(words)]
     if table.is_count:
         inner = table.respondents.counts[table.is_inner]
         chances = [(known, sap(inner, known).probability) for known in (1, 2, 5, 10) if known <= int(inner.sum())]
-        words = "Probability that somebody who knows so many respondents, and subtracts them, empties a cell (SAP)."
+        words = "Probability that somebody who knows this many respondents, and subtracts them, empties a cell (SAP)."
         blocks.append(Rows(("known respondents", "probability"), tuple(chances), words))
     return tuple(blocks)
 
@@ -332,7 +332,7 @@ def public_table_sections(table: PublishedTable) -> list[Section]:
     ]
 
 
-# One line a section of the confidential report, in the order of the page.
+# One line per section of the confidential report, in the order of the page.
 TABLE_SECTIONS: list[Chapter[ProtectedTable]] = [
     section("In short", _short),
     Chapter("The table", _grids),

@@ -18,7 +18,7 @@ from reticent.solve.model import LinearModel, Solution, Status
 THREADS = 1
 _LEAST = 1e-3  # seconds: less is no time to stop in
 # Cuts modulo small numbers at the root: HiGHS eliminates over all equations in whole numbers and does not look at its limit
-# meanwhile. So many seconds for each pair of equations (7.5 s for 3,000); below a second nobody minds.
+# meanwhile. This many seconds for each pair of equations (7.5 s for 3,000); below a second nobody minds.
 _UNSTOPPABLE = 8e-7
 _UNNOTICED = 1.0
 _ALGORITHMS = {"primal": ("simplex", 4), "dual": ("simplex", 1), "interior": ("ipm", 0), "choose": ("choose", 0)}

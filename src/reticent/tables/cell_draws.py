@@ -20,7 +20,7 @@ from reticent.tables.problem import SuppressionProblem
 
 ONE_RUN = (
     "A cell has the same value in all tables of this run only: which way it moves depends on the whole table. Protect tables "
-    "that share cells together, as linked tables of one plan; two runs tell more of these cells than each of them."
+    "that share cells together, as linked tables of one plan; two runs reveal more of these cells than each of them."
 )
 
 

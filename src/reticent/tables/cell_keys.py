@@ -15,7 +15,7 @@ from reticent.tabulation.large import sums_from
 from reticent.tabulation.tabulate import with_empty_cells
 
 MOST_EMPTY = 100_000
-"""Up to so many combinations those without records are listed, so that their 0 looks like every other 0."""
+"""Up to this many combinations those without records are listed, so that their 0 looks like every other 0."""
 
 
 def fit_to_method(spec: TableSpec, method: TableMethod | None) -> TableSpec:

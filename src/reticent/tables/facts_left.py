@@ -149,7 +149,7 @@ def facts_of_table(
 def facts_by_cell(
     grounded: GroundedData, published: PublishedTable, table: Table, method: TableMethod
 ) -> dict[tuple[str, ...], Fact]:
-    """What each row of a published table tells by itself, by its codes; rows that tell nothing are left out."""
+    """What each row of a published table tells by itself, by its codes; rows that reveal nothing are left out."""
     stated = _stated(grounded, published, table, method)
     return {} if stated is None else {stated.codes[row]: fact for row, fact in stated.facts().items()}
 

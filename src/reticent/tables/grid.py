@@ -34,7 +34,7 @@ class Grid:
     n_possible: int
     decimals: int
     shown: list[float | None]
-    """What may be seen of each cell by who has not asked for values; nothing where that would tell others."""
+    """What may be seen of each cell by somebody who has not asked for values; nothing where that would tell others."""
 
 
 def grid_of(

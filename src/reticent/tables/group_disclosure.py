@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Group disclosure: all respondents of a row stand in one column, so that the row alone tells the column."""
+"""Group disclosure: all respondents of a row are in one column, so that the row alone tells the column."""
 
 from dataclasses import dataclass
 
@@ -55,7 +55,7 @@ def _families(table: Table) -> list[list[np.ndarray]]:
 
 
 def _could_differ(table: Table, group: int, parts: np.ndarray, possible: list[list[np.ndarray]]) -> bool:
-    """Whether the part is news: a node with a single child tells nothing."""
+    """Whether the part is news: a node with a single child reveals nothing."""
     first = int(parts[0])
     at = int(np.flatnonzero(table.codes[group] != table.codes[first])[0])
     return any(children[table.codes[group, at]] > 1 for children in possible[at])

@@ -122,7 +122,7 @@ def _window(problems: Sequence[SuppressionProblem], extra: int) -> tuple[Floats,
 
 
 def _respondents(parts: tuple[Judged, ...], rows: TieRows, extra: int) -> NDArray[np.int64] | None:
-    """Who is alone in each cell. Whoever is alone in a cell of one response is so in those of the others."""
+    """The sole respondent of each cell. Whoever is the only respondent in a cell of one response is so in those of the others."""
     if all(part.problem.respondent is None and part.problem.counts is None for part in parts):
         return None
     named = [part.problem.respondent for part in parts]
@@ -239,7 +239,7 @@ def with_differences(outcome: Outcome, joint: Joint) -> Outcome:
 
     left = problem.values[n:]
     if outcome.values is not None:
-        # what the published values leave: each difference stands in one row, with the coefficient -1
+        # what the published values leave: each difference is in one row, with the coefficient -1
         indptr, rows, _ = problem.relations.by_cell
         left = problem.relations.residuals(np.concatenate((outcome.values, np.zeros(extra))))[rows[indptr[n:-1]]]
     return replace(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linked tables as one system, each judged by its own rules and by what is known of its cells beforehand.
 
-Plans, batch files and the Python call use the same functions: a cell that stands in several tables is one cell, and so are
+Plans, batch files and the Python call use the same functions: a cell that is in several tables is one cell, and so are
 cells of different tables that have the same records.
 """
 
@@ -73,7 +73,7 @@ def _same_cells(tables: Sequence[LinkedTable], system: System) -> list[tuple[int
 
 
 def _alike(tables: Sequence[Table]) -> list[Table]:
-    """Finished tables with the same measures and lists of the same length, so that their cells can stand in one system.
+    """Finished tables with the same measures and lists of the same length, so that their cells can be in one system.
 
     Each table is judged by what it has itself; what is filled in here is not looked at.
     """

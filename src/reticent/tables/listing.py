@@ -16,7 +16,7 @@ from reticent.tabulation.cell_atoms import atoms_of_cells
 from reticent.tabulation.ground import GroundedData
 
 MOST_LISTED = 200_000
-"""Up to so many combinations of codes, those that a table leaves out are stated."""
+"""Up to this many combinations of codes, those that a table leaves out are stated."""
 
 
 def listed_nodes(table: Table, values: NDArray[np.float64]) -> tuple[Mask, ...]:
@@ -47,7 +47,7 @@ def are_listed(codes: NDArray[np.int32], listed: tuple[Mask, ...]) -> Mask:
 def with_unlisted(published: PublishedTable, table: Table) -> PublishedTable:
     """With the rows that a method that changes values leaves out because they are all 0, so that nobody learns their codes.
 
-    Who knows the codes from another release knows that these are 0.
+    Whoever knows the codes from another release knows that these are 0.
     """
     possible = math.prod(len(dimension) for dimension in table.dimensions)
     if published.method == "suppression" or len(published) == possible or possible > MOST_LISTED:

@@ -135,7 +135,7 @@ class Round(AdditiveDraws):
         default=False, metadata={"help": "round inner cells and add up where nothing better is found in time"}
     )
     successive: bool = field(
-        default=False, metadata={"help": "round the slices of a table in three dimensions one after the other"}
+        default=False, metadata={"help": "round the slices of a table in three dimensions one after another"}
     )
 
     def for_tables(self, tables: Sequence[Table]) -> Bound:
@@ -257,7 +257,7 @@ class SmallCounts(Parameters):
 
 
 def inner_cells(relations: Relations) -> tuple[NDArray[np.int64], sparse.csr_array]:
-    """Cells that are no total, and which cells each of them belongs to (a row an inner cell, a column a cell)."""
+    """Cells that are no total, and which cells each of them belongs to (a row per inner cell, a column per cell)."""
     vectors, others = inner_vectors(relations)
     if others or relations.rhs.any() or any(set(vector.values()) - {1} for vector in vectors):
         raise ParameterError(
@@ -314,7 +314,7 @@ class Adjust(AdditiveDraws):
 
 
 def adjusted(problem: SuppressionProblem, found: Adjusted, fixed: Mask | None, largest_change: float | None) -> Outcome:
-    """An adjustment as an outcome: its values, and the candidates that are left to who knows the levels."""
+    """An adjustment as an outcome: its values, and the candidates that are left to somebody who knows the levels."""
     left = adjustment_candidates(
         problem, found.values, fixed=fixed, largest_change=largest_change, exactly=not found.drawn
     )

@@ -20,7 +20,7 @@ def distance_cost(table: Table, primary: Mask, steps: Mapping[str, Sequence[floa
     """What hiding each cell costs; `steps` has the numbers of each dimension that has them.
 
     Cells without an unsafe one in their row cost the largest number. The modular method never hides a total while
-    something below will do; here all levels stand in one system, so a total costs the largest number once more for
+    something below will do; here all levels are in one system, so a total costs the largest number once more for
     each level that it stands above the inner cells.
     """
     far = max([1.0, *(max(numbers) for numbers in steps.values())])

@@ -100,7 +100,7 @@ class AdjustNumbers(Parameters):
     spread: float = field(default=1.0, metadata={"min": LEAST_SPREAD, "max": 100})
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
-        """Adjust, and state what is left to who knows the levels, the fixed cells and the largest change."""
+        """Adjust, and state what is left to somebody who knows the levels, the fixed cells and the largest change."""
         fixed = largest_total(problem) if self.fix_total else None
         found = adjust(
             problem, norm=self.norm, weights=self._weights(problem), signs=self.signs, fixed=fixed,

@@ -16,7 +16,7 @@ from reticent.data.table import Table
 from reticent.tabulation.linked import System
 
 LEAST_SHOWN = 3
-"""So many published values must agree before that says anything."""
+"""This many published values must agree before that says anything."""
 
 
 def hidden_before(system: System, previous: Mapping[int, PublishedTable]) -> NDArray[np.bool_] | None:

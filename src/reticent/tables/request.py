@@ -29,11 +29,11 @@ DEFAULT_METHOD = "heuristic"
 
 @dataclass(frozen=True)
 class Attacker(Parameters):
-    """Whom tables are kept from: what everybody knows of hidden cells, and what respondents alone in a cell are kept from.
+    """Whom tables are kept from: what everybody knows of hidden cells, and what sole respondents of a cell are kept from.
 
-    With `insiders="exact"` no such respondent, nor a `coalition` of so many, finds another unsafe cell exactly; with
+    With `insiders="exact"` no such respondent, nor a `coalition` of this many, finds another unsafe cell exactly; with
     "protect" none comes closer to it than its levels. `known` are numbers of respondents that somebody may know, for the
-    probability that subtracting them empties a cell (SAP; by so many `draws` where it cannot be counted).
+    probability that subtracting them empties a cell (SAP; by this many `draws` where it cannot be counted).
     """
 
     called: ClassVar[str] = "attacker"
@@ -80,8 +80,8 @@ class TableRequest:
     nothing relates are protected one by one. `a_priori` names cells by the codes of all dimensions of the linked tables. With
     `hide_empty` a suppression method may also hide cells without respondents, and nobody can tell them from the others. A
     `secret` that can be guessed is refused, unless `test_secret` says that the result is never released. `releases` are other
-    releases of noisy counts of the same cells, which the attacker has as well. With `search_steps` the time limit passes in so
-    many steps of the search instead of seconds, so that it ends alike on every machine.
+    releases of noisy counts of the same cells, which the attacker has as well. With `search_steps` the time limit passes in this
+    many steps of the search instead of seconds, so that it ends the same on every machine.
     """
 
     tables: tuple[WantedTable, ...]

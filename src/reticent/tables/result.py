@@ -43,7 +43,7 @@ class ProtectedTable:
     """A table (or linked tables) with its verdict, its protection and what the attacker found. Confidential.
 
     `status` is final: primary, secondary, frozen, safe, empty. `published` holds what may leave, one a table.
-    Related responses are `joint`: their cells stand in one system, and `by_response` gives the part of each, whose `whole`
+    Related responses are `joint`: their cells are in one system, and `by_response` gives the part of each, whose `whole`
     is this. `shown` has the tables that are published, by their numbers (None: all but the `earlier` ones). `sums` are
     groups of hidden cells whose sum everybody knows although the rules call it unsafe.
     """
@@ -97,7 +97,7 @@ class ProtectedTable:
 
     @property
     def exposed(self) -> tuple[int, ...]:
-        """Cells that the attacker recovers too closely, that respondents alone in a cell find, or that stand in an unsafe sum
+        """Cells that the attacker recovers too closely, that sole respondents of a cell find, or that are in an unsafe sum
         that is known.
         """
         summed = {cell for group in self.sums for cell in group if self.problem.primary[cell]}

@@ -331,7 +331,7 @@ class Manual(Rule):
         return self.protection
 
 
-# One line a rule.
+# One line per rule.
 RULES = Registry(
     "rules",
     (

@@ -60,7 +60,7 @@ _SHORTEST = 1e-3  # seconds that a run is taken to last at least
 _MORE = 1.25  # steps come at the pace of the run that was counted; some more, so that another way ends in time as well
 _FEWEST_STEPS = 100  # so that a step stays small against the shares of the limit that parts of a search have
 SUMS_NOT_JUDGED = (
-    "Not judged: whether one respondent stands in several hidden cells whose sum follows from the published ones; "
+    "Not judged: whether one respondent is in several hidden cells whose sum follows from the published ones; "
     "a finished table does not say who is in a cell."
 )
 NOT_EXACT = (

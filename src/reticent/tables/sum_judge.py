@@ -18,7 +18,7 @@ from reticent.tabulation.linked import System
 
 Group = tuple[int, ...]
 LONGEST = 200
-"""So many of the largest contributions to a sum are listed; no rule looks at more."""
+"""This many of the largest contributions to a sum are listed; no rule looks at more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class RespondentSums:
     """The judge of sums over the cells of a system of tables (see `SumJudge`).
 
     Where respondents have several records, their contributions to all cells of a sum are added up first. Of a finished
-    table nobody knows who stands in several cells: its sums are judged as if everybody stood in one, which finds the
+    table nobody knows who is in several cells: its sums are judged as if everybody stood in one, which finds the
     fewest.
     """
 
@@ -120,7 +120,7 @@ class RespondentSums:
         return Contributions((), names, total, weights, judged[first])
 
     def _with_rest(self, cells: RuleCells, groups: Sequence[Group]) -> RuleCells:
-        """The cells with those respondents of each group that are known by cell only, because they stand in one."""
+        """The cells with those respondents of each group that are known by cell only, because they are in one."""
         part, number = self._home
         for row, group in enumerate(groups):
             for cell in group:
@@ -190,7 +190,7 @@ def _from_contributions(values: Floats, lists: Sequence[Contributions], table: T
 
 
 def _add_rest(cells: RuleCells, row: int, view: Respondents, at: int, name: str | None) -> None:
-    """Add the respondents of one cell to a sum: nobody among them stands in another cell of the table."""
+    """Add the respondents of one cell to a sum: nobody among them is in another cell of the table."""
     assert cells.counts is not None
     cells.counts[row] += view.counts[at]
     cells.weighted_counts[row] += view.weighted_counts[at]

@@ -35,10 +35,10 @@ class Scales:
 
 @dataclass(frozen=True, eq=False)
 class Maker:
-    """What makes all cells of the units: `cells(tops, judged)` gives the cells, with so many of the largest contributions.
+    """What makes all cells of the units: `cells(tops, judged)` gives the cells, with this many of the largest contributions.
 
     With `judged` only those count who have not waived protection. `values` names all that is added up, with two
-    variables of its own for each of so many `requests`.
+    variables of its own for each of this many `requests`.
     """
 
     values: tuple[str, ...]

@@ -71,7 +71,7 @@ class Lists:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Cells of one stage: a node column a dimension, (units, weight) sums, and lists by variable."""
+    """Cells of one stage: a node column per dimension, (units, weight) sums, and lists by variable."""
 
     columns: tuple[NDArray[np.int32], ...]
     counts: Floats

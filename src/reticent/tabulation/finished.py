@@ -19,7 +19,7 @@ from reticent.tabulation.equations import relations_of
 from reticent.tabulation.tabulate import decimals_of
 
 LISTED = 3
-"""So many totals stand in the message of an error; the error itself carries all of them."""
+"""This many totals are in the message of an error; the error itself carries all of them."""
 
 
 @dataclass(frozen=True, eq=False)

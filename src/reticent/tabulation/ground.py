@@ -23,7 +23,7 @@ from reticent.tabulation.tabulate import decimals_of
 from reticent.tabulation.tied_responses import Tie
 
 MOST_ATOMS = 200_000
-"""Up to so many combinations are listed, empty ones included; of more, only those that occur and some near them."""
+"""Up to this many combinations are listed, empty ones included; of more, only those that occur and some near them."""
 ABSENT_OR_NOT = ("there", "missing")
 Bounds = Mapping[str, tuple[float | None, float | None]]
 Near = Callable[[Ints, Sequence[int]], Ints]
@@ -189,7 +189,7 @@ def facts_of_ties(
     """What relations between responses tell of the sums over each class of atoms: `tot = dom + exp` holds there too.
 
     They are no release's own; whoever knows them knows them of every release of the data. Responses that the ground does
-    not have are unknown altogether, so that relations with them tell nothing. `only` names the classes that are meant.
+    not have are unknown altogether, so that relations with them reveal nothing. `only` names the classes that are meant.
     """
     ground, facts = grounded.ground, []
     there = np.unique(classes[ground.atom_of_unit])

@@ -32,7 +32,7 @@ def response_name(table: Table) -> str:
 class TieRows:
     """The rows of all ties over the joint cells, and the differences that some of them need as further cells.
 
-    Difference d stands in row `difference_row[d]` as joint cell `n_cells + d`, has the value `values[d]` and lies between
+    Difference d is in row `difference_row[d]` as joint cell `n_cells + d`, has the value `values[d]` and lies between
     `lower[d]` and `upper[d]`; `like[d]` is a cell of the same records, and `names[d]` the relation in words.
     """
 

@@ -14,7 +14,7 @@ from reticent.tabulation.dimensions import build_dimension
 
 
 def key_sums(data: Microdata, spec: TableSpec, table: Table, parts: Words) -> Words:
-    """Σ parts over the records of each cell of the table (0 for cells without records); parts has a row a record.
+    """Σ parts over the records of each cell of the table (0 for cells without records); parts has a row per record.
 
     Exact for any order of the records, totals included: a total is added up from its records' parts like any cell.
     """
@@ -26,7 +26,7 @@ def key_sums(data: Microdata, spec: TableSpec, table: Table, parts: Words) -> Wo
 
 
 def sums_of_cells(columns: Sequence[Nodes], sums: Words, dimensions: Sequence[Dimension], table: Table) -> Words:
-    """The sums of each cell of a table from those of its finest cells, given by a node column a dimension."""
+    """The sums of each cell of a table from those of its finest cells, given by a node column per dimension."""
     sizes = [len(d) for d in dimensions]
     for position, dimension in enumerate(dimensions):
         source, target = spread(columns[position], *dimension.ancestors)

@@ -2,7 +2,7 @@
 """Tables of records that stay in an engine: finest cells come from there, totals are added up here as in memory.
 
 Numbers are added up as whole multiples of their last decimal, so that every order gives the same sum; a number without
-such a unit is refused. Respondents that stand in several finest cells come to the driver, all others as cells only.
+such a unit is refused. Respondents that are in several finest cells come to the driver, all others as cells only.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -232,7 +232,7 @@ def _maker(
 
 
 def _alone(units: EngineUnits, dimensions: tuple[Dimension, ...], spec: TableSpec, progress: Progress) -> Making:
-    """The cells of units that stand in one finest cell only; the engine is asked once for each kind."""
+    """The cells of units that are in one finest cell only; the engine is asked once for each kind."""
     found: dict[bool, Cells] = {}
 
     def cells(tops: Mapping[str, int], judged: bool) -> Cells:
@@ -260,7 +260,7 @@ def _cells(found: FoundCells, dimensions: tuple[Dimension, ...]) -> Cells:
 def _with_pairs(
     cells: Cells, pairs: FoundPairs, dimensions: tuple[Dimension, ...], tops: Mapping[str, int], *, judged: bool
 ) -> Cells:
-    """The cells with respondents that stand in several finest cells: in each cell their contributions add up first."""
+    """The cells with respondents that are in several finest cells: in each cell their contributions add up first."""
     numbers, place = np.unique(pairs.units, return_inverse=True)
     values = {name: pairs.values[name] for name in tops}
     units = Units(_nodes(pairs.codes, dimensions), values, pairs.weights, place.astype(np.int64))

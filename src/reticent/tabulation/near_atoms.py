@@ -15,9 +15,9 @@ from reticent.base.arrays import Ints, Mask
 from reticent.data.facts import LARGEST
 
 MOST_NEAR = 20_000
-"""So many empty combinations near those that occur are listed at most, where not all are."""
+"""This many empty combinations near those that occur are listed at most, where not all are."""
 MOST_MOVED = 60_000
-"""So many combinations are listed at most because a record of a hidden cell could be there."""
+"""This many combinations are listed at most because a record of a hidden cell could be there."""
 
 
 @dataclass(frozen=True)

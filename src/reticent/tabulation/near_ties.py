@@ -29,7 +29,9 @@ from reticent.tabulation.tied_responses import (
 
 NEARLY_ALL = 0.95
 """The share of complete records that obey a relation from which on the others are exceptions."""
-_MOST_CODES = 0.8  # of the codes with enough records, so many have a ratio of their own before the others are taken to
+_MOST_CODES = (
+    0.8  # of the codes with enough records, this many have a ratio of their own before the others are taken to
+)
 _ALIKE = 8  # records of a code with one and the same number
 _TRIALS = 40
 _SAMPLE = 400

@@ -17,7 +17,7 @@ from reticent.tabulation.cells import Cells, base_cells, roll_up
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Units of analysis: a node column a dimension, contributions by variable, weights, and the respondent of each."""
+    """Units of analysis: a node column per dimension, contributions by variable, weights, and the respondent of each."""
 
     columns: tuple[NDArray[np.int32], ...]
     values: Mapping[str, Floats]

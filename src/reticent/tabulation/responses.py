@@ -21,7 +21,7 @@ from reticent.tabulation.tabulate import decimals_of
 from reticent.tabulation.tied_responses import Numbers, Tie, check_declared, find_ties
 
 LISTED = 20
-"""A note names so many relations."""
+"""A note names this many relations."""
 
 
 def name_of_response(response: str | None) -> str:

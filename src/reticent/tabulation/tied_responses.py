@@ -19,7 +19,7 @@ from reticent.base.errors import DataError
 from reticent.data.response_relations import COUNT, ResponseRelation, relation_of
 
 MOST_SEARCHED = 12
-"""Up to so many responses relations are looked for; with more, those declared count."""
+"""Up to this many responses relations are looked for; with more, those declared count."""
 EVIDENCE = 3  # further rows, beyond those that determine a relation, that must satisfy it
 _ROWS_FOR_ORDER = 8  # rows from which on `part <= whole` everywhere is no accident
 _CLOSE = 0.5  # a part somewhere reaches this share of its whole

@@ -2,7 +2,7 @@
 """Forms from dataclasses: each field of a method, rule or section becomes a form field, and what comes back becomes options.
 
 What a field is follows from its type: a choice, a switch, a number, a text, a list, a table, options within options. Its
-label is its name; help, range, unit and choices stand in its metadata; `names` says that its values are names, of variables
+label is its name; help, range, unit and choices are in its metadata; `names` says that its values are names, of variables
 for instance, which the page knows. Nothing here knows a single method.
 """
 

@@ -86,7 +86,7 @@ Notes = Callable[[Any], Note]
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its address, its title in the list of steps, the group it stands in, and its functions."""
+    """A page: its address, its title in the list of steps, the group it is in, and its functions."""
 
     name: str
     title: str

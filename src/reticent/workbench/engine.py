@@ -21,7 +21,7 @@ from reticent.jobs.release_view import read_toml
 
 N_SAMPLES, N_ROWS = 8, 20
 LOWEST = -4.0
-"""Risks of 10^-4 and less stand in the first bar."""
+"""Risks of 10^-4 and less are in the first bar."""
 N_BARS = 24
 
 Stamp = tuple[tuple[str, int, int], ...]

@@ -79,7 +79,7 @@ def _gap(outcome: Any) -> float | None:
 def look_at_cell(
     plan: str, version: str, stamp: Stamp, response: int, cell: int, values: bool, *, progress: Progress
 ) -> Any:
-    """One cell of a run in full; values of cells stand in its sentences only if they are shown."""
+    """One cell of a run in full; values of cells are in its sentences only if they are shown."""
     return cell_facts(_run(plan, version, stamp, Reporter(progress))[0][response], cell, values=values)
 
 

@@ -253,7 +253,7 @@ def shown_value(grid: Grid, at: int, *, values: bool) -> str:
 
 
 def _words(grid: Grid, at: int, *, values: bool) -> str:
-    """What stands in a cell: its value, else its status, else how many respondents it has."""
+    """What is in a cell: its value, else its status, else how many respondents it has."""
     text = shown_value(grid, at, values=values)
     if text or grid.status[at] in ("primary", "secondary"):
         return text or {"primary": "unsafe", "secondary": "hidden"}[grid.status[at]]

@@ -62,7 +62,7 @@ def microdata1(shared_data: Path) -> tuple[np.ndarray, Relations]:
 def test_one_small_count_of_sdctable(shared_data: Path, method: type, frozen: int | None) -> None:
     """Row 25: OPT, HYPERCUBE, HITAS and SIMPLEHEURISTIC hide 5, 6, 11, 12, also where (D, male) must be published.
 
-    GAUSS hides 5, 6, 14, 15, which is dearer (43 and not 40 respondents); ours takes the cheaper one in every method.
+    GAUSS hides 5, 6, 14, 15, which is costlier (43 and not 40 respondents); ours takes the cheaper one in every method.
     """
     problem = counts_problem(*microdata1(shared_data), at_most=2, frozen=frozen)
     assert numbers(problem.primary) == [6]
@@ -71,7 +71,7 @@ def test_one_small_count_of_sdctable(shared_data: Path, method: type, frozen: in
 
 @pytest.mark.parametrize("method", SUPPRESSION_METHODS, ids=lambda m: m.name)
 def test_two_singletons_in_one_row(method: type) -> None:
-    """Row 26: 1 + 2 + 1 + 0: no secondary is needed, but one where a respondent alone in a cell knows it."""
+    """Row 26: 1 + 2 + 1 + 0: no secondary is needed, but one where a sole respondent of a cell knows it."""
     problem = counts_problem(*crossed([flat(4)], np.array([1.0, 2, 1, 0])), at_most=1)
     assert numbers(method(singletons=False).protect(problem, time_limit=5).hidden) == [2, 4]
     assert numbers(method().protect(problem, time_limit=5).hidden) == [2, 3, 4]

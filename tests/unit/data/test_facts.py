@@ -47,7 +47,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "negative": (lambda: Term("t", ints(-1), ints(1)), "from 0"),
     "floats": (lambda: Term("t", ints(1), np.array([0.5])), "whole numbers"),
     "large": (lambda: Term("t", ints(1), ints(LARGEST)), "fewer decimals"),
-    "open": (lambda: Fact((Term.total("t", ints(1)),), None, None), "tells nothing"),
+    "open": (lambda: Fact((Term.total("t", ints(1)),), None, None), "reveals nothing"),
     "empty": (lambda: Fact((), 0, 0), "at least one term"),
     "ends": (lambda: Fact((Term.total("t", ints(1)),), 2, 1), "lower end"),
     "own watch": (lambda: Watch(OWN, ints(0), ints(1), 0, 1, "a", "T"), "auxiliary"),

@@ -107,7 +107,7 @@ def test_a_hierarchy_reads_back_as_it_was_written(tmp_path: Path) -> None:
     [
         ("A\n@@A1\n", "line 2 is 2 levels deep"),
         ("A\n@\n", "line 2 has no code"),
-        ("A\n@B\nB\n", r"'B' \(line 3\) stands in two places"),
+        ("A\n@B\nB\n", r"'B' \(line 3\) is in two places"),
         ("\n\n", "has no codes"),
     ],
 )

@@ -51,7 +51,7 @@ def test_a_missing_code_that_is_no_number_stays() -> None:
 
 
 def test_numbers_beside_a_missing_text_have_one_spelling() -> None:
-    """5 and 5.0 would be two codes to who reads the file."""
+    """5 and 5.0 would be two codes to somebody who reads the file."""
     variable = Variable("v", kind=Kind.NUMERIC, missing=("none",))
     found = fitted(["5", "none", "5.0"], variable).to_list()
     assert found[0] == found[2]

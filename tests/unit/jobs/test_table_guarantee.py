@@ -1,4 +1,4 @@
-"""The guarantee of the method stands in the confidential report, the summary and the terminal."""
+"""The guarantee of the method is in the confidential report, the summary and the terminal."""
 
 import io
 

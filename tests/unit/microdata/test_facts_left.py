@@ -259,7 +259,7 @@ def test_a_stratified_sample_shows_which_strata_are_empty() -> None:
 
 
 def _partitions(members: list[int], least: int) -> Iterator[list[list[int]]]:
-    """All ways to put some members into groups of at least so many."""
+    """All ways to put some members into groups of at least this many."""
     if not members:
         yield []
         return

@@ -122,7 +122,7 @@ def test_a_time_limit_of_nothing_still_gives_a_valid_partition() -> None:
 def test_a_search_that_time_cut_is_repeated_by_its_steps(
     n: int, options: dict[str, int], ends: tuple[int, ...]
 ) -> None:
-    """Wherever the clock ends it: so many steps give the same groups, on any number of threads and any machine."""
+    """Wherever the clock ends it: this many steps give the same groups, on any number of threads and any machine."""
     x, found = points(n, 2, 3), set()
     for end in ends:
         with clock.using(clock.StepClock()):

@@ -56,7 +56,7 @@ def test_full_synthesis_keeps_distributions_and_relations(model) -> None:
         assert np.isnan(new).mean() == pytest.approx(np.isnan(old).mean(), abs=0.04)
     assert income_gap(synthetic) == pytest.approx(income_gap(data), abs=0.12)
     if model == "tree":
-        # Who has no job has no income: a rule of the data that the tree finds by itself.
+        # Whoever has no job has no income: a rule of the data that the tree finds by itself.
         assert np.isnan(synthetic.numbers(("income",))[synthetic.codes(("job",))[:, 0] == 0]).mean() > 0.99
 
 

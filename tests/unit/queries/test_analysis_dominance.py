@@ -29,7 +29,7 @@ RULES = [
 
 
 def meets(rules: Shares, amounts: list[Fraction]) -> bool:
-    """The rules as they stand in the documents, in fractions."""
+    """The rules as they are in the documents, in fractions."""
     ordered, total = sorted(amounts, reverse=True), sum(amounts)
     holding = sum(a > 0 for a in amounts)
     if rules.dominance and sum(ordered[: rules.dominance[0]]) > Fraction(str(rules.dominance[1])) * total:

@@ -293,7 +293,7 @@ def test_refusals_do_not_depend_on_values_in_the_simulatable_mode(tmp_path: Path
 
 
 def test_known_respondents_count_as_known(tmp_path: Path) -> None:
-    """Who knows one of three records can subtract it; with minimum 3 the set then has two unknown ones."""
+    """Whoever knows one of three records can subtract it; with minimum 3 the set then has two unknown ones."""
     table = frame(9).with_columns(pl.Series("dept", ["a"] * 3 + ["b"] * 6))
     assert isinstance(make(tmp_path, table).ask("SELECT SUM(pay) FROM data WHERE dept = 'a'", user="u"), Answer)
     insider = tmp_path / "insider"

@@ -66,7 +66,7 @@ def test_constants_are_written_as_codes_are(value: str | float, text: str) -> No
 def test_listed_codes_come_first_whether_or_not_a_record_has_them() -> None:
     codes, levels = levels_of("region")
     assert levels.texts == ("S", "N", "W", "X")
-    assert levels.shown == (0, 1, 2)  # X stands in the records alone and is never shown
+    assert levels.shown == (0, 1, 2)  # X is in the records alone and is never shown
     assert codes == [1, 0, -1, 3]
 
 

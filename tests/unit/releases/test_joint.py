@@ -92,7 +92,7 @@ def counts_table() -> Facts:
 
 
 def file_with_blanks(blanked: int) -> Facts:
-    """Keys of eight records, two per cell; so many of A have their sector blanked, half of x, half of y."""
+    """Keys of eight records, two per cell; this many of A have their sector blanked, half of x, half of y."""
     facts = [Fact.exact((*total(OWN, 0, 1),), blanked)]
     for atom, own in ((0, 0), (1, 1)):
         flow = (Term.total(COUNT, ints(atom)), Term(OWN, ints(own), ints(-1)))
@@ -230,7 +230,7 @@ def test_what_is_out_already_is_taken_in_and_may_not_become_worse() -> None:
     watch = Watch("turnover", ints(2), ints(1), 300, 700, "A×z", "old table")
     verdict = joint.take_published(Facts("old table", (narrow,), watches=(watch,)))
     assert verdict.outcome is Outcome.EXPOSED
-    assert joint.judge(Facts("answer 1", (Fact(total("turnover", 2), 400, 600),))).safe, "it tells nothing new"
+    assert joint.judge(Facts("answer 1", (Fact(total("turnover", 2), 400, 600),))).safe, "it reveals nothing new"
     for low, high in ((491, 520), (490, 519)):
         assert joint.judge(Facts("answer 2", (Fact(total("turnover", 2), low, high),))).outcome is Outcome.EXPOSED
 

@@ -167,7 +167,7 @@ def test_a_known_largest_change_can_undo_an_adjustment() -> None:
 
 
 def test_two_single_candidates_are_exposed() -> None:
-    """Who knows the level of 20 % and that nothing moves further is left with v/1.2 and v/0.8."""
+    """Whoever knows the level of 20 % and that nothing moves further is left with v/1.2 and v/0.8."""
     problem = problem_of(np.array([[20, 300], [400, 500]]), [0], lower_protection=4, upper_protection=4)
     textbook = adjust(problem, secret=None)
     assert textbook.values[0] in (16, 24)

@@ -41,7 +41,7 @@ def test_levels_that_cannot_be_kept_are_lowered_in_steps(level: float, share: fl
 
 @pytest.mark.parametrize("singletons", [True, False])
 def test_both_attackers_are_kept_out(singletons: bool) -> None:
-    """Who knows little is kept as far as the level says, who knows all roughly as far as he can be."""
+    """Whoever knows little is kept as far as the level says, who knows all roughly as far as he can be."""
     given = problem([[0, 5, 1, 2], [40, 40, 60, 3], [20, 30, 7, 8]], [6], 20.0)
     found = Hypercube(known_within=75, singletons=singletons).protect(given, time_limit=5)
     near, lowered = attainable(knowing(given, 75))

@@ -123,7 +123,7 @@ def test_every_method_keeps_the_holding(method: type[SuppressionMethod]) -> None
 
 
 def test_the_total_of_a_holding_is_no_secret_from_itself() -> None:
-    """In 0.1.0 `minimum_together` answered "unfreeze" where one respondent is alone in both cells of a sum."""
+    """In 0.1.0 `minimum_together` answered "unfreeze" where one respondent is the only one in both cells of a sum."""
     values, relations = crossed([flat(3), flat(3)], np.array([[40.0, 30, 90], [60, 75, 95], [80, 66, 70]]))
     counts, _ = crossed([flat(3), flat(3)], np.array([[1.0, 1, 9], [6, 7, 9], [8, 6, 7]]))
     who = np.full(len(values), -1)

@@ -62,7 +62,7 @@ def test_earlier_pattern_is_preferred() -> None:
     problem = small()
     usual = Optimal().protect(problem, time_limit=10)
     earlier = np.zeros(16, dtype=bool)
-    earlier[[6, 7, 10, 11]] = True  # a dearer rectangle
+    earlier[[6, 7, 10, 11]] = True  # a costlier rectangle
     again = Optimal().protect(problem, time_limit=10, earlier=earlier)
     assert again.pattern[[6, 7, 10]].all()
     assert again.cost > usual.cost

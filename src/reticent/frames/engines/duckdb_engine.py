@@ -108,11 +108,11 @@ class DuckDB:
             cursor.close()
 
     def quote(self, name: str) -> str:
-        """Names stand in double quotes."""
+        """Names are in double quotes."""
         return '"' + name.replace('"', '""') + '"'
 
     def text(self, value: str) -> str:
-        """Texts stand in single quotes."""
+        """Texts are in single quotes."""
         return _text(value)
 
     def matches(self, expression: str, pattern: str) -> str:

@@ -92,7 +92,7 @@ class Connection(Protocol):
         ...
 
     def time_text(self, expression: str, digits: int) -> str:
-        """A time as text: 2020-01-31 10:20:30 and so many decimals of the second."""
+        """A time as text: 2020-01-31 10:20:30 and this many decimals of the second."""
         ...
 
     def wide(self, expression: str) -> str:
@@ -231,7 +231,7 @@ WHOLE = "CAST(ROUND("
 
 
 def whole(expression: str, decimals: int) -> str:
-    """A number with so many decimals as a whole number."""
+    """A number with this many decimals as a whole number."""
     scaled = f"({expression}) * {10**decimals}" if decimals else expression
     return f"{WHOLE}{scaled}) AS BIGINT)"
 

@@ -141,7 +141,7 @@ class Spark:
             yield pl.read_ipc_stream(bytes(block[0])).cast(dict(schema))  # type: ignore[arg-type]
 
     def quote(self, name: str) -> str:
-        """Names stand in backticks."""
+        """Names are in backticks."""
         return "`" + name.replace("`", "``") + "`"
 
     def text(self, value: str) -> str:

@@ -2,7 +2,7 @@
 """Units of a table in an engine: records or respondents with their finest cell, their numbers and their weight.
 
 All numbers are whole, so that sums do not depend on the order in which an engine adds them up. What comes back are finest
-cells with sums and largest contributions, and the respondents that stand in several of them.
+cells with sums and largest contributions, and the respondents that are in several of them.
 """
 
 import hashlib
@@ -133,7 +133,7 @@ class EngineUnits:
         return [f"{prefix}x{at}" for at in range(len(self.rows.numbers))]
 
     def _units_sql(self, judged: bool) -> str:
-        """Units that stand in one finest cell only, each a row."""
+        """Units that are in one finest cell only, each a row."""
         where = f" WHERE {JUDGED} = 1" if judged and JUDGED in self.rows.marks else ""
         if not self.rows.combined:
             values = "".join(f", {text} AS v{at}" for at, text in enumerate(self.rows.values.values()))
@@ -144,7 +144,7 @@ class EngineUnits:
         return f"SELECT * FROM ({alone}) a{where}"
 
     def cells(self, tops: Mapping[str, int], named: Sequence[str], *, judged: bool, progress: Progress) -> FoundCells:
-        """Finest cells of units that stand in one only. Values in `named` have lists with units, others the largest only."""
+        """Finest cells of units that are in one only. Values in `named` have lists with units, others the largest only."""
         connection = self.view.connection
         small, _ = lookup_joins(connection, self.rows.maps)
         place = {name: at for at, name in enumerate(self.rows.values)}
@@ -193,7 +193,7 @@ class EngineUnits:
         return FoundList(sums, top, units, weights)
 
     def pairs(self) -> FoundPairs | None:
-        """What units that stand in several finest cells gave to each; None if there are none."""
+        """What units that are in several finest cells gave to each; None if there are none."""
         if not self.several:
             return None
         table = self.view.connection.fetch(

@@ -21,7 +21,7 @@ MINIMUM_FREQUENCY: dict[int | None, Literal["off", "on", "asked for"]] = {None: 
 
 @dataclass(frozen=True)
 class Choice:
-    """A method with its time limit; whether respondents alone in a cell, and sums of small cells, are guarded."""
+    """A method with its time limit; whether sole respondents of a cell, and sums of small cells, are guarded."""
 
     method: TableMethod
     time_limit: float = DEFAULT_MINUTES * MINUTE

@@ -44,8 +44,8 @@ def suppress(batch: Batch, command: Command, progress: Progress) -> None:
         batch.say(f"SUPPRESS {call.name}: {len(result.outcome.facts['sums'])} sums of small cells are kept unknown.")
     if not choice.singletons and result.insiders:
         batch.say(
-            f"SUPPRESS {call.name}: singletons are not guarded, as the line says; {len(result.insiders)} respondents "
-            "alone in a cell can work out another unsafe cell."
+            f"SUPPRESS {call.name}: singletons are not guarded, as the line says; {len(result.insiders)} sole "
+            "respondents of a cell can work out another unsafe cell."
         )
 
 

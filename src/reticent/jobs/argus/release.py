@@ -91,7 +91,7 @@ def _suppressed_before(jobs: Sequence[TableJob], release: Release) -> list[Table
 
 
 def _links(other: TableJob, jobs: Sequence[TableJob], say: Say) -> bool:
-    """Whether codes and weights of another table mean the same, so that both can stand in one system."""
+    """Whether codes and weights of another table mean the same, so that both can be in one system."""
     try:
         check_linkable([other, *jobs])
         if len({job.flag("WGT") for job in (other, *jobs)}) > 1:

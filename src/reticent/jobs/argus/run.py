@@ -82,7 +82,7 @@ def _step(batch: Batch, command: Command, progress: Progress) -> bool:
         batch.say("GOINTERACTIVE: there is no window; the batch ends here.")
         return True
     if name in ("COVER", "ANCO", "JJ"):
-        raise PlanError(f"<{name}> is internal to tau-ARGUS and cannot stand in a batch file.")
+        raise PlanError(f"<{name}> is internal to tau-ARGUS and cannot be in a batch file.")
     if name in _WORK:
         _WORK[name](batch, command, progress)
     else:

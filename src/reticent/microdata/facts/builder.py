@@ -28,7 +28,7 @@ class Builder:
         self.beyond[beyond] = None
 
     def tell(self, terms: list[Term], low: int | None, high: int | None, *, constant: int = 0) -> None:
-        """low ≤ Σ terms + constant ≤ high; a fact without a term or without an end tells nothing."""
+        """low ≤ Σ terms + constant ≤ high; a fact without a term or without an end reveals nothing."""
         kept = tuple(term for term in terms if len(term.places))
         low = None if low is None else low - constant
         high = None if high is None else high - constant

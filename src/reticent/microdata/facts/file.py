@@ -30,7 +30,7 @@ from reticent.tabulation.ground import ABSENT_OR_NOT, GroundedData, missing_of
 
 TOGETHER = "who lives together"
 DIGITS = 12
-"""Numbers that agree in so many digits are the same label, however a file writes them."""
+"""Numbers that agree in this many digits are the same label, however a file writes them."""
 
 
 def seen_of(grounded: GroundedData, steps: Sequence[MaskingMethod], facts: Sequence[Mapping[str, Any]] = ()) -> Seen:
@@ -233,7 +233,7 @@ def _tell_sizes(builder: Builder, grounded: GroundedData, shown: _File, drawn: D
 
 
 def _size(matching: Matching, patterns: Ints, fraction: float, factor: Floats | None) -> tuple[int, int]:
-    """The numbers of records that a stratum can have had, of which so many were drawn."""
+    """The numbers of records that a stratum can have had, of which this many were drawn."""
     there = int(matching.records[patterns].sum())
     if factor is not None:
         whole = round(float(factor[np.isin(matching.pattern_of_record, patterns)][0]) * there)

@@ -20,7 +20,7 @@ from reticent.tabulation.ground import GroundedData
 
 ASSUMES = "that it is known which record of the file is whose"
 MOST_FLOWS = 20_000
-"""Up to so many auxiliary unknowns, counted for single atoms, the exact facts are stated."""
+"""Up to this many auxiliary unknowns, counted for single atoms, the exact facts are stated."""
 
 
 def tell_matched(builder: Builder, grounded: GroundedData, matching: Matching, numbers: list[ShownNumber]) -> bool:

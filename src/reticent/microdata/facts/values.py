@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a file tells about the numbers of its records: sums over atoms, by how its records can be matched with the units.
 
-Who stands in which atom is known; which of the records of a pattern belongs to which of its atoms is not. Releases select
+Who is in which atom is known; which of the records of a pattern belongs to which of its atoms is not. Releases select
 whole atoms, so facts are stated about their sums, which loses nothing.
 """
 
@@ -22,7 +22,7 @@ OPEN = "what a response without bounds adds where it is open which records are i
 
 @dataclass(frozen=True)
 class Sum:
-    """What is known of the sum over so many records, and of each of them; None is an open end."""
+    """What is known of the sum over this many records, and of each of them; None is an open end."""
 
     total: tuple[int, int]
     each: Interval

@@ -66,7 +66,7 @@ class Classification:
 
 
 class TellingApart(TypedDict, total=False):
-    """How models try to tell masked records from original ones: also by trees, against so many permutations, drawn from a
+    """How models try to tell masked records from original ones: also by trees, against this many permutations, drawn from a
     secret."""
 
     trees: bool

@@ -14,7 +14,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
 
 MOST_LEVELS = 50
-"""Codes beyond the most frequent so many share one column: a model cannot use what nearly nobody has."""
+"""Codes beyond the most frequent this many share one column: a model cannot use what nearly nobody has."""
 
 
 def joint_codes(original: Microdata, masked: Microdata, name: str) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:

@@ -24,7 +24,7 @@ from reticent.microdata.mask.synthesize import Synthesize
 from reticent.microdata.mask.top_code import BottomCode, MultivariateTopCode, TopCode
 from reticent.microdata.mask.weights_noise import NoiseOnWeights
 
-# One line a method, in the order of its plan name.
+# One line per method, in the order of its plan name.
 METHODS = Registry(
     "plan",
     (

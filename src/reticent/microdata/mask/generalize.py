@@ -76,7 +76,7 @@ class Generalize(Method):
     time_limit: float = field(default=60.0, metadata={"min": 0.0, "help": "seconds; then the best found so far"})
     steps: int | None = field(
         default=None,
-        metadata={"min": 0, "keyed": False, "help": "stop the search after so many steps, whatever the time"},
+        metadata={"min": 0, "keyed": False, "help": "stop the search after this many steps, whatever the time"},
     )
 
     def __post_init__(self) -> None:

@@ -52,7 +52,7 @@ class LocalSuppression(Method):
     under the other semantics: *not for the transparent attacker*.
 
     The cheapest blanks of (k,1) are found exactly, and `bound` is their cost; blanks are drawn by the secret among
-    equally cheap ones and may be dearer by `slack` (where that is less than one blank: one more, with the probability
+    equally cheap ones and may be costlier by `slack` (where that is less than one blank: one more, with the probability
     that keeps the expected cost within it). (k,k) adds what its second half needs: a good solution, not an optimum.
 
     A blank costs the variable's `importance` where given, else its priority (or 1, or its entropy: `cost`). A household

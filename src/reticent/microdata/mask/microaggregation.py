@@ -121,13 +121,17 @@ class Microaggregate(Method):
     )
     steps: int | None = field(
         default=None,
-        metadata={"min": 0, "keyed": False, "help": "best: stop after so many steps, whatever the time; repeats a run"},
+        metadata={
+            "min": 0,
+            "keyed": False,
+            "help": "best: stop after this many steps, whatever the time; repeats a run",
+        },
     )
     threads: int = field(
         default=2, metadata={"min": 1, "keyed": False, "help": "best: threads (the result does not depend on them)"}
     )
     block_size: int | None = field(
-        default=None, metadata={"min": 4, "help": "mdav, best: cut the file into blocks of so many records"}
+        default=None, metadata={"min": 4, "help": "mdav, best: cut the file into blocks of this many records"}
     )
 
     def __post_init__(self) -> None:

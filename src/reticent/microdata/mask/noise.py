@@ -29,7 +29,7 @@ class Noise(OnNumbers):
     `uncorrelated` inflates variances by 1 + k, `correlated` the whole covariance matrix; `linear` keeps means and
     covariance in expectation (Kim 1986) and, with `exact`, in this very file; `nonlinear` adds the noise to normal
     scores, so that each variable keeps its distribution and range (Sullivan 1989). `outliers` limits the noise to
-    records with a variable so many robust deviations from its median. Missing values stay missing.
+    records with a variable this many robust deviations from its median. Missing values stay missing.
     """
 
     name: ClassVar[str] = "noise"

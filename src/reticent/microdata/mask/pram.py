@@ -50,7 +50,7 @@ class Pram(Method):
     forbidden: tuple[tuple[str, str], ...] = field(default=(), metadata={"help": "pairs (from, to) that never happen"})
     exempt: tuple[str, ...] = field(default=(), metadata={"help": "codes that nobody leaves or enters"})
     matrix: tuple[tuple[float, ...], ...] = field(default=(), metadata={"help": "an own matrix, rows are from"})
-    codes: tuple[str, ...] = field(default=(), metadata={"help": "the codes of the own matrix in its order"})
+    codes: tuple[str, ...] = field(default=(), metadata={"help": "the codes of your own matrix, in its order"})
 
     def __post_init__(self) -> None:
         if (self.matrix or self.codes or self.forbidden or self.exempt) and len(self.variables) != 1:
@@ -89,7 +89,7 @@ class Pram(Method):
         return Applied(*recoded(data, new))
 
     def matrix_of(self, categories: tuple[str, ...], counts: Floats) -> Floats:
-        """The matrix for a variable with so many records in each category."""
+        """The matrix for a variable with this many records in each category."""
         return self._matrix(counts, *self._shape(categories))
 
     def _variable(

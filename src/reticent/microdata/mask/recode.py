@@ -162,7 +162,7 @@ class Recode(Method):
         return kept | self.images(variable, codes)
 
     def declared(self, variable: Variable, shown: tuple[str, ...]) -> tuple[Mapped, ...]:
-        """Bands, pairs, rules and cut digits as they stand in the step."""
+        """Bands, pairs, rules and cut digits as they are in the step."""
         name = variable.name
         if name != self.variable:
             return ()

@@ -38,7 +38,7 @@ class RecordSwap(Method):
     first, until `rate` percent are swapped. All other variables stay with the household, `carry_along` move with
     the area. Without a household id each record is a household.
 
-    Not for the transparent attacker: who sees a household that is rare wherever it lives knows that it does not live where it
+    Not for the transparent attacker: whoever sees a household that is rare wherever it lives knows that it does not live where it
     is shown, and with two areas, where it lives (40 of 40 households of ten generated files). The facts say for how many
     households at risk the profile occurs in two areas only (`area_told`). Several releases: `docs/how-to/perturb-a-file.md`.
     """

@@ -30,11 +30,11 @@ FEWEST_RECORDS = 3
 GUARANTEE = (
     "Against the arithmetic attacker, who knows the method, the controlled tables and bounds of the deviations, not how large "
     "the largest is: every table of this file, however crossed, filtered or merged, has counts of 0 or at least 3, and no true "
-    "count of 1 or 2 can be proved, because the published counts themselves fit everything he knows. Whoever is told that a "
+    "count of 1 or 2 can be proved, because the published counts themselves fit everything they know. Whoever is told that a "
     "deviation is reached can prove more: keep the report confidential. Not covered: presence (a combination that is "
     "shown exists), a value that all who fit share (it is true of somebody), and likely guesses (a published 3 often stands "
     "for one or two records). Not for the transparent attacker. A second release of these records, with another secret or "
-    "other options, tells more."
+    "other options, reveals more."
 )
 _UNWANTED = {
     Role.WEIGHT: "it counts records, and weighted tables would show single weights",
@@ -44,7 +44,7 @@ _UNWANTED = {
 
 @dataclass(frozen=True)
 class Safe(Method):
-    """Drop and copy whole records until each combination of values stands in no record or in at least three.
+    """Drop and copy whole records until each combination of values is in no record or in at least three.
 
     Every table of the result is then free of 1 and 2, and all of them add up. `tables` are controlled: the search keeps
     their counts as near to the truth as it can, and lowers the largest deviation until it is stuck; other tables may
@@ -235,7 +235,7 @@ class Safe(Method):
     def promises(self) -> tuple[Promise, ...]:
         """What the name says, counted again."""
         return (
-            Promise("no combination of values stands in 1 or 2 records", partial(_small, self)),
+            Promise("no combination of values is in 1 or 2 records", partial(_small, self)),
             Promise("the number of records is kept and every combination is a true one", partial(_untrue, self)),
         )
 

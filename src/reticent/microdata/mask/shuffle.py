@@ -119,7 +119,7 @@ def copula_correlation(ranks: Floats) -> Floats:
 
 
 def _ranks_or_middle(column: Floats) -> Floats:
-    """Centred ranks; a missing value stands in the middle."""
+    """Centred ranks; a missing value is in the middle."""
     missing = np.isnan(column)
     if not missing.any():
         return centered_ranks(column)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synthetic data (plan name `synthesize`): variables drawn one after the other from models given the others."""
+"""Synthetic data (plan name `synthesize`): variables drawn one after another from models given the others."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -115,7 +115,7 @@ class Synthesize(Method):
         )
 
     def _synthetic(self, data: Microdata, who: Units, chosen: Mask, secret: Secret, progress: Progress) -> Microdata:
-        """The file with its variables replaced one after the other."""
+        """The file with its variables replaced one after another."""
         rules, fixed = read_rules(self.rules, data.schema), self._fixed(data.schema)
         observed = {name: _column(data, name, who) for name in (*fixed, *self.variables)}
         synthetic = {name: observed[name] for name in fixed}

@@ -37,9 +37,9 @@ class LimitCode(Method):
     """What top and bottom coding share; `sign` +1 codes values above the limit, −1 values below.
 
     A limit that is computed from the file (`quantile`, `deviations`) is moved inward to the next value that stays in the
-    file: the computed number itself would tell something about the values that are hidden. The mean of the values
+    file: the computed number itself would reveal something about the values that are hidden. The mean of the values
     beyond the limit is published only if they belong to at least `k` respondents (entities where the schema has them)
-    and none of them dominates: nobody in the tail, who knows the own values, can place the total of another within
+    and none of them dominates: nobody in the tail, who knows their own values, can place the total of another within
     `p` percent. This holds for the arithmetic attacker, and for the transparent one too, since nothing here is drawn: the
     published file tells of the values beyond the limit that they are beyond it, how many they are and, with `mean`,
     their sum. That somebody lies beyond the limit is always published.

@@ -143,7 +143,7 @@ def keyed_uniforms(secret: Secret, name: str, ids: NDArray[np.uint64]) -> Floats
 
 
 def order_with_drawn_ties(values: Floats, words: tuple[int, int], ids: NDArray[np.uint64], draw: int) -> Ints:
-    """Positions by value; equal values stand in an order drawn by record, not in that of the file."""
+    """Positions by value; equal values are in an order drawn by record, not in that of the file."""
     order = stable_order(values)
     ordered = values[order]
     if not bool((ordered[1:] == ordered[:-1]).any()):

@@ -77,7 +77,7 @@ def areas_told(areas: Ints, profiles: Ints, swaps: HouseholdSwaps) -> int:
 def _match(
     targets: Ints, profile: Ints, area: Ints, priority: Floats, used: NDArray[np.bool_], *, limit: int | None = None
 ) -> tuple[Ints, Ints]:
-    """Match targets with donors; with a limit, in growing batches until so many pairs are made."""
+    """Match targets with donors; with a limit, in growing batches until this many pairs are made."""
     queue = np.lexsort((priority, area, profile))
     change = (np.diff(profile[queue]) != 0) | (np.diff(area[queue]) != 0)
     queue_start = np.concatenate([[0], np.flatnonzero(change) + 1, [len(queue)]]).astype(np.int64)

@@ -88,7 +88,7 @@ def _watched(n_variables: int, tables: Sequence[Sequence[int]]) -> list[tuple[in
 
 @dataclass(frozen=True)
 class Limits:
-    """When the search may stop: at these largest deviations (both), after so many steps, after so many seconds."""
+    """When the search may stop: at these largest deviations (both), after this many steps, after this many seconds."""
 
     single: int | None = None
     crossed: int | None = None

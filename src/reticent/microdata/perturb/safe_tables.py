@@ -27,7 +27,7 @@ SIZES = (1, 20, 50, 100, 300, 500, 1000, 5000)
 class Combinations:
     """The distinct combinations of values as written (missing codes are values): codes, counts, and each record's own.
 
-    They stand in the order of their codes, so nothing depends on the order of the records.
+    They are in the order of their codes, so nothing depends on the order of the records.
     """
 
     names: tuple[str, ...]

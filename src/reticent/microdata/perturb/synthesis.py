@@ -20,7 +20,7 @@ from reticent.microdata.perturb.additive import normal_scores
 from reticent.microdata.perturb.leaves import Atoms, code_atoms, number_atoms
 
 SPLIT_GAIN = 3.0
-"""A split lowers the impurity by so many times the share of one record: less is noise, which only copies records."""
+"""A split lowers the impurity by this many times the share of one record: less is noise, which only copies records."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class KeyCombinations(Parameters):
     and as identifying. `except_for` leaves out combinations that another risk model covers.
     """
 
-    dimension: int | None = field(default=None, metadata={"min": 1, "help": "all combinations of up to so many keys"})
+    dimension: int | None = field(default=None, metadata={"min": 1, "help": "all combinations of up to this many keys"})
     threshold: float = field(default=1, metadata={"above": 0, "help": "a cell is unsafe at or below this count"})
     thresholds: tuple[float, ...] = field(default=(), metadata={"above": 0, "help": "a threshold for each size"})
     levels: bool = field(default=False, metadata={"help": "most × more × identifying, by identification level"})

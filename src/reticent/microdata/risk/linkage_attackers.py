@@ -21,7 +21,7 @@ from reticent.microdata.risk.linkage_coordinates import ABSENT_NUMBER
 FAR = 1e-3
 """Disturbed numbers count this little beside variables that must agree."""
 SMALLEST_GROUP = 10
-"""So many records show how strongly their group was disturbed; smaller groups take the strength of the file."""
+"""This many records show how strongly their group was disturbed; smaller groups take the strength of the file."""
 LEAST_CONTRAST = 0.1
 """Groups are tried where their disturbances differ by about this share on average."""
 

@@ -3,7 +3,7 @@
 
 Source: Domingo-Ferrer and Torra (2001) and the description in Domingo-Ferrer, Franconi and Torra. A masked record is
 correctly linked when no original record is nearer than its own; a tie with t records counts 1/t. The search asks just
-that (is anyone nearer than the own record?), with a tree and an early stop, never all pairs; strings are the exception.
+that (is anyone nearer than its own record?), with a tree and an early stop, never all pairs; strings are the exception.
 """
 
 from collections.abc import Iterable, Sequence
@@ -135,7 +135,7 @@ def distance_linkage(
 
     `truth` is the record's own position, or 'nearest': the record nearest on all the variables given; `own` gives the
     true original of each masked record instead. `depth` is how
-    many nearer records are counted before a record is given up; above 1 it shows how far down the list the own one is.
+    many nearer records are counted before a record is given up; above 1 it shows how far down the list its own one is.
     """
     check_choice(truth, TRUTHS, name="truth", owner=OWNER)
     check_integer(depth, minimum=1, name="depth", owner=OWNER)
@@ -158,9 +158,9 @@ def _linked(coordinates: Coordinates, own: Integers, truth: str, depth: int) -> 
 
 
 def uniquely_linked(coordinates: Coordinates, own: Integers, units: Integers | None = None) -> npt.NDArray[np.bool_]:
-    """Whether the own original record of each masked one is nearest, and nobody else is as near; O(log n) a record.
+    """Whether its own original record of each masked one is nearest, and nobody else is as near; O(log n) a record.
 
-    With `units` (the respondent of each original record) any record of the own respondent will do.
+    With `units` (the respondent of each original record) any record of its own respondent will do.
     """
     tree = build_tree(coordinates.original, coordinates.nominal, coordinates.absent)
     order, queries, radii = _in_tree_order(coordinates, tree, own)
@@ -174,7 +174,7 @@ def uniquely_linked(coordinates: Coordinates, own: Integers, units: Integers | N
 
 
 def _in_tree_order(coordinates: Coordinates, tree: Tree, own: Integers) -> tuple[Integers, Floats, Floats]:
-    """Masked records with neighbours in the tree one after the other (the cache stays warm), and their own distances."""
+    """Masked records with neighbours in the tree one after another (the cache stays warm), and their own distances."""
     place = np.empty(tree.order.size, dtype=np.int64)
     place[tree.order] = np.arange(tree.order.size)
     order = np.argsort(place[own], kind="stable")

@@ -21,7 +21,7 @@ from reticent.microdata.risk.respondents import respondents_shown
 BUDGET = 150_000_000
 """Pairs of records that one attacker compares; where there are more, evenly chosen records ask."""
 PULL = 20.0
-"""So many records of its variable are added to what is known of one code."""
+"""This many records of its variable are added to what is known of one code."""
 NEVER = 1e-9
 """The probability of a change that never happened."""
 

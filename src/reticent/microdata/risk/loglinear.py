@@ -292,7 +292,7 @@ def association(table: CellTable, edge: Edge) -> float:
 def log_linear_risk(table: CellTable, *, steps: int = 15, progress: Progress = silent) -> LogLinearRisk:
     """Forward search: from main effects, add the strongest interaction left until the bias statistic of τ2 is small.
 
-    Interactions stand in the order of `association`. One that would join variables into a part with more than four
+    Interactions are in the order of `association`. One that would join variables into a part with more than four
     million cells to fit is passed over. The chosen model is the one with the smallest |B2|.
     """
     check_integer(steps, minimum=0, name="steps", owner=OWNER)

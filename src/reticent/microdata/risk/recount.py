@@ -134,7 +134,7 @@ class Fit:
         return fits
 
     def radii(self) -> tuple[Floats, Floats, Floats]:
-        """True and published moved numbers on a scale on which no two are 1 apart, and the own squared distance."""
+        """True and published moved numbers on a scale on which no two are 1 apart, and its own squared distance."""
         both = np.vstack((self.true_numbers, self.shown_numbers))
         low, high = _span(both)
         scale = np.where(high > low, (high - low) * 1.01 * np.sqrt(max(both.shape[1], 1)), 1.0)
@@ -165,7 +165,7 @@ def _numbered(cover: Cover, masked: Microdata, name: str) -> Codes:
 def recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
     """Count the fitting published records of each original record; without keys every published record fits.
 
-    Records of one respondent count once, and the own record is among the fitting ones if any of the respondent's is.
+    Records of one respondent count once, and its own record is among the fitting ones if any of the respondent's is.
     """
     fit = Fit.of(trace, masked, keys)
     weights = population_weights(trace, masked)
@@ -253,7 +253,7 @@ def _distinct(codes: Codes) -> tuple[Codes, Ints]:
 
 
 def _around(fit: Fit, true: Codes, rows: NDArray[np.bool_], values: Floats) -> Floats:
-    """The sum of values over records with fitting codes that are at least as near in the moved numbers as the own one."""
+    """The sum of values over records with fitting codes that are at least as near in the moved numbers as its own one."""
     near_true, near_shown, radii = fit.radii()
     codes = fit.shown[rows].astype(np.float64)
     codes[codes < 0] = np.nan

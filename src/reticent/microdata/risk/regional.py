@@ -41,7 +41,7 @@ class RegionalTable:
         return int(self.at_risk.sum())
 
     def summary(self) -> str:
-        """One line a set of indicators."""
+        """One line per set of indicators."""
         lines = [f"areas below {self.threshold:g} people: {self.unsafe_records} records show one"]
         lines += [
             f"  {' ∩ '.join(r.indicators)}: {r.unsafe_areas} of {r.areas} areas, {r.unsafe_records} records, "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The attacker with the whole register: who knows every record of the file matches all of them at once.
+"""The attacker with the whole register: whoever knows every record of the file matches all of them at once.
 
 Each true record belongs to one published record that it fits, so the attacker looks at perfect matchings between true and
 published records. A pair that occurs in no perfect matching is ruled out, even if the two fit. The file itself is one

@@ -37,7 +37,7 @@ class SafeRecount:
 
     @property
     def small(self) -> int:
-        """Combinations that stand in 1 or 2 records of the new file."""
+        """Combinations that are in 1 or 2 records of the new file."""
         return int(((self.after == 1) | (self.after == 2)).sum())
 
     @property

@@ -88,7 +88,7 @@ class SemanticsTable:
     rows: tuple[SemanticsRow, ...]
 
     def summary(self) -> str:
-        """One line a semantics."""
+        """One line per semantics."""
         head = f"{self.n_records} records, {len(self.keys)} keys, k = {self.k}"
         lines = [
             f"  {row.semantics:<15} smallest count {row.smallest}, records below k: {row.violating_records}, "

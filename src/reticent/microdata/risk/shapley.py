@@ -47,7 +47,7 @@ class KeyShares:
         return [(name, self.shares[name], self.alone[name], self.last[name]) for name in order]
 
     def summary(self) -> str:
-        """One line a key."""
+        """One line per key."""
         gain = self.total - self.without_keys
         lines = [f"risk ({self.measure}): {self.total:.4g}, without keys {self.without_keys:.4g}"]
         lines += [

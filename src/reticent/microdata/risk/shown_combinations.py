@@ -3,9 +3,9 @@
 
 SAFE makes no new combinations, so whatever is shown exists. Three attackers are tried, all with the published file:
 
-- presence: he knows all values of somebody; a combination that is shown has at least one true holder;
-- uniqueness: he takes a published count of 3 (the smallest) and guesses that it stands for one or two persons;
-- attribute: he knows all values of somebody except one; where those who fit show one value only, he takes it.
+- presence: they know all values of somebody; a combination that is shown has at least one true holder;
+- uniqueness: they take a published count of 3 (the smallest) and guesses that it stands for one or two persons;
+- attribute: they know all values of somebody except one; where those who fit show one value only, they take it.
 """
 
 from dataclasses import dataclass, field

@@ -12,11 +12,11 @@ from reticent.microdata.risk.linkage_attackers import Column
 MOST = 20
 """Key combinations that occur more often are taken together."""
 LEAST_CONTRAST = 0.02
-"""Changes that differ less between rare and frequent combinations tell nothing."""
+"""Changes that differ less between rare and frequent combinations reveal nothing."""
 
 
 def expected_weights(original: Microdata, columns: Sequence[Column], weight: int) -> list[Column]:
-    """The columns with each true weight times the change that records as rare have; none if rarity tells nothing of it."""
+    """The columns with each true weight times the change that records as rare have; none if rarity reveals nothing of it."""
     column, keys = columns[weight], original.schema.keys
     if not keys or not original.n_records:
         return []

@@ -43,7 +43,7 @@ class Evaluator:
     ) -> "Evaluator":
         """From the codes of records: keys in the order of the ladders, sensitive variables beside them.
 
-        With `copies` each row stands for so many records, and its weight is the sum of theirs.
+        With `copies` each row stands for this many records, and its weight is the sum of theirs.
         """
         many = np.ones(codes.shape[0], dtype=np.int64) if copies is None else copies
         both = codes if sensitive is None else np.hstack([codes, sensitive])

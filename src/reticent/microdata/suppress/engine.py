@@ -27,7 +27,7 @@ class Task:
     """A file (or stratum) as codes, what must hold of it, and what blanks cost.
 
     `chance` has two uniforms of each record: the first orders the records (so that the order of the file does not
-    matter), the second draws among blanks of equal cost. `slack` is how much dearer than the cheapest blanks may be.
+    matter), the second draws among blanks of equal cost. `slack` is how much costlier than the cheapest blanks may be.
     `cards` has the number of codes of each variable (none: as the codes of this part show it).
     """
 
@@ -93,7 +93,7 @@ def _solve(task: Task) -> Solved:
 
 
 def _attacked(task: Task) -> Solved:
-    """(k,1) at least cost, a little dearer by draw; under (k,k) records then lend themselves to those who need more."""
+    """(k,1) at least cost, a little costlier by draw; under (k,k) records then lend themselves to those who need more."""
     masks, stuck, rare = _cheapest(task)
     sizes = None if task.household is None else np.bincount(task.household)[task.household]
     costs = Costs(task.codes >= 0, task.prices, task.shared, sizes)

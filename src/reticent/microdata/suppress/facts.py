@@ -60,7 +60,7 @@ def patterns_of(codes: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def register_facts(attack: RegisterAttack | None, k: int) -> dict[str, Any]:
-    """How many candidates are left to who knows the keys of all records at once."""
+    """How many candidates are left to somebody who knows the keys of all records at once."""
     if attack is None:
         return {"computed": False, "why": f"more than {MOST_EDGES:,} pairs of patterns and sets of blanks"}
     return {

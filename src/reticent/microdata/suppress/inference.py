@@ -56,7 +56,7 @@ class Judge:
     same: Ints | None = None
 
     def unknowns(self, blank: NDArray[np.bool_]) -> tuple[list[int], Ints, Ints]:
-        """The variable of each unknown, the places of the blanks, and the unknown that stands in each place."""
+        """The variable of each unknown, the places of the blanks, and the unknown that is in each place."""
         places = np.argwhere(blank)
         owners = places if self.same is None else np.column_stack((self.same[blank], places[:, 1]))
         distinct, which = np.unique(owners, axis=0, return_inverse=True)

@@ -3,7 +3,7 @@
 
 (k,k) starts from the (k,1) optimum, whose blanks also serve (1,k). What is missing is lent: clusters by companions per
 cost, then single records, then whatever turned out superfluous is shown again. Blanks never lower either count, so
-combinations are treated one after the other and all hold at the end.
+combinations are treated one after another and all hold at the end.
 """
 
 from typing import Any
@@ -134,8 +134,8 @@ def _lend_clusters(
     actors, chosen = np.empty(room, np.int32), np.empty(room, np.int64)
     lent = np.zeros(len(needy), np.int32)
     n = greedy_lend(problem, state, mask_index, cost, records - inside, lent, actors, chosen)
-    dearest = np.argsort(-cost[mask_index[chosen[:n]]], kind="stable")
-    n = take_back(problem, state, dearest, actors, chosen, n)
+    costliest = np.argsort(-cost[mask_index[chosen[:n]]], kind="stable")
+    n = take_back(problem, state, costliest, actors, chosen, n)
     chosen = chosen[:n]
     examples = first[needy[members[starts[chosen]]]]
     _write((truth, published, spent), (group, needy), (examples, masks[mask_index[chosen]], actors[:n]), prices.cap)

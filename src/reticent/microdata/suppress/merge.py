@@ -16,7 +16,7 @@ from reticent.kernels.grouping import group_rows, pattern_table
 from reticent.microdata.suppress.requirement import Prices
 
 SMALL = 2_000
-"""Up to so many needy records, groups are also formed by joining nearest neighbours, and the cheaper result is taken."""
+"""Up to this many needy records, groups are also formed by joining nearest neighbours, and the cheaper result is taken."""
 
 
 def merged_blanks(
@@ -24,7 +24,7 @@ def merged_blanks(
 ) -> tuple[Codes, NDArray[np.bool_]]:
     """The published codes, in which every combination (missing = a code) has at least k records, and who is stuck.
 
-    With `copies` each row stands for so many records, which stay together: all of them are blanked alike.
+    With `copies` each row stands for this many records, which stay together: all of them are blanked alike.
     """
     each = np.ones(len(codes), dtype=np.int64) if copies is None else copies
     rows = _Rows(codes, each, k, whole=copies is not None)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from reticent.base.errors import InfeasibleError, ParameterError
 
 ENUMERATED = 16
-"""Up to so many variables, all sets of them are listed by cost; beyond, sets are searched."""
+"""Up to this many variables, all sets of them are listed by cost; beyond, sets are searched."""
 TABLE_VARIABLES = 20
-"""Up to so many variables, limits are kept for every set."""
+"""Up to this many variables, limits are kept for every set."""
 
 
 def mask_of(variables: Sequence[int]) -> int:

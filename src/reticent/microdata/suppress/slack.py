@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blanks that nobody needs: a few per cent of the cost, drawn by the secret, so that a blank proves nothing.
 
-Without them the cheapest blanks tell why they are there: who knows the method rules out every value under which the blank
+Without them the cheapest blanks tell why they are there: whoever knows the method rules out every value under which the blank
 would not have been needed, and sometimes one value is left. Here any record may get any set of blanks that makes it safe,
 with some probability, so every safe file can come out of every truth that it is safe for: what the transparent attacker
 can rule out for certain is what the published file and the promise themselves rule out.
@@ -49,7 +49,7 @@ class Costs:
 def with_slack(
     masks: Masks, costs: Costs, slack: float, generator: np.random.Generator, *, rare: Families | None
 ) -> Masks:
-    """The masks, some of them wider or exchanged for dearer ones that serve as well, for at most `slack` of their cost.
+    """The masks, some of them wider or exchanged for costlier ones that serve as well, for at most `slack` of their cost.
 
     A budget below the price of one blank is spent with the probability that keeps the expected cost within it. A file
     that needs no blank has the budget of a file that needs one: otherwise a blank would prove that one was needed.

@@ -42,7 +42,7 @@ class SuppressionTable:
         return sum(row.suppressed for row in self.rows)
 
     def summary(self) -> str:
-        """One line a variable."""
+        """One line per variable."""
         lines = [f"{self.suppressed} values suppressed in {self.records_touched} of {self.n_records} records"]
         lines += [f"  {row.variable}: {row.suppressed} ({100 * row.share:.2f} %)" for row in self.rows]
         return "\n".join(lines)

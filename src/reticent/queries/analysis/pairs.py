@@ -3,8 +3,8 @@
 
 What a universe loses is drawn anew for every set of records in a stratum. Two universes that differ in a stratum by a few
 records are a measurement of these records, with the noise of two draws; padding both with other records of the stratum
-makes the measurement again. Each record may stand in the difference of a few such pairs, and not of more: the attacker's
-error after so many is `attacker_error`. Padding with records of other strata draws nothing anew. Universes of all versions
+makes the measurement again. Each record may be in the difference of a few such pairs, and not of more: the attacker's
+error after this many is `attacker_error`. Padding with records of other strata draws nothing anew. Universes of all versions
 of the data count together: the same records in a new version are no new chance.
 """
 
@@ -22,7 +22,7 @@ Bytes = NDArray[np.uint8]
 
 
 def attacker_error(most: int, pairs: int, share: float = 0.5) -> float:
-    """How probably an attacker mistakes a value of 0 or 1 after so many pairs, where `share` of the others have a 1.
+    """How probably an attacker mistakes a value of 0 or 1 after this many pairs, where `share` of the others have a 1.
 
     A pair gives the value plus the difference of what two draws lost: q records each, q uniform on {2, …, most}, of which
     a binomial number have a 1. The attacker learns each q from a count beside the sum, takes the pairs with small q for

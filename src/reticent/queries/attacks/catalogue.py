@@ -134,7 +134,7 @@ def run_attack(attack: str, scenario: Scenario, *, secret: int = 7) -> Finding:
         )
         try:
             if attack not in BY_NUMBER and not scenario.knowledge.target:
-                raise NotApplicable("no respondent is alone in a combination of three filters")
+                raise NotApplicable("no respondent is the only one in a combination of three filters")
             claim = ATTACKS[attack](attacker)
         except NotApplicable as err:
             return Finding(attack, mode, False, False, None, attacker.queries, attacker.refused, str(err))

@@ -130,7 +130,7 @@ def versions(attacker: Attacker) -> Claim:
 
 
 def insider(attacker: Attacker) -> Claim:
-    """A respondent subtracts his own value from the sum of a pair, asked directly and as a difference."""
+    """A respondent subtracts their own value from the sum of a pair, asked directly and as a difference."""
     knows = attacker.knows
     if knows.partner is None or knows.partner_value is None:
         raise NotApplicable("the target has no partner with whom it makes a pair")
@@ -139,7 +139,7 @@ def insider(attacker: Attacker) -> Claim:
     direct = attacker.total(pair)
     if direct is None:
         direct = difference(attacker.total(), attacker.total(f"NOT {pair}"))
-    return Claim(None if direct is None else direct.minus(own), text="sum of a pair less the own value")
+    return Claim(None if direct is None else direct.minus(own), text="sum of a pair less one's own value")
 
 
 def fingerprint(attacker: Attacker) -> Claim:

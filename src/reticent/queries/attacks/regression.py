@@ -53,7 +53,7 @@ def _codes(rng: np.random.Generator, n: int, k: int) -> NDArray[np.int64]:
 
 
 def outlier_variable(x: Floats, guess: float, epsilon: float) -> Floats:
-    """z = 1 / (|x − x̂| + ε): huge for who has the guessed value, small for everybody else."""
+    """z = 1 / (|x − x̂| + ε): huge for somebody who has the guessed value, small for everybody else."""
     return np.asarray(1.0 / (np.abs(x - guess) + epsilon), dtype=np.float64)
 
 
@@ -122,7 +122,7 @@ def sweep_outlier(
     knowledge: tuple[float, ...],
     targets: int = 60,
 ) -> list[Sweep]:
-    """Attack every so many firms for each ε and each relative error of the known size."""
+    """Attack every this many firms for each ε and each relative error of the known size."""
     found = []
     for epsilon in epsilons:
         for off in knowledge:

@@ -66,7 +66,7 @@ def _outliers(x: Floats, y: Floats) -> tuple[Mask, Floats]:
 
 
 def _dummies(firms: Firms, group: Ints, width: float) -> tuple[Mask, Floats]:
-    """Who is alone in his group within ± width of his size, and the mean response of those that are there."""
+    """Who is the only one in their group within ± width of their size, and the mean response of those that are there."""
     matches = np.empty(len(group), dtype=np.int64)
     means = np.empty(len(group))
     order = np.lexsort((firms.size, group))

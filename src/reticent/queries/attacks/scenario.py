@@ -29,7 +29,7 @@ class Knowledge:
     `target` and `partner` are codes that only one respondent has; `partner_value` is known because the partner is the
     attacker. `codes` lists for each categorical filter of `target` its published codes. `rare` is a single code that only
     the target has; `dominated` a number in which the target is far ahead; `fingerprint` a number that differs for every
-    respondent, with the numbers of some others; `hidden` a code that stands in no code list.
+    respondent, with the numbers of some others; `hidden` a code that is in no code list.
     """
 
     response: str
@@ -199,7 +199,7 @@ def _own_code(data: Microdata, target: Codes, row: int) -> tuple[str, str] | Non
 
 
 def _singled_out(data: Microdata, values: NDArray[np.float64], names: list[str]) -> list[tuple[tuple[str, ...], int]]:
-    """Records alone in a combination of filters and with a value other than 0, the widest combinations first."""
+    """Records that are the only ones in a combination of filters and with a value other than 0, the widest combinations first."""
     found = []
     for depth in (3, 2, 1):
         for subset in itertools.combinations(names, depth):

@@ -3,7 +3,7 @@
 
 Sensitive sets are the classes of the current partition, pairs of classes, and the sets of families that the policy names,
 each judged by the policy's rules; and no combination of answers at all may rest on fewer respondents than the policy
-wants. A row that follows from earlier ones is always released: it tells nothing new.
+wants. A row that follows from earlier ones is always released: it reveals nothing new.
 """
 
 from collections.abc import Iterable, Mapping
@@ -175,7 +175,7 @@ class Auditor:
         self._pending = set()
 
     def _crowded(self, partition: Partition) -> Mask:
-        """Classes with at least so many records as respondents are wanted: as pivots they keep the search short."""
+        """Classes with at least this many records as respondents are wanted: as pivots they keep the search short."""
         units = np.bincount(partition.class_of, weights=self.columns.counts, minlength=partition.n_classes)
         return units >= self.rules.minimum
 

@@ -117,7 +117,7 @@ class CommonSquares:
 
 
 def by_holders(columns: Columns, codes: Ints, least: int) -> list[tuple[int, int]]:
-    """The values that so many respondents have, and how many have them, the most common first."""
+    """The values that this many respondents have, and how many have them, the most common first."""
     held = np.unique(np.column_stack((codes, columns.entity)), axis=0)
     values, holders = np.unique(held[:, 0], return_counts=True)
     order = np.argsort(-holders, kind="stable")

@@ -90,7 +90,7 @@ class AuditedMode:
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
         """Put everything that an earlier answer tells, by today's ties and versions, into the auditors' memory.
 
-        Ties may join responses since then, so the answer may tell more than it was judged by. If it would tell less, the
+        Ties may join responses since then, so the answer may reveal more than it was judged by. If it would reveal less, the
         data set stays closed.
         """
         found: set[str] = set()
@@ -307,7 +307,7 @@ class SimulatableMode(AuditedMode):
 
     name: ClassVar[str] = "simulatable"
     by_value: ClassVar[bool] = False
-    # a ratio or correlation may not exist and a model may not fit: that would tell something about values
+    # a ratio or correlation may not exist and a model may not fit: that would reveal something about values
     statistics: ClassVar[frozenset[str]] = LINEAR - {"ratio", "corr", "linreg", "logreg"}
     guarantee: ClassVar[str] = (
         "Answers are exact. From all answers to all users together no combination, with any factors, rests on fewer "

@@ -28,7 +28,7 @@ Bytes = NDArray[np.uint8]
 
 
 def table_cells(columns: Columns, versions: Sequence[Version], dimension: int, least: int) -> Iterator[Mask]:
-    """The columns of each cell, with enough records, of every table of up to so many filters in every version."""
+    """The columns of each cell, with enough records, of every table of up to this many filters in every version."""
     for number, version in enumerate(versions):
         atoms = columns.atom_of[number]
         for size in range(1, dimension + 1):
@@ -54,7 +54,7 @@ def own_columns(columns: Columns) -> Iterator[Mask]:
 
 @dataclass(frozen=True)
 class Watched:
-    """Unsafe sets, as the columns of all of them one after the other."""
+    """Unsafe sets, as the columns of all of them one after another."""
 
     columns: Ints
     starts: Ints
@@ -113,7 +113,7 @@ class Totals:
         return len(self._rows)
 
     def back_to(self, length: int) -> None:
-        """Forget what was answered since there were so many."""
+        """Forget what was answered since there were this many."""
         while len(self._rows) > length:
             self._seen.discard(self._rows.pop())
 

@@ -259,7 +259,7 @@ def slab_of(numerator: int, denominator: int, width: int, reach: int, insiders: 
 
 
 def joined(parts: list[Hull]) -> Hull:
-    """One hull of records that were added one after the other; earlier ones stay as they are."""
+    """One hull of records that were added one after another; earlier ones stay as they are."""
     shifts = np.cumsum([0, *(len(part.least_total) for part in parts[:-1])])
     return Hull(
         parts[0].half,

@@ -19,7 +19,7 @@ from reticent.tables.attack.reveal import Revelation, reveal
 from reticent.tables.problem import SuppressionProblem
 
 MAX_REVEALED = 50
-"""For so many exposed cells `Audit.revelations` says by which relations; `Audit.reveal` does any single one."""
+"""For this many exposed cells `Audit.revelations` says by which relations; `Audit.reveal` does any single one."""
 
 
 @dataclass(frozen=True, eq=False)

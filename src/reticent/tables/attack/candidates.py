@@ -10,7 +10,7 @@ from reticent.tables.perturb.movements import Candidates
 from reticent.tables.problem import SuppressionProblem
 
 EXACT = 4_000_000
-"""Up to so many programs times cells both ranges are attacked with all relations; beyond, each cell by itself."""
+"""Up to this many programs times cells both ranges are attacked with all relations; beyond, each cell by itself."""
 
 NOTHING = (1.0, 0.0)
 

@@ -13,7 +13,7 @@ from reticent.tables.attack.programs import MovementProgram
 from reticent.tables.attack.reduce import Reduced
 
 BATCH = 250
-"""So many movements of one group are taken to their ends by one program."""
+"""This many movements of one group are taken to their ends by one program."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,9 @@ from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
 
 EXACT = 4_000_000
-"""Up to so many programs times movements the exact ends are calculated; beyond, needs are proved or refuted only."""
+"""Up to this many programs times movements the exact ends are calculated; beyond, needs are proved or refuted only."""
 WHOLE = 2_000
-"""Up to so many cells the attacker of counts solves integer programs; beyond, ends are rounded to whole numbers."""
+"""Up to this many cells the attacker of counts solves integer programs; beyond, ends are rounded to whole numbers."""
 
 
 class Asked(TypedDict, total=False):

@@ -31,7 +31,7 @@ from reticent.tabulation.linked import System
 OWNER = "[attack]"
 MOST_PAIRS = 2_000
 MOST_WORK = 30_000_000
-"""So many cells are drawn by simulations of noise; large tables get fewer draws, at least 100."""
+"""This many cells are drawn by simulations of noise; large tables get fewer draws, at least 100."""
 
 
 def with_releases(
@@ -136,7 +136,7 @@ def sap_note(
     draws: int,
     secret: Secret,
 ) -> tuple[str, ...]:
-    """How likely an intruder who knows so many respondents empties a cell by subtracting them; nothing if not asked for."""
+    """How likely an intruder who knows this many respondents empties a cell by subtracting them; nothing if not asked for."""
     if not known:
         return ()
     if not system.table.is_count or system.table.weighted:

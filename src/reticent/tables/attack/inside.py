@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Respondents as attackers of intervals, alone or together: whoever is alone in a cell knows it.
+"""Respondents as attackers of intervals, alone or together: whoever is the only respondent in a cell knows it.
 
 `insiders` finds who works out another cell exactly; the methods protect against that. Here it is asked how closely: each
 respondent, or each coalition of a few, subtracts the cells it knows, and the intervals of the other unsafe cells are held
@@ -27,7 +27,7 @@ from reticent.tables.attack.reduce import reduce
 from reticent.tables.problem import SuppressionProblem
 
 LIMIT = 2_000
-"""So many coalitions are attacked unless told otherwise; how many were left out is reported."""
+"""This many coalitions are attacked unless told otherwise; how many were left out is reported."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class InsideAudit:
 
     def sentence(self) -> str:
         """The headline."""
-        words = f"Respondents alone in a cell: {self.state}"
+        words = f"Sole respondents of a cell: {self.state}"
         if self.findings:
             exactly = len({found.cell for found in self.findings if found.exact})
             n = len(self.cells)
@@ -103,7 +103,7 @@ def audit_inside(
     time_limit: float = math.inf,
     progress: Progress = silent,
 ) -> InsideAudit:
-    """Attack with every respondent alone in a hidden cell, and with coalitions of up to `coalition` of them.
+    """Attack with every sole respondent of a hidden cell, and with coalitions of up to `coalition` of them.
 
     With `levels` the unsafe cells must keep their protection levels, else they must not be found exactly; what respondents
     know of a cell even if nothing is published (a total is not below one's own part of it) is no finding. What the public
@@ -313,7 +313,7 @@ def _partners_by_relations(problem: SuppressionProblem, coalition: int) -> Partn
 
 
 def _own_cells(who: Ints, partners: Partners, hidden: Mask) -> dict[int, Ints]:
-    """The hidden cells that each respondent is alone in, or shares with so few that they may join."""
+    """The hidden cells of which each respondent is the sole one, or which it shares with so few that they may join."""
     own = {int(r): np.flatnonzero(hidden & (who == r)).tolist() for r in np.unique(who[hidden & (who >= 0)]).tolist()}
     for cell, members in partners.items():
         for respondent in members if hidden[cell] else ():

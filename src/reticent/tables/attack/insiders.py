@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Respondents as attackers: whoever is alone in a cell knows it, and may so undo the hiding of others.
+"""Respondents as attackers: whoever is the only respondent in a cell knows it, and may so undo the hiding of others.
 
 Random kernel vectors modulo a prime that vanish on what a respondent knows tell what it can work out: what they do not
 move. Respondents who know very many cells, and failures in groups in which bounds matter, are attacked one by one.
@@ -28,7 +28,7 @@ _VECTORS = 8  # random movements kept: respondents who know fewer independent mo
 
 @dataclass(frozen=True)
 class Insider:
-    """A respondent, the hidden cells it knows because it is alone in them, and the primaries it can work out."""
+    """A respondent, the hidden cells it knows as their sole respondent, and the primaries it can work out."""
 
     respondent: int
     known: tuple[int, ...]
@@ -38,7 +38,7 @@ class Insider:
 def insiders(
     problem: SuppressionProblem, hidden: Mask, *, settle: bool = True, among: Collection[int] | None = None
 ) -> list[Insider]:
-    """All respondents (or those `among` some) alone in some hidden cell who can work out another primary exactly.
+    """All respondents (or those `among` some) that are the only one in a hidden cell and can work out another primary exactly.
 
     Without `settle`, primaries that only bounds could keep open count as worked out: quick, and never too few.
     """

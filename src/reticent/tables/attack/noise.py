@@ -29,7 +29,7 @@ from reticent.tables.perturb.origins import Origins
 from reticent.tables.problem import SuppressionProblem
 
 EXACT_CELLS = 60
-"""Up to so many cells both ends of all are found by integer programs."""
+"""Up to this many cells both ends of all are found by integer programs."""
 CERTAIN = 0.95
 LONGEST = 40
 """Relations of more cells say too little about each of them to be worth the work."""
@@ -38,7 +38,7 @@ QUOTAS_UNJUDGED = (
     'look at, or the published counts are not those that were selected; selection = "keys" is judged in every table'
 )
 WORK = 3e8
-"""So many products are spent on relations, the shortest first."""
+"""This many products are spent on relations, the shortest first."""
 
 
 def audit_noise(problem: SuppressionProblem, outcome: Outcome, *, progress: Progress = silent) -> Audit:
@@ -109,9 +109,9 @@ class NoiseFindings:
         """One or two sentences for reports."""
         sure = f"{self.certain} counts have a probability above {CERTAIN:g} ({self.right} of them are true)"
         return (
-            f"Who knows the noise rules and combines all cells determines {self.pinned} of {self.cells} counts above 0 exactly "
-            f"({self.small_pinned} of them 1 or 2); {self.presence} cells published as 0 are shown to have somebody in them; "
-            f"{sure}."
+            f"Whoever knows the noise rules and combines all cells determines {self.pinned} of {self.cells} counts above 0 "
+            f"exactly ({self.small_pinned} of them 1 or 2); {self.presence} cells published as 0 are shown to have somebody in "
+            f"them; {sure}."
         )
 
 
@@ -217,7 +217,7 @@ def _count_sentence(found: Audit, problem: SuppressionProblem, outcome: Outcome,
     shown = there & (published[cells] == 0) & (found.low >= 1 - problem.tolerance)
     which = "counts above 0" if len(cells) == problem.n_cells else "attacked counts above 0"
     return (
-        f"Who knows the method and combines all cells determines {int(point.sum())} of {int(there.sum())} {which} exactly "
+        f"Whoever knows the method and combines all cells determines {int(point.sum())} of {int(there.sum())} {which} exactly "
         f"({int((point & (true <= 2)).sum())} of them 1 or 2); {int(shown.sum())} cells published as 0 are shown to have "
         "somebody in them."
     )
@@ -235,5 +235,5 @@ def noise_note(found: Audit, problem: SuppressionProblem, outcome: Outcome) -> s
         return words + "The table is large: only its unsafe cells were attacked by the relations of all cells."
     known = int((found.high - found.low <= problem.tolerance).sum())
     return words + (
-        f"Who knows the noise rules and combines all cells determines {known} of {problem.n_cells} true values exactly."
+        f"Whoever knows the noise rules and combines all cells determines {known} of {problem.n_cells} true values exactly."
     )

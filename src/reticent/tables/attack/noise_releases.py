@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks on several noisy tables: cells that stand in more than one, averages, and differences of nested cells."""
+"""Attacks on several noisy tables: cells that are in more than one, averages, and differences of nested cells."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ def attack_differences(
 def nested_pairs(table: Table) -> tuple[tuple[int, int], ...]:
     """Pairs of cells that differ in one dimension, where one code contains the other without being above it in a tree.
 
-    Such codes stand in different trees (15 to 64, 15 to 65): their difference is a group that no table shows.
+    Such codes are in different trees (15 to 64, 15 to 65): their difference is a group that no table shows.
     """
     found: list[tuple[int, int]] = []
     place = {tuple(row): cell for cell, row in enumerate(table.codes.tolist())}

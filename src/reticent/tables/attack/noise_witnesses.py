@@ -22,9 +22,9 @@ from reticent.tables.perturb.summing import Summing, summing
 from reticent.tables.problem import SuppressionProblem
 
 MODERATE = 3_000
-"""Up to so many cells a program sees the whole table."""
+"""Up to this many cells a program sees the whole table."""
 LOOKED_AT = 200
-"""So many cells of a large table are looked at by programs; others without a proof stay undecided."""
+"""This many cells of a large table are looked at by programs; others without a proof stay undecided."""
 NEIGHBOURHOOD = 3_000
 
 
@@ -124,7 +124,7 @@ def _around(
     part = sparse.csr_array(matrix[:, cells])
     rhs = problem.relations.rhs[rows]
     outer = _ends(LinearModel(np.zeros(len(cells)), found.low[cells], found.high[cells], part, rhs, rhs), cells, cell)
-    # cells that also stand in relations outside keep their true counts, so that those hold all the same
+    # cells that also are in relations outside keep their true counts, so that those hold all the same
     elsewhere = _touches_outside(problem.relations, rows, cells)
     true = problem.values[cells]
     allowed = _single_run(origins, found, cells, true)
@@ -169,7 +169,7 @@ def _neighbours(relations: Relations, cell: int) -> tuple[Ints, Ints] | None:
 
 
 def _touches_outside(relations: Relations, rows: Ints, cells: Ints) -> Mask:
-    """Cells that stand in a relation which is none of these."""
+    """Cells that are in a relation which is none of these."""
     indptr, of_cell, _ = relations.by_cell
     inside = np.zeros(relations.n_rows, dtype=bool)
     inside[rows] = True

@@ -14,7 +14,7 @@ from reticent.tables.perturb.origins import Origins
 from reticent.tables.perturb.summing import Summing, summing
 
 MOST = 2_000_000
-"""So many counts, over all tables that fit, are looked at."""
+"""This many counts, over all tables that fit, are looked at."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from reticent.tables.attack.reduce import Reduced
 
 Tick = Callable[[], None]
 HEAVY = 20_000
-"""A piece of so many programs times movements keeps the solver busy; the interpreter's part of smaller ones is too large."""
+"""A piece of this many programs times movements keeps the solver busy; the interpreter's part of smaller ones is too large."""
 _POLL = 0.1  # seconds between two looks at the pieces
 
 

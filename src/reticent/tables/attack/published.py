@@ -83,7 +83,7 @@ def _shape(published: PublishedTable, trees: Mapping[str, Sequence[Hierarchy]], 
     )
     if deep is not None:
         raise DataError(
-            f"audit: the codes of dimension {deep!r} stand in several levels; name its hierarchy in structure.",
+            f"audit: the codes of dimension {deep!r} are in several levels; name its hierarchy in structure.",
             variables=(deep,),
         )
     totals = tuple(trees[name][0].total if trees.get(name) else total for name in names)

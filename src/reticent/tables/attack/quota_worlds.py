@@ -2,7 +2,7 @@
 """The attacker of noise by quotas: every true table whose movements are a controlled rounding of what its own matrix expects.
 
 Which tables these are follows from what is published and the rules alone, not from the truth. So whether a run is refused because
-one of its counts is the same in all of them tells nothing either.
+one of its counts is the same in all of them reveals nothing either.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
 
 MOST = 20_000_000
-"""So many counts, over all tables that sums allow, are looked at."""
+"""This many counts, over all tables that sums allow, are looked at."""
 
 
 def quota_ends(problem: SuppressionProblem, outcome: Outcome) -> tuple[Narrowed, int] | None:

@@ -46,7 +46,7 @@ class Revelation:
 
 
 def relation_words(relations: Relations, row: int, name: Callable[[int], str] = str, *, most: int = 6) -> str:
-    """A relation as `total = part + part`, with at most so many parts named."""
+    """A relation as `total = part + part`, with at most this many parts named."""
     cells, coefs = relations.row(row)
     sign = -1 if int((coefs < 0).sum()) == 1 else 1
     totals = [int(c) for c in cells[coefs == sign]]

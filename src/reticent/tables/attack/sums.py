@@ -19,7 +19,7 @@ from reticent.tables.problem import SumJudge, SuppressionProblem
 
 Group = tuple[int, ...]
 TRIPLES = 400
-"""Up to so many hidden cells all sums of three are looked at; sums of two always."""
+"""Up to this many hidden cells all sums of three are looked at; sums of two always."""
 _VECTORS = 2
 _LONGEST = 60  # cells of a sum that comes from relations
 _CHOICES = 8  # sums that a relation stands for, where cells move together

@@ -27,9 +27,9 @@ from reticent.tables.perturb.summing import Summing, summing
 Way = Literal["no", "yes", "exact", "kernel", "ipf"]
 OWNER = "add_up"
 EXACT_CELLS = 150
-"""Up to so many cells `yes` means `exact`."""
+"""Up to this many cells `yes` means `exact`."""
 PROGRAM_CELLS = 3_000
-"""Up to so many cells an integer program decides where the kernel cannot meet fixed totals."""
+"""Up to this many cells an integer program decides where the kernel cannot meet fixed totals."""
 SWEEPS = 60
 HARD = 1e4
 """What a unit of a published total or of a link between tables costs against a unit of any other cell."""

@@ -33,7 +33,7 @@ SHARES = (1.0, 0.5, 0.25)
 LEAST_SPREAD = 0.25
 """Movements that hardly differ would again be known from the level."""
 BLOCK = 60
-"""So many directions are decided together when the table is too large for one program."""
+"""This many directions are decided together when the table is too large for one program."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def adjust(
 
     How far beyond its level a primary cell moves is drawn from the secret (exponentially, on average `spread` levels),
     keyed by `cells`, a stable number of each cell (default: its position). Where no table fits that, a half and a
-    quarter of it are tried. Without a secret every primary cell moves by its level and no further, as in textbooks: who
+    quarter of it are tried. Without a secret every primary cell moves by its level and no further, as in textbooks: whoever
     knows the level is left with two candidates, and `attack` says so. `signs` is `free` (chosen for the least distance),
     `up`, `down`, `random` (drawn from the secret: an attacker who knows the method gains nothing from the direction),
     or a truth value for each cell (True: up). `fixed` cells keep their value (empty and frozen cells always do). No other

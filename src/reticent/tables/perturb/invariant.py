@@ -27,7 +27,7 @@ MAX_TOP = 1000
 LEAVE, ROOM = 0.9, 0.95
 """Of the most that can leave, and of other limits of small counts: no change becomes impossible, which would tell frequencies."""
 AT_LEAST = 0.5
-"""So many cells more of each small count, where frequencies need not be met: then no frequencies rule out a change."""
+"""This many cells more of each small count, where frequencies need not be met: then no frequencies rule out a change."""
 
 
 def check_stochastic(matrix: Floats, *, owner: str = OWNER) -> Floats:
@@ -200,7 +200,7 @@ def _small_rows(flows: Floats, given: Floats, design: InvariantDesign, block: in
     small, at_block = float(own[:-1].sum()), float(own[-1])
     up = flows[1:3]
     to_zero = max(0.0, min(min(design.mix, ROOM) * at_block - float(up.sum()), ROOM * small / block))
-    extra = to_zero / small if small else 0.0  # so many more of the small ones become b, as b become 0
+    extra = to_zero / small if small else 0.0  # this many more of the small ones become b, as b become 0
     rows = []
     for count in range(1, block):
         chance = min(1.0, count / block + extra)

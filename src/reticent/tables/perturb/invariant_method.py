@@ -48,9 +48,10 @@ class InvariantNoise(CellDraws):
     name: ClassVar[str] = OWNER
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows how far counts move, all published values and relations together: no count "
-        'with somebody in it is determined exactly. With selection = "quotas" also not for who knows the design and counts how '
-        "many cells moved from each count to each other one: tables of which all true ones that fit can be looked at (up to some "
-        "nine inner cells) are judged for that, others are called not judged and refused. Levels of counts are not promised.",
+        "with somebody in it is determined exactly. With selection = "
+        '"quotas" this also holds for somebody who knows the design and counts how many cells moved from each count to each '
+        "other: tables small enough to enumerate all true tables that fit (up to about nine inner cells) are judged for "
+        "that, others are called not judged and refused. Levels of counts are not promised.",
         Rate(73, 1461, 24),
         "few tables lead to some of the outputs that were seen (further secrets lead more tables to each of them)",
     )
@@ -155,8 +156,8 @@ class InvariantOnTable:
     def _keys(self, secret: Secret) -> Floats:
         """A number in [0, 1) for each cell: of its records or codes, or for quotas of its place too.
 
-        Cells with the same records must not stand side by side in the order in which quotas are filled: who sees them published
-        unlike would know where a quota ends.
+        Cells with the same records must not stand side by side in the order in which quotas are filled: whoever sees
+        them published with different values would know where a quota ends.
         """
         if self.method.selection == "quotas":
             numbers = cell_numbers(self.table) ^ (places(self.table.n_cells) * APART)

@@ -38,7 +38,7 @@ OWNER = "cell-key"
 MAGNITUDE_PARTS = 2
 STORED_KEYS = (
     "With stored record keys (record_key) sums get the steps of the p-table and nothing between them, the same for all "
-    "responses: who knows the p-table has a list of candidates for each value, which the audit does not judge, and ratios of "
+    "responses: whoever knows the p-table has a list of candidates for each value, which the audit does not judge, and ratios of "
     "responses of one respondent are the true ones. Without record_key noise is continuous and drawn for each response."
 )
 
@@ -48,7 +48,7 @@ class CellKey(Parameters):
     """Cell keys: every cell gets noise that depends on its set of records and the secret; totals need not add up.
 
     The p-table is designed from `largest` (D), `variance` (V), `skip`, `stay` and `monotone`, or read from the file
-    `ptable` (with separation also from `small_ptable`). Record keys are drawn from the secret by record id, or stand in
+    `ptable` (with separation also from `small_ptable`). Record keys are drawn from the secret by record id, or are in
     the variable `record_key`. Sums get noise in proportion to their largest contributions (`noise`): with drawn keys
     continuous, a step of the p-table and up to half a step more, and by itself for each response; with stored keys as in
     tau-ARGUS the steps alone, alike for all responses, which the audit does not judge (`caveat`).

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far adjustment moves unsafe cells beyond their levels, and what anybody who knows the levels concludes.
 
-A cell that moves exactly by its level leaves two candidates to who knows the level: v/1.2 or v/0.8 for 20 %. So what
+A cell that moves exactly by its level leaves two candidates to somebody who knows the level: v/1.2 or v/0.8 for 20 %. So what
 goes beyond the level is drawn from the secret, without a largest movement that could be known.
 """
 

@@ -24,7 +24,7 @@ class Counts:
 def what_is_possible(
     strata: Strata, counts: Counts, before: Before, *, told: Told | None, mean_slack: float, alike: bool
 ) -> Origins:
-    """The possible true counts of each cell, for who knows each p-table and how far additivity moved each release."""
+    """The possible true counts of each cell, for somebody who knows each p-table and how far additivity moved each release."""
     slack = _slack(strata, counts, before)
     values = counts.values
     parts = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which true counts can be behind published ones, for who knows the p-table, the largest adjustment and a measure of accuracy."""
+"""Which true counts can be behind published ones, given the p-table, the largest adjustment and a measure of accuracy."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from reticent.base.arrays import Floats, Ints, Mask
 from reticent.tables.perturb.ptable import PerturbationTable
 
 _NUMBERED = 10_000_000
-"""So many combinations are numbered in a table; more of them are sorted."""
+"""This many combinations are numbered in a table; more of them are sorted."""
 
 
 @dataclass(frozen=True, eq=False)

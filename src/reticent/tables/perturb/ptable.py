@@ -68,7 +68,7 @@ class PerturbationTable:
             raise DataError(f"{self.name}: the first row must be that of size 0.")
         sizes = [row.size for row in self.rows]
         if sizes != sorted(set(sizes)):
-            raise DataError(f"{self.name}: the rows must stand in rising order of i, each once.")
+            raise DataError(f"{self.name}: the rows must be in rising order of i, each once.")
         for row in self.rows:
             if bool((np.diff(row.changes) <= 0).any()):
                 raise DataError(f"{self.name}: the changes of row {row.size:g} must rise.")

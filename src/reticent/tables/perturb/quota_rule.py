@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What quotas tell: which true tables can be published so, for who knows the design and has every secret against him.
+"""What quotas tell: which true tables can be published so, for somebody who knows the design and has every secret against them.
 
 Quotas fix, up to one, how many cells go from each count to each other one, and the matrix follows the frequencies of the true
 table. So a table of true counts fits only if the numbers of its movements are a controlled rounding of its own diag(V)·R.
@@ -16,7 +16,7 @@ from reticent.tables.perturb.ptable import PerturbationTable, Row
 from reticent.tables.perturb.quotas import NEAR, expected_flows, small_results
 
 MOST_MATRICES = 5_000
-"""So many different frequencies are looked at, each with a matrix of its own."""
+"""This many different frequencies are looked at, each with a matrix of its own."""
 
 
 def stratum_matrix(counts: Ints, given: Floats, design: InvariantDesign, *, met: bool = True) -> Invariant | None:

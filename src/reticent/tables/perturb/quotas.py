@@ -4,7 +4,7 @@
 Independent draws keep frequencies in expectation only. Here diag(V)·R is rounded by controlled rounding without bias:
 each flow goes to one of its two neighbours, and so does each margin that is not whole; whole margins are kept, and so is how
 many cells are small. Every such rounding is possible. Which cells take which change is drawn: the cells of a value, in the order
-of their keys, fill the quotas one after the other.
+of their keys, fill the quotas one after another.
 """
 
 from collections.abc import Sequence

@@ -29,7 +29,7 @@ class RandomRounding(CellDraws):
     """Random rounding: up with probability remainder/base, so without bias; totals need not add up.
 
     The draw belongs to the secret, the response and the cell. A cell of records is known by its set of records (their
-    keys are drawn by record id, or stand in the variable `record_key`), one of a finished table by its codes.
+    keys are drawn by record id, or are in the variable `record_key`), one of a finished table by its codes.
     The arithmetic attacker, who knows the base, determines no count exactly, and sums keep their levels; levels of counts
     are not promised, and what the transparent attacker determines is in `guarantee`.
     """

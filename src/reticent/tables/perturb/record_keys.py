@@ -63,7 +63,7 @@ class RecordKeys:
         return RecordKeys(np.where(records[:, None], np.uint64(0), self.parts), self.digits, self.words)
 
     def fraction(self, sums: Words) -> Floats:
-        """The cell keys of sums of `parts` (one row a set)."""
+        """The cell keys of sums of `parts` (one row per set)."""
         if self.digits == 0:
             whole = sums[:, 0] & np.uint64(2**BITS - 1)
             return uniforms(*self.words, whole)

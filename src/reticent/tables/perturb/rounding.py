@@ -26,7 +26,7 @@ from reticent.tables.perturb.rounding_search import Steps, model_of, search, tak
 
 OWNER = "rounding"
 MONOLITH = 4000
-"""Up to so many undecided cells one program is solved; larger tables are searched."""
+"""Up to this many undecided cells one program is solved; larger tables are searched."""
 
 
 @dataclass(frozen=True)

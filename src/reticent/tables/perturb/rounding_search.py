@@ -22,13 +22,13 @@ from reticent.solve.model import LinearModel, Solution, Status
 PROPOSALS = 1000
 """Proposals of a walk for each inner cell that may move."""
 PIECES = 20
-"""So many looks at the clock in one walk."""
+"""This many looks at the clock in one walk."""
 HEATS = (0.33, 0.13)
 """First and last heat of a walk, in bases: above, what the relaxation knows is lost; below, nothing moves."""
 ROUNDS = 4
-"""Walks, each with dearer cells where the one before left a window."""
+"""Walks, each with costlier cells where the one before left a window."""
 QUIET = 12
-"""So many small programs without gain end the search."""
+"""This many small programs without gain end the search."""
 MARGIN = 4
 """Steps beyond the window that are priced one by one."""
 SECONDS = 10.0

@@ -7,7 +7,7 @@ from reticent.base.errors import PlanError
 from reticent.base.randomness import Secret, Source, release_secret, secret_note
 
 NOTHING_DRAWN = Secret(b"nothing of what is published is drawn")
-"""For searches that only break ties: alike in every run, or the patterns of two runs would tell more than each."""
+"""For searches that only break ties: alike in every run, or the patterns of two runs would reveal more than each."""
 
 
 class Named(Protocol):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Successive rounding of three-dimensional tables (Ernst 1989): slices are rounded one after the other, errors carried on.
+"""Successive rounding of three-dimensional tables (Ernst 1989): slices are rounded one after another, errors carried on.
 
 A slice is a table in two dimensions, for which additive rounding to adjacent multiples always exists; in three dimensions it
 need not. What rounding took from the cells of one slice is added to the same cells of the next before that is rounded. So

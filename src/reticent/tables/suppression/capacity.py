@@ -51,7 +51,7 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[NDArray
 
 
 def insider_rows(problem: SuppressionProblem, who: NDArray[np.int64]) -> sparse.csr_array:
-    """Rows against respondents alone in a cell (`who`, −1: none): beside a primary and what a respondent knows in a
+    """Rows against sole respondents of a cell (`who`, −1: none): beside a primary and what a respondent knows in a
     relation, something else is hidden, else that respondent subtracts its own cells and has the primary.
 
     Rows that the primaries alone satisfy are left out.

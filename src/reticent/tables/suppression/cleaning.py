@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reverse delete: publish again every secondary that no primary needs, dearest first."""
+"""Reverse delete: publish again every secondary that no primary needs, costliest first."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ def clean(problem: SuppressionProblem, pattern: Mask, cost: Floats, *, until: fl
             if clock.now() > until:
                 break
             if not pattern[cell]:
-                continue  # went with a dearer one
+                continue  # went with a costlier one
             trial = _without(problem, pattern, hidden_in, cell)
             if trial is None:
                 continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elimination: publish the dearest cells as long as no primary becomes a sum of published ones (after Langsrud).
+"""Elimination: publish the costliest cells as long as no primary becomes a sum of published ones (after Langsrud).
 
 Every cell is a vector over the inner cells; a relation that does not just define a total counts as published. A
 candidate is published if no primary, reduced by what is published, is proportional to it; then it reduces all the
@@ -24,7 +24,7 @@ _LARGEST = 20_000
 
 @dataclass(frozen=True)
 class Elimination(SuppressionMethod):
-    """Greedy by linear algebra: the dearest candidates are published first; then completed against intervals."""
+    """Greedy by linear algebra: the costliest candidates are published first; then completed against intervals."""
 
     name: ClassVar[str] = "elimination"
 

@@ -143,7 +143,7 @@ class Engine:
         return Findings(demands, cuts)
 
     def _few(self, demands: list[Demand]) -> bool:
-        """Whether a way for each primary that fails is quicker than further rounds, and hardly dearer.
+        """Whether a way for each primary that fails is quicker than further rounds, and hardly costlier.
 
         That is so where rounds take long but a way is still looked for in the whole table at once.
         """
@@ -179,7 +179,7 @@ class Engine:
         return _SLACK * (self.deadline - self._started)
 
     def narrow(self, share: float) -> Mask:
-        """Cells that the relaxation does not want: unused and too dear by more than a share of the average cost."""
+        """Cells that the relaxation does not want: unused and too costly by more than a share of the average cost."""
         master = self.master
         used = (master.x > 1e-6) & (self.cost > 0)
         typical = float(self.cost[used].mean()) if used.any() else 0.0
@@ -222,7 +222,7 @@ class Engine:
                 break
 
     def complete(self, pattern: Mask, *, give_up: float = math.inf, cut_rounds: int = 12) -> Mask:
-        """Hide further cells until the pattern is safe (it ends: the pattern grows) or dearer than `give_up`.
+        """Hide further cells until the pattern is safe (it ends: the pattern grows) or costlier than `give_up`.
 
         First by the cuts of the attacker and small integer programs; when these no longer get on, by routing.
         """
@@ -238,7 +238,7 @@ class Engine:
         return self.under_way if self.best is not None else self.route_all(self.under_way)
 
     def _completed_by_cuts(self, pattern: Mask, end: float, *, give_up: float, cut_rounds: int) -> bool:
-        """Let the pattern under way grow by cuts; whether it needs nothing more, or is too dear."""
+        """Let the pattern under way grow by cuts; whether it needs nothing more, or is too costly."""
         rounds = 0
         while float(self.cost[pattern].sum()) < give_up:
             self.say("completing the pattern")
@@ -259,7 +259,7 @@ class Engine:
         return True
 
     def route_all(self, pattern: Mask) -> Mask:
-        """Route every demand that is not met, one after the other, each over what the earlier ones have hidden.
+        """Route every demand that is not met, one after another, each over what the earlier ones have hidden.
 
         In a crowded table, or when time is short, movements for many of them at once come first.
         """
@@ -336,7 +336,7 @@ class Engine:
             self.offer(clean(self.problem, self.best, self.cost, until=until, singletons=self.singletons))
 
     def repair(self, pattern: Mask) -> None:
-        """Complete an unsafe pattern and offer it, unless it is already too dear."""
+        """Complete an unsafe pattern and offer it, unless it is already too costly."""
         if float(self.cost[pattern].sum()) < self.best_cost:
             self.complete(pattern, give_up=self.best_cost)
 

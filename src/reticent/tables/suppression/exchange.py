@@ -112,7 +112,7 @@ class _Search:
 
 
 def mend(engine: Engine, pattern: Mask, *, until: float) -> bool:
-    """Complete a pattern over single ways, clean it, offer it; given up once it is clearly dearer than the best.
+    """Complete a pattern over single ways, clean it, offer it; given up once it is clearly costlier than the best.
 
     False if it is so far from safe that others like it need not be tried.
     """

@@ -42,7 +42,7 @@ class Why:
             return f"Cell {name(self.cell)} guards nothing: it could be published."
         names = ", ".join(name(c) for c in self.guards + self.insiders)
         if not self.revelations:
-            return f"Cell {name(self.cell)} guards {names} against respondents alone in a cell."
+            return f"Cell {name(self.cell)} guards {names} against sole respondents of a cell."
         told = self.revelations[0].sentence(name, values=values)
         return f"Cell {name(self.cell)} guards {names}; if it were published: {told}"
 

@@ -28,13 +28,13 @@ class Hypercube(SuppressionMethod):
     """Fast and generous: one cube for each primary, the cheapest of those tried; what is still exposed is completed.
 
     With `known_within` the pattern holds against an attacker with that knowledge too. Levels that cannot be kept from
-    him, whatever is hidden, are lowered for him (`facts["lowered"]` names the cells), and kept from everybody else.
+    them, whatever is hidden, are lowered for them (`facts["lowered"]` names the cells), and kept from everybody else.
     """
 
     name: ClassVar[str] = "hypercube"
     known_within: float | None = field(
         default=None,
-        metadata={"above": 0, "help": "per cent within which the attacker knows every cell; without: he does not"},
+        metadata={"above": 0, "help": "per cent within which the attacker knows every cell; without: they do not"},
     )
 
     def protect(

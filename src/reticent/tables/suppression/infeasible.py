@@ -25,7 +25,7 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
         if not inside:
             return _too_close_inside(problem, everything)
         return InfeasibleError(
-            "Suppression: some primary cells can always be worked out by a respondent alone in another cell "
+            "Suppression: some primary cells can always be worked out by a sole respondent of another cell "
             "(cells {cells}). Unfreeze cells near them, say hide_empty = false if it is true, or say singletons = false.",
             cells=tuple(sorted(set(inside))),
         )
@@ -48,7 +48,7 @@ def _too_close_inside(problem: SuppressionProblem, everything: np.ndarray) -> In
     found = Breaches(problem).find(everything, most=_SHOWN)
     lost = sorted({cell for one in found for cell in one.cells})
     return InfeasibleError(
-        "Suppression: respondents alone in a cell come closer to some primary cells than their levels allow, whatever is "
+        "Suppression: sole respondents of a cell come closer to some primary cells than their levels allow, whatever is "
         'hidden (cells {cells}). Unfreeze cells near them, lower their levels, or say insiders = "exact".',
         cells=tuple(lost),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An attacker who knows every cell within some per cent beforehand, and the levels that can be kept from him.
+"""An attacker who knows every cell within some per cent beforehand, and the levels that can be kept from them.
 
 tau-ARGUS's hypercube method asks for this percentage (GH). Where it leaves an unsafe cell less room than its levels need,
 GHMITER asks for a half of them, a third, up to a tenth, then for any movement; and says how many cells that concerns.
@@ -18,7 +18,7 @@ _SHARES = 1.0 / np.arange(10, 0, -1)  # a tenth to the whole
 
 
 def knowing(problem: SuppressionProblem, percent: float) -> SuppressionProblem:
-    """The same problem for an attacker who knows every cell within `percent`; of zeros he knows what others know.
+    """The same problem for an attacker who knows every cell within `percent`; of zeros they know what others know.
 
     An unsafe cell has room for its levels: what is known closer than that could not be protected by any pattern.
     """

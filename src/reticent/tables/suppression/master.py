@@ -2,7 +2,7 @@
 """The master program: the cheapest pattern that satisfies all cuts found so far.
 
 Three families of rows. Bridges: a hidden cell needs another hidden cell in each of its relations (else it is
-published by subtraction). Capacities of single relations, also against respondents who are alone in a cell. Cuts: what
+published by subtraction). Capacities of single relations, also against sole respondents of a cell. Cuts: what
 attacks on earlier patterns have shown. Its relaxation and its bound are lower bounds of the suppression problem: every
 row holds for some optimal pattern.
 """

@@ -88,7 +88,7 @@ class SuppressionMethod(Parameters):
         default="own", metadata={"help": "what hiding a cell costs; own: as the table gives it"}
     )
     singletons: bool = field(
-        default=True, metadata={"help": "a respondent alone in a cell must not work out another unsafe cell"}
+        default=True, metadata={"help": "a sole respondent of a cell must not work out another unsafe cell"}
     )
     power: float = field(default=0.5, metadata={"min": 0, "max": 2, "help": "exponent for cost = power"})
     minimum_together: int = field(
@@ -187,7 +187,7 @@ class SuppressionMethod(Parameters):
         problem.check_attainable()
         if (problem.insider_levels or problem.coalition > 1) and not self.singletons:
             raise ParameterError(
-                f"{self.name}: singletons = false leaves respondents alone in a cell out of account; say singletons = true, "
+                f"{self.name}: singletons = false leaves sole respondents of a cell out of account; say singletons = true, "
                 'or insiders = "exact" without a coalition.'
             )
         started = clock.now()
@@ -287,7 +287,7 @@ def _conclude(
         open_doors = insiders(problem, pattern) or Breaches(problem).find(pattern, most=1)
         if open_doors:
             raise NotProtectedError(
-                f"{method.name}: respondents alone in a cell still find another unsafe cell too closely; nothing may be "
+                f"{method.name}: sole respondents of a cell still find another unsafe cell too closely; nothing may be "
                 "published. Give more time or use another method.",
                 exposed=len(open_doors),
             )

@@ -55,7 +55,7 @@ def _try(engine: Engine, together: Together, share: float, until: float) -> bool
 
 
 def _finish(engine: Engine, watch: Watch, pattern: Mask) -> bool:
-    """Ways for the few demands that may still be open, then offer; given up where it becomes too dear."""
+    """Ways for the few demands that may still be open, then offer; given up where it becomes too costly."""
     while float(engine.cost[pattern].sum()) < engine.best_cost:
         lost = watch.demands(pattern)
         if not lost:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A safe pattern soon, when the time of a search is up before it has found one: dear, but something to publish."""
+"""A safe pattern soon, when the time of a search is up before it has found one: costly, but something to publish."""
 
 import numpy as np
 

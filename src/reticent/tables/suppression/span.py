@@ -2,7 +2,7 @@
 """The span of the published cells: what an attacker can compute, kept as a tableau over a basis.
 
 Cells that determine each other are one class; a pattern against exact disclosure is a span that contains no class of
-a primary, and the dearest such span is the cheapest pattern. All in arithmetic modulo a prime.
+a primary, and the costliest such span is the cheapest pattern. All in arithmetic modulo a prime.
 """
 
 from dataclasses import dataclass
@@ -79,13 +79,13 @@ class Span:
         return np.asarray(cells & (self.problem.candidates | self.problem.forced))
 
     def fill(self) -> Trial:
-        """Publish greedily, dearest first, until nothing more can be published."""
+        """Publish greedily, costliest first, until nothing more can be published."""
         order = np.flatnonzero(self.hidden & self._may_publish)
         none = np.zeros(0, dtype=np.int64)
         return self._try(none, order[np.argsort(-self.cost[order], kind="stable")], np.inf)
 
     def propose(self, *, largest: int, give_up: float) -> Trial | None:
-        """Free some slots on which a dear hidden class depends, publish it, then others as far as possible."""
+        """Free some slots on which a costly hidden class depends, publish it, then others as far as possible."""
         hidden = np.flatnonzero(self.hidden & self._may_publish)
         if len(hidden) == 0:
             return None

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums of unsafe cells that are unsafe themselves: what follows from the published cells must not be one of them.
 
-Two unsafe cells of two respondents each protect each other, but their sum stands for four; a holding alone in two hidden
-cells of a row has its total published by difference. Such a sum becomes a cell of its own that is always hidden and must
-be able to move (tau-ARGUS's Modular adds such cells for its minimum-frequency option, for three and more; here two are
-enough, and all rules judge). Which sums matter depends on the pattern: those of single rows are there from the start,
-others are added when a pattern publishes them.
+Two unsafe cells of two respondents each protect each other, but their sum stands for four. If a holding is the only
+respondent in two hidden cells of a row, its total is published by difference. Such a sum becomes a cell of its own that
+is always hidden and must be able to move (tau-ARGUS's Modular adds such cells for its minimum-frequency option, for
+three and more; here two are enough, and all rules judge). Which sums matter depends on the pattern: those of single
+rows are there from the start, others are added when a pattern publishes them.
 """
 
 import itertools

@@ -61,7 +61,7 @@ class Together:
         """The pattern with cells over which the primaries that respondents worked out move while what they know stays.
 
         Only whether there is room matters here, so every movement has the same. Those of which one knows what the
-        other works out are served one after the other.
+        other works out are served one after another.
         """
         for batch in apart(insiders):
             if clock.now() > until:

@@ -23,7 +23,7 @@ SETTLED = 20
 _BREACHES = 12  # coalitions whose findings are mended in one round
 _FEW = 4  # primaries up to which a single way for each is better than a movement for all
 _SAMPLE = (
-    300  # of the primaries that fail, so many are served by one movement (fewer in small tables, where it is quick),
+    300  # of the primaries that fail, this many are served by one movement (fewer in small tables, where it is quick),
 )
 _SHARE = 0.17  # or this share of them
 _LATE = 0.2  # share of its time by which the last of them may be late
@@ -108,7 +108,7 @@ def serve_all(
     give_up: float = math.inf,
     progress: Progress = silent,
 ) -> Mask:
-    """Hide further cells until nearly all primaries are safe, or the pattern is too dear: many at once.
+    """Hide further cells until nearly all primaries are safe, or the pattern is too costly: many at once.
 
     A sample of the primaries that fail is served first: what that hides mostly serves the others. Then come the
     respondents. What is left (it may be nothing) is for single ways.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Audit: what the attacker finds of each hidden cell against what must be kept from him, and the relations that reveal."""
+"""Audit: what the attacker finds of each hidden cell against what must be kept from them, and the relations that reveal."""
 
 from typing import Any
 

@@ -118,7 +118,7 @@ def _tree(one: dict[str, Any]) -> tuple[list[str], list[int]]:
 
 
 def _boxes(codes: list[str], parents: list[int]) -> dict[str, Any]:
-    """Each group that codes stand in, with its codes; and every group that they can be moved to."""
+    """Each group that codes are in, with its codes; and every group that they can be moved to."""
     inner = {parent for parent in parents if parent >= 0}
     leaves: dict[int, list[tuple[int, str]]] = {}
     for node, parent in enumerate(parents):

@@ -189,7 +189,7 @@ def _opened(visit: Visit[Project], n_steps: int) -> _Open:
 
 
 def _page(visit: Visit[Project], state: TextState, sent: _Open | None = None) -> View:
-    """The page; what a form sent and was not taken stands in the form again, with its sentences."""
+    """The page; what a form sent and was not taken is in the form again, with its sentences."""
     now = state.read()
     try:
         plan = TomlText(now.text)
