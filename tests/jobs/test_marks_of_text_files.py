@@ -170,3 +170,58 @@ def test_tables_are_written_as_asked_and_read_back(folder: Path) -> None:
     assert again.decimals == 1
     with pytest.raises(PlanError, match="has its own"):
         table.write(folder / "t.px", separator=";")
+
+
+TABLE = """
+[data]
+path = "a.csv"
+{schema}
+[table]
+dimensions = ["region"]
+response = "pay"
+rules = [{{ rule = "threshold", minimum = 3 }}]
+{finished}
+[output]
+path = "t.csv"
+{marks}
+"""
+
+
+@pytest.mark.parametrize(
+    ("marks", "first", "last"),
+    [
+        ("", "region;value;status", "Total;800,0;published"),
+        ("separator = ','\ndecimal = '.'", "region,value,status", "Total,800.0,published"),
+        ("decimal = '.'", "region;value;status", "Total;800.0;published"),
+    ],
+)
+def test_a_table_of_a_plan_has_the_marks_of_its_data_or_those_asked_for(
+    reticent: CommandLine, folder: Path, marks: str, first: str, last: str
+) -> None:
+    text = TABLE.format(schema="schema = 'a.schema.toml'", finished="", marks=marks)
+    (folder / "p.toml").write_text(text, encoding="utf-8")
+    done = reticent("table", folder / "p.toml")
+    assert done.code == 0, done.err
+    assert (folder / "t.csv").read_text(encoding="utf-8").splitlines()[:2] == [first, last]
+
+
+def test_a_finished_table_keeps_its_marks(reticent: CommandLine, folder: Path) -> None:
+    cells = "region;pay;n\nTotal;10,5;9\nnorth;4,0;4\nsouth;6,5;5\n"
+    (folder / "a.csv").write_text(cells, encoding="utf-8")
+    finished = 'finished = { value = "pay", count = "n" }'
+    (folder / "p.toml").write_text(TABLE.format(schema="", finished=finished, marks=""), encoding="utf-8")
+    done = reticent("table", folder / "p.toml")
+    assert done.code == 0, done.err
+    assert "Total;10,5;published" in (folder / "t.csv").read_text(encoding="utf-8")
+
+
+def test_a_table_in_python_has_the_marks_of_its_data(folder: Path) -> None:
+    data = rt.load(folder / "a.csv", schema=folder / "a.schema.toml", sensitive=["pay"])
+    table = data.tabulate("region", response="pay").protect(rules=[rules.Threshold(3)]).release()
+    table.write(folder / "t.csv")
+    assert "Total;800,0;published" in (folder / "t.csv").read_text(encoding="utf-8")
+    table.share_of("region").write(folder / "s.csv")
+    assert "Total;100,0000;published" in (folder / "s.csv").read_text(encoding="utf-8")
+    frame = rt.load(data.confidential_frame(), sensitive=["pay"])
+    frame.tabulate("region", response="pay").protect(rules=[rules.Threshold(3)]).release().write(folder / "f.csv")
+    assert "Total,800.0,published" in (folder / "f.csv").read_text(encoding="utf-8")

@@ -55,8 +55,8 @@ class PublishedTable(published_table.PublishedTable):
     ) -> None:
         """Write the table in the format of the ending: .csv, .sdmx.csv, .xlsx, .px or .parquet.
 
-        A CSV file has commas and decimal points, or the `separator` and `decimal` mark given. Codes that a spreadsheet would
-        run as formulas get an apostrophe before them in CSV files, unless `keep_formulas`.
+        A CSV file has the `separator` and `decimal` mark given, else those of the file that was loaded. Codes that a
+        spreadsheet would run as formulas get an apostrophe before them in CSV files, unless `keep_formulas`.
         """
         write_published_table(self, path, marks_of(separator, decimal, keep_formulas))
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.frames.marks import NO_MARKS, Marks
+
 PUBLISHED, HIDDEN, EMPTY = "published", "hidden", "empty"
 COUNT, WEIGHTED, MAGNITUDE = "count", "weighted count", "magnitude"
 
@@ -31,7 +33,7 @@ class PublishedTable:
     unsafe, by which rule, and what the rules were is not in here. What bounds a hidden value for everybody is: the `kind`
     of response (count, weighted count, magnitude), whether it may be negative (`signed`), whether empty cells may be
     among the hidden ones (`hides_empty`), and which codes of each dimension are `undeclared`, so that their being listed
-    says that somebody has them.
+    says that somebody has them. `marks` are those of the text file of the data; a CSV file has them unless others are asked for.
     """
 
     dimensions: tuple[str, ...]
@@ -48,6 +50,7 @@ class PublishedTable:
     signed: bool = False
     undeclared: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
     measure: NDArray[np.float64] | None = field(default=None, repr=False)
+    marks: Marks = field(default=NO_MARKS, repr=False)
 
     def __post_init__(self) -> None:
         none = (self.values <= 0) & (self.values > -0.5 * 10.0**-self.decimals)

@@ -18,6 +18,7 @@ from reticent.base.errors import DataError, ParameterError
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.parameters import Parameters
 from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
+from reticent.frames.marks import NO_MARKS, Marks
 
 Nodes = NDArray[np.int32]
 OUTSIDE = -2
@@ -261,6 +262,7 @@ class Table:
     records of a cell, of `key_digits` decimals (0: of 53 bits). `least` is what a cell with respondents is at least in a
     table of counts: 1, or the least weight (0: nothing is known, or the table is of magnitudes). `contributions` are there
     where respondents have several records, and say who is in several cells; `from_records` says that somebody could.
+    `marks` are those of the text file that it came from.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -281,6 +283,7 @@ class Table:
     least: float = 0.0
     contributions: Contributions | None = None
     from_records: bool = False
+    marks: Marks = NO_MARKS
 
     def __post_init__(self) -> None:
         if self.codes.shape != (len(self.values), len(self.dimensions)):

@@ -13,8 +13,9 @@ from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.table_plan import FinishedOptions
+from reticent.frames.marks import Marks
 from reticent.io.argus_text import Notes
-from reticent.io.delimited import read_delimited
+from reticent.io.delimited import read_delimited, separator_of
 from reticent.tables.apriori import Entry
 from reticent.tabulation.finished import CellColumns
 
@@ -74,7 +75,7 @@ def read_finished(
         None if options.count is None else _whole(rows.numbers(options.count), options.count, path),
         np.column_stack([rows.numbers(name) for name in options.top]) if options.top else None,
         layout.response, tuple(layout.missing), None if shadow is None else (shadow, rows.numbers(shadow)),
-        tuple((name, rows.numbers(name)) for name in layout.others),
+        tuple((name, rows.numbers(name)) for name in layout.others), rows.marks(options),
     )  # fmt: skip
     entries = tuple(_entries(rows, codes, options))
     return FinishedFile(columns, entries, tuple(notes))
@@ -101,6 +102,11 @@ class _Rows:
         endless = (values.is_infinite() | values.is_nan()).fill_null(False)
         self._refuse(endless, name, "numbers that are not finite, this is the first; write finite numbers.")
         return np.array(values.fill_null(0.0).to_numpy(), dtype=np.float64)
+
+    def marks(self, options: FinishedOptions) -> Marks:
+        """The separator of the file, and the decimal mark of its values."""
+        commas = self.frame[options.value].cast(pl.String).str.contains(",", literal=True).any()
+        return Marks(options.separator or separator_of(self.path), "," if commas else None)
 
     def _refuse(self, wrong: pl.Series, name: str, what: str) -> None:
         """Name the first line that is wrong, and how many are."""

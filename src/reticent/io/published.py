@@ -30,9 +30,9 @@ from reticent.io.table_px_read import read_px
 
 
 def published_text(table: PublishedTable, marks: Marks = NO_MARKS) -> str:
-    """The table as CSV text."""
+    """The table as CSV text, with the marks asked for, else those of the data."""
     file = io.StringIO(newline="")
-    marks = marks.or_else(Marks())
+    marks = marks.or_else(table.marks)
     writer = csv.writer(file, delimiter=marks.separator or ",", lineterminator="\n")
     as_text = str if marks.keep_formulas else defused
     writer.writerow(list(map(as_text, (*table.dimensions, *table.columns))))

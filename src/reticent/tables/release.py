@@ -55,6 +55,7 @@ def release_table(
         labels={d.name: _labels(d, nodes) for d, nodes in zip(table.dimensions, listed, strict=True) if d.labels},
         depths={d.name: _depths(d, nodes) for d, nodes in zip(table.dimensions, listed, strict=True)},
         undeclared={d.name: d.from_records for d in table.dimensions if d.from_records},
+        marks=table.marks,
         measure=None if outcome.measure is None else _measures(table, outcome.measure[members], codes),
         **_told(table, members, outcome, method, problem),
     )

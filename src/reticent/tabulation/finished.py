@@ -12,6 +12,7 @@ from reticent.base.errors import AdditivityError, DataError
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.relations import Relations
 from reticent.data.table import Dimension, Measure, Respondents, Table
+from reticent.frames.marks import NO_MARKS, Marks
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.cells import Cells, Lists, roll_up
 from reticent.tabulation.dimensions import dimension_of_trees
@@ -27,7 +28,7 @@ class CellColumns:
     """The columns of a finished table: codes a dimension, values, and what else is known of each cell.
 
     With a `shadow` (and its name) the rules look at it, and `top` are the largest contributions to it. `others` are
-    further numbers of each cell, as costs.
+    further numbers of each cell, as costs; `marks` those of the file.
     """
 
     names: tuple[str, ...]
@@ -41,6 +42,7 @@ class CellColumns:
     missing: tuple[str | None, ...] = ()
     shadow: tuple[str, Floats] | None = None
     others: tuple[tuple[str, Floats], ...] = ()
+    marks: Marks = NO_MARKS
 
 
 def finished_table(columns: CellColumns, *, tolerance: float | None = None, complete: bool = False) -> Table:
@@ -107,7 +109,7 @@ def _table(columns: CellColumns, dimensions: tuple[Dimension, ...], codes: NDArr
     view = Respondents(counts, counts.astype(np.float64), measures, counts, measures)
     return Table(
         dimensions, codes, values, view, columns.response, None if columns.shadow is None else columns.shadow[0],
-        decimals=measures[name].decimals, counted=columns.counts is not None,
+        decimals=measures[name].decimals, counted=columns.counts is not None, marks=columns.marks,
     )  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def tabulate(data: Microdata, spec: TableSpec, *, progress: Progress = silent) -
     table = table_of(dimensions, cells, view, spec, numbers.scales)
     found = _contributions(units, dimensions, spec, numbers, waived)
     part(progress, 0.9, 1.0)(1.0, "done")
-    return replace(table, records=records, contributions=found).in_order()
+    return replace(table, records=records, contributions=found, marks=data.frame.marks).in_order()
 
 
 def _maker(
