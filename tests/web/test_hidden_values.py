@@ -6,6 +6,7 @@ Whoever looks on has the page whole, its source and its address, and can add, su
 import html
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -43,11 +44,12 @@ def test_a_table_that_is_not_protected_shows_no_number(bench: Bench) -> None:
     assert {"unsafe"} < set(cells.values())
     assert all(re.fullmatch(r"unsafe|n = [\d,]+", text) for text in cells.values())
     assert not NUMBER.search(re.sub(r"<[^>]*>", " ", page.split('id="cells"')[1].split("</section>")[0]))
-    for link, text in list(cells.items())[:12]:  # shares are said as long as no value can be multiplied by them
+    for link in list(cells)[:12]:  # a share, kept in mind until others are published, tells a contribution
         panel = bench.get(link).split('id="attacker"')[1]
         assert "after Show values" in panel
-        assert ("all others" in panel) or text == "n = 0"
+        assert "all others" not in panel
     bench.values(True)
+    assert "all others" in bench.get(next(iter(cells)))
     assert all(NUMBER.fullmatch(text) for text in _cells(bench.get("/table?level=9&depth=9")).values())
     bench.values(False)
 
@@ -72,10 +74,11 @@ def test_a_protected_table_shows_what_it_publishes_and_nothing_else(bench: Bench
                 assert not re.search(rf"(?<![\d.,]){re.escape(written)}(?![\d.,])", text), written
         assert not re.search(r"[+-]\d+\.\d\s*%", text), "a distance in per cent and a published end tell the value"
         assert 'class="i-attack"' not in text, "nor does a drawing"
+        assert "all others" not in text, "shares of a sum that is hidden, and its published parts, tell the other part"
     published = next(link for link, text in shown.items() if NUMBER.fullmatch(text))
     panel = bench.get(published).split('id="attacker"')[1]
     assert "all others" not in panel, "a share of a value that is shown is a contribution"
-    assert "They appear after Show values" in panel
+    assert "The largest contributions appear after Show values" in panel
     bench.values(True)
     assert "all others" in bench.get(published)
     assert 'class="i-attack"' in bench.get("/audit")
@@ -111,3 +114,21 @@ def test_no_page_says_what_a_respondent_gave(bench: Bench, path: str) -> None:
     said = {float(text.replace(",", "")) for text in NUMBER.findall(re.sub(r"<[^>]*>", " ", bench.get(path)))}
     large = {value for value in _contributions(bench) if value >= 1000}
     assert not said & large
+
+
+def test_tables_of_one_plan_wait_for_each_other_and_for_a_rule(tmp_path: Path) -> None:
+    """A table without an unsafe cell shows its values; not beside one that has some, and not where no rule judges."""
+    made = Bench(tmp_path, "firms", cut_firms)
+    made.send("/table", {**SHAPE, "dimensions": ["", "", "region"]})
+    assert any(NUMBER.fullmatch(text) for text in _cells(made.get("/table")).values())
+    made.send(
+        "/table?new=1", {"dimensions": ["", "", "industry", "size"], "responses": ["", "", "turnover"], "another": "1"}
+    )
+    for number in (0, 1):
+        assert not any(NUMBER.search(text) for text in _cells(made.get(f"/table?table={number}")).values())
+    made.send("/table", {"drop": "1", "number": "1"})
+    made.send("/table", {"remove": "0", "number": "0", "rule.0.minimum": "3"})
+    page = made.get("/table")
+    assert "No rule" in page
+    assert not any(NUMBER.search(text) for text in _cells(page).values())
+    made.site.works.close()

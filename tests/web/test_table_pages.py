@@ -52,7 +52,7 @@ def test_a_table_is_chosen_judged_protected_explained_and_written(bench: Bench) 
     link = re.search(r'class="cell-secondary"><a href="(/table[^"#]*)', page)
     assert link
     cell = bench.get(link[1].replace("&amp;", "&"))
-    for words in ("Why hidden", "What if shown", "It guards other cells", "second", "respondents"):
+    for words in ("Why hidden", "What if shown", "It guards other cells", "respondents"):
         assert words in cell
     _says_no_value(bench, page)
     assert "To publish cell" in bench.get(link[1].replace("&amp;", "&") + "&if=shown")

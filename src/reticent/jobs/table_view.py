@@ -66,9 +66,12 @@ def judge_plan(path: Path, *, progress: Progress = silent) -> Judged:
 
 def judged_grids(judged: Judged) -> list[Grid]:
     """The tables of a plan, judged by its rules and not protected."""
-    rules = _rules(judged.plan)
+    rules, parts = _rules(judged.plan), judged.parts()
+    shown = [shown_before(table, status) for table, status, _ in parts]
+    if not rules or any(value is None for values in shown for value in values):  # tables of one plan tell of each other
+        shown = [_nothing(table) for table, _, _ in parts]
     return [
-        grid_of(table, status, members, rules, shown_before(table, status)) for table, status, members in judged.parts()
+        grid_of(table, status, members, rules, own) for (table, status, members), own in zip(parts, shown, strict=True)
     ]
 
 
@@ -104,13 +107,18 @@ def protected_grids(path: Path, results: Sequence[ProtectedTable]) -> list[Grid]
     telling = any(result.exposed for result in results) or not rules
 
     def shown(result: ProtectedTable, part: Table, members: Any) -> list[float | None]:
-        return shown_before(part, result.status[members]) if telling else shown_after(part, members, result)
+        return _nothing(part) if telling else shown_after(part, members, result)
 
     return [
         grid_of(part, result.status[members], members.tolist(), rules, shown(result, part, members))
         for result in results
         for part, members in zip(result.system.parts, result.system.members, strict=True)
     ]
+
+
+def _nothing(table: Table) -> list[float | None]:
+    """Nothing of any cell is seen unasked."""
+    return [None] * table.n_cells
 
 
 def _rules(plan: TablePlan) -> list[Rule]:

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from reticent.base.errors import PlanError
+from reticent.base.errors import PlanError, ReticentError
 from reticent.web.toml_text import TomlText
 from reticent.workbench.project import Project, Stamp, stamp_of
 from reticent.workbench.release_engine import Place
@@ -87,6 +87,16 @@ def place_of(project: Project) -> Place | None:
             data.get("test_secret") is True,
         )
     return None
+
+
+def ledger_name(project: Project) -> str:
+    """The file of the ledger that a plan names; nothing of one on a server, whose address may hold a password."""
+    try:
+        sections = [section_of(project, kind) for kind in (*RELEASED, "queries")]
+    except ReticentError:  # a plan that is being edited
+        return ""
+    path = next((str(one["path"]) for one in sections if one.get("path")), "")
+    return "" if "://" in path else Path(path).name
 
 
 def stamp_of_ledger(place: Place | None) -> Stamp:

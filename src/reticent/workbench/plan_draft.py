@@ -45,11 +45,17 @@ def draft_facts(work: Work | None, *, values: bool) -> dict[str, Any]:
     )
     columns = (Column("No.", num=True), Column("Step"), Column("Why"))
     facts = {
-        "table": Table("Drafted steps", columns, rows), "headline": found["headline"], "held": found["held"],
-        "said": f"Draft {found['tried']} of {found['drafts']}; at most {100 * found['blanks']:.0f} % of a variable blanked.",
+        "table": Table("Drafted steps", columns, rows), "held": found["held"],
+        "said": f"{_withstood(found)} At most {100 * found['blanks']:.0f} % of the values of a variable are blanked.",
         "takeable": values or not any(name in step for step, _ in found["steps"] for name in OF_RECORDS),
     }  # fmt: skip
     return {"drafted": facts, "draft_work": None, "draft_error": ""}
+
+
+def _withstood(found: dict[str, Any]) -> str:
+    if found["held"]:
+        return f"Draft {found['tried']} of {found['drafts']} withstands every attack that the plan asks for."
+    return f"No draft withstands all attacks that the plan asks for; this is the best of {found['drafts']}."
 
 
 def take_draft(visit: Visit[Project], state: TextState) -> Go:

@@ -17,6 +17,7 @@ from reticent.base.errors import ReticentError
 from reticent.web.guard import Guard
 from reticent.web.site import Site
 from reticent.web.work import Works
+from reticent.workbench.ledgers import ledger_name
 from reticent.workbench.pages import PAGES
 from reticent.workbench.project import Project
 
@@ -36,6 +37,8 @@ Say = Callable[[str], None]
 
 def heading(project: Project, page: str, asked: Mapping[str, str]) -> Mapping[str, str]:
     """What the top bar says: the project, the plan that a page changes, and the version that is saved."""
+    if page == "ledger" and project.ready:
+        return {"title": project.stem, "file": ledger_name(project), "saved": ""}
     state = project.plan(PLANS.get(page, asked.get("plan", project.kind))) or project.plan(project.kind)
     if state is None:
         return {"title": "New project" if project.waiting is None else project.stem, "file": "", "saved": ""}

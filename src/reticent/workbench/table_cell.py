@@ -31,8 +31,6 @@ def cell_panel(visit: Visit[Project], grid: Grid, seen: Seen, response: int | No
         "respondents": grid.counts[place],
         "value": shown_value(grid, place, values=visit.show_values) or "after Show values",
     }
-    # a share of a value that can be seen is a contribution
-    tells = grid.shown[place] is not None and not visit.show_values
     if response is None:
         work = visit.works.ask(
             engine.look_before, *judge_question(visit.state), seen.table, place, title="Looking at the cell"
@@ -41,7 +39,9 @@ def cell_panel(visit: Visit[Project], grid: Grid, seen: Seen, response: int | No
         facts |= {"work": work if work.running else None, "error": str(work.error or ""), **found}
     else:
         facts |= _after(visit, seen, (*question(visit.state), response, grid.system[place]))
-    return facts | {"shares": [] if tells else facts["shares"], "shares_wait": tells and bool(facts["shares"])}
+    # a share of one cell and published values of others tell a contribution, on this page or after the run
+    waits = bool(facts["shares"]) and not visit.show_values
+    return facts | {"shares": [] if waits else facts["shares"], "shares_wait": waits}
 
 
 def _after(visit: Visit[Project], seen: Seen, asked: tuple[Any, ...]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def _entry(entry: Mapping[str, Any], sent: Sent, number: int) -> dict[str, Any]:
         if name in entry or value != DEFAULTS[name]:
             new[name] = value
     touched = [name for name in wanted if new.get(name) != entry.get(name)]
-    if sent.get(f"sure.{number}") == "on":
+    if sent.get(f"sure.{number}") == "on" or sent.get("sure") == "all":
         new.pop("guessed", None)
     elif touched and "guessed" in new:
         left = [fact for fact in new["guessed"] if fact not in touched]

@@ -21,6 +21,8 @@ from reticent.workbench.plan_draft import ask_draft, draft_facts, draft_work, ta
 from reticent.workbench.project import Project
 from reticent.workbench.steps import brief, form_for, known, method_class, more_about, options_of, steps_of, title_of
 
+OUTRIGHT = ("identifier", "household-id", "entity")
+"""Roles of variables that say who somebody is, or who lives with whom."""
 SECTIONS: dict[str, type[Any]] = {"risk": RiskSection, "output": FileOutputSection}
 
 
@@ -70,7 +72,7 @@ def _add(visit: Visit[Project], state: TextState) -> View | Go:
     state.change(
         text.insert("step", after, entry).text, version=visit.sent.get("version"), what=title_of(entry).lower()
     )
-    return Go(address("plan", step=after + 1, anchor=f"step-{after + 1}"))
+    return Go(address("plan", anchor=f"step-{after + 1}"))  # closed: the next step is added below it
 
 
 def _save_step(visit: Visit[Project], state: TextState) -> View | Go:
@@ -250,7 +252,7 @@ def _form(visit: Visit[Project], plan: TomlText, opened: _Open) -> tuple[Field, 
         own = plan.table.get(opened.section, {}) if values is None else values
         return form_of(SECTIONS[opened.section], own, known=known(visit.state), errors=errors)
     if opened.add:
-        return form_for(visit.state, opened.add, _asked(visit) if values is None else values, errors, more)
+        return form_for(visit.state, opened.add, _asked(visit, opened.add) if values is None else values, errors, more)
     if opened.step:
         entry = plan.entries("step")[opened.step - 1]
         if entry.get("method") in METHODS:
@@ -259,8 +261,10 @@ def _form(visit: Visit[Project], plan: TomlText, opened: _Open) -> tuple[Field, 
     return ()
 
 
-def _asked(visit: Visit[Project]) -> dict[str, Any]:
-    """What other pages fill in beforehand: the variable of a new step."""
+def _asked(visit: Visit[Project], method: str) -> dict[str, Any]:
+    """What is filled in beforehand: a variable that another page names; everything that says who somebody is."""
+    if method == "remove-identifiers":
+        return {"variables": visit.state.names(*OUTRIGHT)}
     return {"variable": visit.query["variable"]} if "variable" in visit.query else {}
 
 

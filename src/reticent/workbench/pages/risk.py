@@ -103,7 +103,7 @@ def _figures(found: dict[str, Any]) -> tuple[Figure, ...]:
         share = found["unsafe_records"] / (found["records"] or 1)
         figures.append(Figure("Records in them", f"{found['unsafe_records']:,}", f"{100 * share:.1f} % of the file"))
     if "expected" in found:
-        figures.append(Figure("Expected re-identifications", f"{found['expected']:,.4g} records"))
+        figures.append(Figure("Expected re-identifications", f"{found['expected']:,.4g}", "records"))
     return tuple(figures)
 
 
