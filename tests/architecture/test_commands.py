@@ -1,6 +1,7 @@
 """Every command of the command line fetches what it was given, calls one job, and shows what that gave."""
 
 import ast
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -10,43 +11,51 @@ import typer
 from reticent.cli.main import app
 
 FOLDER = Path(__file__).resolve().parents[2] / "src" / "reticent" / "cli"
-AROUND = (
-    "read_",
-    "check_",
-    "written_",
-    "engine_of",
-    "summaries",
-    "recorded_lines",
-)  # what is read before, and named after
+FLOORS = ("reticent.jobs", "reticent.api", "reticent.workbench")
+AROUND = {"reticent.jobs.answers", "reticent.jobs.ledger.opened"}
+"""No jobs of a command: where its answer as JSON goes, and a ledger that is open while it runs."""
 Function = ast.FunctionDef
+FILES = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.py"))}
+FUNCTIONS = {
+    (name, node.name): node for name, tree in FILES.items() for node in tree.body if isinstance(node, Function)
+}
 
 
-def _jobs(function: Function) -> set[str]:
-    """What a command imports from jobs to call it."""
-    nodes = [node for node in ast.walk(function) if isinstance(node, ast.ImportFrom)]
-    names = {a.asname or a.name for n in nodes if (n.module or "").startswith("reticent.jobs") for a in n.names}
-    called = {n.func.id for n in ast.walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    return {name for name in names & called if not name.startswith(AROUND) and name[0].islower()}
+def _imported(nodes: Any) -> dict[str, str]:
+    """What names stand for: reticent.jobs.jj.suppress_jj."""
+    found = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {one.asname or one.name: f"{node.module}.{one.name}" for node in found for one in node.names}
 
 
-def _commands() -> dict[str, Function]:
-    return {
-        f"{path.stem}.{node.name}": node
-        for path in sorted(FOLDER.glob("*.py"))
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, Function)
-    }
+def _chosen(function: Function, names: dict[str, str]) -> dict[str, str]:
+    """Variables that stand for one of several jobs: job = one if check else other."""
+    found = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp) and isinstance(node.targets[0], ast.Name):
+            inner = [names.get(one.id, "") for one in ast.walk(node.value) if isinstance(one, ast.Name)]
+            found[node.targets[0].id] = next((job for job in inner if job.startswith(FLOORS)), "")
+    return found
 
 
-COMMANDS = _commands()
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_is_one_call_of_a_job(name: str) -> None:
-    """Another job only behind a condition: an option chooses it, or asks for it too."""
-    found = _jobs(COMMANDS[name])
-    conditions = sum(isinstance(node, ast.If | ast.IfExp) for node in ast.walk(COMMANDS[name]))
-    assert len(found) <= 1 + conditions, found
+def _calls(file: str, name: str, seen: set[tuple[str, str]]) -> list[str]:
+    """The jobs that a function of the command line calls, itself or by other functions there; classes are data for them."""
+    if (file, name) in seen:
+        return []
+    seen.add((file, name))
+    function = FUNCTIONS[file, name]
+    names = _imported(FILES[file].body) | _imported(ast.walk(function))
+    names |= _chosen(function, names)
+    found = []
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        target = names.get(node.func.id, f"reticent.cli.{file}.{node.func.id}")
+        module, _, word = target.rpartition(".")
+        if module.startswith("reticent.cli.") and (module.split(".")[-1], word) in FUNCTIONS:
+            found += _calls(module.split(".")[-1], word, seen)
+        elif target.startswith(FLOORS) and not {module, target} & AROUND and word[0].islower():
+            found.append(target)
+    return found
 
 
 def _leaves(group: Any, name: str = "") -> dict[str, Any]:
@@ -57,11 +66,23 @@ def _leaves(group: Any, name: str = "") -> dict[str, Any]:
     return {full: one for word, part in below.items() for full, one in _leaves(part, f"{name} {word}".strip()).items()}
 
 
+COMMANDS = _leaves(typer.main.get_command(app))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_one_call_of_a_job(name: str) -> None:
+    """Exactly one call in the source, whatever the options: an option may choose which job that is."""
+    function = inspect.unwrap(COMMANDS[name].callback)
+    within = inspect.getclosurevars(function).nonlocals.get("work", function)  # a command on an open ledger
+    found = _calls(within.__module__.split(".")[-1], within.__name__, set())
+    assert len(found) == 1, found
+
+
 def test_every_command_answers_as_json() -> None:
     """The workbench is no answer: it runs until it is closed."""
     without = [
         name
-        for name, command in _leaves(typer.main.get_command(app)).items()
+        for name, command in COMMANDS.items()
         if not any("--json" in parameter.opts for parameter in command.params)
     ]
     assert without == ["open"]

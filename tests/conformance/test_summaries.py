@@ -30,11 +30,16 @@ WITHIN = {  # parts of other results: facts of a step or of a method, which thos
     "SafeRecount", "SearchResult", "ShownAttack", "SmallCountRounding",
 }  # fmt: skip
 BY_COMMAND = {  # results that need keys, a ledger, an engine or a log: tests of their commands read them as JSON
+    "Audited": "unit/jobs/test_runs_of_plans.py",
+    "Demo": "jobs/test_demo.py",
     "DraftedPlan": "jobs/test_plan_command.py",
+    "Explanation": "jobs/test_ledger_explain.py",
+    "FileRun": "jobs/test_protect_file.py",
     "ImportedRelease": "jobs/test_ledger_import.py",
     "LargeResult": "conformance/test_engine_protect.py",
     "LogResult": "jobs/test_querylog_command.py",
     "Released": "jobs/test_release.py",
+    "TableRun": "unit/jobs/test_runs_of_plans.py",
     "Verified": "jobs/test_delegate_command.py",
 }
 

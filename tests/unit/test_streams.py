@@ -14,7 +14,7 @@ from reticent.base.errors import ParameterError, PlanError
 from reticent.base.randomness import STREAM_VERSION, as_secret
 from reticent.data.plan import DataSection, Plan, plan_from_table, plan_to_toml, read_toml, sections_of
 from reticent.data.table_plan import read_table_plan, table_plan_from
-from reticent.jobs.answer_query import read_database_file
+from reticent.jobs.database_file import read_database_file
 from reticent.jobs.delegate import read_delegation
 from reticent.jobs.play_game import run_game
 from reticent.jobs.protect_file import protect_file

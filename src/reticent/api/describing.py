@@ -7,8 +7,7 @@ from typing import Any
 from reticent.base.doors import door
 from reticent.base.errors import ParameterError
 from reticent.io.frames import read_frame
-from reticent.jobs.describe import describe_file
-from reticent.jobs.measure import engine_of
+from reticent.jobs.describe import EngineChoice, describe_file
 from reticent.microdata.describe import Description, describe_records
 
 
@@ -19,7 +18,9 @@ def describe(source: Any, *, schema: Path | str | None = None, engine: str | Non
     With an `engine` the source is a path or a pattern (`part-*.parquet`), and guesses are made from one block of records.
     """
     if isinstance(source, str | Path):
-        return describe_file(Path(source), schema=None if schema is None else Path(schema), engine=engine_of(engine))
+        return describe_file(
+            Path(source), schema=None if schema is None else Path(schema), engine=EngineChoice.named(engine)
+        )
     if engine is not None:
         raise ParameterError("describe: an engine reads files; give a path or a pattern such as part-*.parquet.")
     data, notes = read_frame(source, schema)

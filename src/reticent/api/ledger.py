@@ -85,13 +85,13 @@ class ReleaseLedger:
         """
         if isinstance(release, str):
             with self._opened() as ledger:
-                return explain_recorded(ledger, release)
+                return explain_recorded(ledger, release).plain
         if not isinstance(release, Releasable):
             raise ParameterError(
                 f"explain: give a run, or the name of a recorded release as a text, got {kind_of(release)}."
             )
         section = replace(self._where.section, name=name or "this release")
-        return explain_made(replace(self._where, section=section), release.made()).plain()
+        return explain_made(replace(self._where, section=section), release.made()).summary()
 
     def verify(self) -> dict[str, int]:
         """Read every entry and every content again; a missing or changed one is an error."""

@@ -47,17 +47,10 @@ def history(
     json_out: Path | None = JSON,
 ) -> None:
     """For staff: every decision with who asked and the full reason. What it prints is confidential."""
-    from reticent.base.errors import DataError
-    from reticent.jobs.answer_query import open_database
+    from reticent.jobs.answer_query import decisions_of
 
     check_answer(json_out, (database,))
-    opened = open_database(database)
-    try:
-        decisions = [d for d in opened.history() if number in (None, d["number"])]
-    finally:
-        opened.close()
-    if number is not None and not decisions:
-        raise DataError(f"ledger: there is no decision with the number {number}.")
+    decisions = decisions_of(database, number)
     give_answer(decisions, json_out)
     table = Table()
     for name in ("number", "user", "asked for", "code", "reason", "from decisions"):

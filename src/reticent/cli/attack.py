@@ -29,16 +29,13 @@ def attack(
 ) -> None:
     """Attack copies of a database in its mode and in the open mode; ends with exit code 5 if a promise is broken."""
     from reticent.base.errors import ParameterError
-    from reticent.jobs.attack_database import attack_database, attack_example
+    from reticent.jobs.attack_database import attack_database
 
     if database is None and response is not None:
         raise ParameterError("attack: --response needs a database file; the generated firms have one response.")
     check_answer(json_out, (database,))
     with progress_bar("attack") as progress:
-        if database is None:
-            report = attack_example(progress=progress)
-        else:
-            report = attack_database(database, response=response, progress=progress)
+        report = attack_database(database, response=response, progress=progress)
     give_answer(report.as_json(), json_out)
     _show(report)
     if report.broken:

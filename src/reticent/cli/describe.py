@@ -36,14 +36,13 @@ def describe(
     json_out: Path | None = JSON,
 ) -> None:
     """Guess role, kind, missing codes and hierarchy of each variable; every guess is marked as one."""
-    from reticent.jobs.describe import describe_to
-    from reticent.jobs.measure import engine_of
+    from reticent.jobs.describe import EngineChoice, describe_to
 
     target = output or data.with_name(f"{data.stem.replace('*', '')}.schema.toml")
     check_answer(json_out, (data, rda))
     described = describe_to(
         target, data, force=force, schema=rda, separator=separator, encoding=encoding, n_samples=N_SAMPLES if show_values else 0,
-        engine=engine_of(engine),
+        engine=EngineChoice.named(engine),
     )  # fmt: skip
     give_answer(described.summary(), json_out)
     show(described, title=data.name)

@@ -108,11 +108,11 @@ def show(at: Opened, release: str = RELEASE) -> None:
 
 def explain(at: Opened, release: str = RELEASE) -> None:
     """What a release was judged with, which releases it conflicts with and by which relations; `release --explain` for others."""
-    from reticent.jobs.ledger_explain import explain_recorded, recorded_lines
+    from reticent.jobs.ledger_explain import explain_recorded
 
     found = explain_recorded(at.ledger, release)
-    at.answer(found)
-    for line in recorded_lines(found):
+    at.answer(found.plain)
+    for line in found.lines():
         say(line)
 
 

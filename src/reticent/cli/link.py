@@ -2,17 +2,12 @@
 """`reticent link ORIGINAL MASKED`: attack a masked file. `reticent models DATA`: every risk model side by side."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
 from reticent.cli.screen import JSON, check_answer, give_answer, open_console, say
-
-if TYPE_CHECKING:
-    from reticent.base.progress import Progress
-    from reticent.jobs.link_files import FileLinkage
 
 
 def register(app: typer.Typer) -> None:
@@ -41,10 +36,17 @@ def link(
 ) -> None:
     """Link a masked file back to the original: by distance, by agreement, by intervals."""
     from reticent.base.words import number
+    from reticent.jobs.link_files import link_paths
 
+    _check_files(original, masked, schema, masked_schema)
     check_answer(json_out, (original, masked, schema, masked_schema))
     with progress_bar("link") as progress:
-        result = _linked(original, masked, (schema, masked_schema), _names(variables), progress)
+        result = link_paths(
+            (original, schema),
+            None if masked is None else (masked, masked_schema),
+            _names(variables),
+            progress=progress,
+        )
     console = open_console()
     table = Table(title="Attacks on the masked file", title_justify="left")
     table.add_column("attack")
@@ -68,24 +70,14 @@ def link(
     give_answer(result.summary(), json_out)
 
 
-def _linked(
-    original: Path,
-    masked: Path | None,
-    schemas: tuple[Path | None, Path | None],
-    known: tuple[str, ...],
-    progress: "Progress",
-) -> "FileLinkage":
-    """Link two files, or what a plan makes of its file."""
+def _check_files(original: Path, masked: Path | None, *schemas: Path | None) -> None:
+    """Two files, or a plan alone."""
     from reticent.base.errors import ParameterError
-    from reticent.jobs.link_files import link_paths, link_plan
 
-    if masked is not None:
-        return link_paths((original, schemas[0]), (masked, schemas[1]), known, progress=progress)
-    if original.suffix.lower() != ".toml":
+    if masked is None and original.suffix.lower() != ".toml":
         raise ParameterError("link: give the original file and the masked file, or a plan (.toml) alone.")
-    if any(schemas):
+    if masked is None and any(schemas):
         raise ParameterError("link: a plan names its schema; give no other beside it.")
-    return link_plan(original, known, progress=progress)
 
 
 def models(

@@ -2,11 +2,15 @@
 """`reticent plan DATA`: draft a plan that runs (file, table, queries), with a reason at each step, to read and to change."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from reticent.cli.progress_bar import progress_bar
 from reticent.cli.screen import JSON, check_answer, give_answer, say
+
+if TYPE_CHECKING:
+    from reticent.jobs.draft import Kind
 
 
 def register(app: typer.Typer) -> None:
@@ -29,17 +33,13 @@ def plan(
     json_out: Path | None = JSON,
 ) -> None:
     """Draft a commented plan that runs: for a file (the first draft that withstands its attacks), a table or queries."""
-    from reticent.jobs.draft import draft_database, draft_file_plan, draft_table_plan
+    from reticent.jobs.draft import draft_plan
 
     check_answer(json_out, (data, schema))
     _check_options(table, database, ending)
-    if table:
-        made = draft_table_plan(data, schema=schema, output=output, force=force, ending=ending)
-    elif database:
-        made = draft_database(data, schema=schema, output=output, force=force)
-    else:
-        with progress_bar("plan") as progress:
-            made = draft_file_plan(data, schema=schema, output=output, force=force, progress=progress)
+    kind: Kind = "table" if table else "database" if database else "file"
+    with progress_bar("plan") as progress:
+        made = draft_plan(kind, data, schema=schema, output=output, force=force, ending=ending, progress=progress)
     give_answer(made.summary(), json_out)
     if made.verdict is not None:
         say(

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.release import show_released
 from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 if TYPE_CHECKING:
@@ -29,33 +30,18 @@ def protect(
     json_out: Path | None = JSON,
 ) -> None:
     """Protect a microdata file as a plan says, attack the result, write what the plan asks for."""
-    from reticent.jobs.protect_file import read_file_plan, run_here, written_names
+    from reticent.jobs.run_file import run_file
 
     check_answer(json_out, (plan,))
-    planned = read_file_plan(plan, recodings=recodings)
-    if planned.plan.ledger is not None:
-        _only_judge(plan, json_out)
-        return
     with progress_bar("protect") as progress:
-        result = run_here(planned, progress=progress)
-    give_answer(result.summary(), json_out)
+        run = run_file(plan, recodings=recodings, progress=progress)
+    give_answer(run.summary(), json_out)
     console = open_console()
-    show_file_result(console, result)
-    for what, name in written_names(planned):
+    show_file_result(console, run.result)
+    for what, name in run.written:
         console.print(tagged(f"{what:>12}", "dim", f" {name}"))
-
-
-def _only_judge(plan: Path, json_out: Path | None) -> None:
-    """A plan with a ledger: what the run gave and the joint verdict; writing is left to `release`."""
-    from reticent.cli.release import show_released
-    from reticent.jobs.release import judge_release
-
-    with progress_bar("protect") as progress:
-        found, run = judge_release(plan, progress=progress)
-    give_answer(found.summary(), json_out)
-    console = open_console()
-    show_file_result(console, run.result)  # type: ignore[union-attr]
-    show_released(console, found)
+    if run.released is not None:
+        show_released(console, run.released)
 
 
 def show_file_result(console: Console, result: "FileResult | LargeResult") -> None:

@@ -19,12 +19,11 @@ def querylog(
     json_out: Path | None = JSON,
 ) -> None:
     """Protect a query log: scrub identifiers, cluster users by meaning, publish pseudo-users."""
-    from reticent.jobs.protect_querylog import read_log_plan, run_log_plan
+    from reticent.jobs.protect_querylog import run_log_file
 
     check_answer(json_out, (plan,))
     with progress_bar("querylog") as progress:
-        read = read_log_plan(plan)
-        found, _ = run_log_plan(read, progress=progress)
+        found, written = run_log_file(plan, progress=progress)
     give_answer(found.summary(), json_out)
     console = open_console()
     console.print(
@@ -42,7 +41,5 @@ def querylog(
         f"person is found by half of the queries in {found.risk.linked_person:.1%} ({found.risk.linked_before:.1%} before).",
         highlight=False,
     )
-    console.print(tagged("publishable", "green", f" {read.output.path}"))
-    for name in (read.output.report, read.output.summary):
-        if name:
-            console.print(tagged("confidential", "dim", f" {name}"))
+    for what, name in written:
+        console.print(tagged(what, "green" if what == "publishable" else "dim", f" {name}"))

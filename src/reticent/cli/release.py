@@ -32,29 +32,19 @@ def release(
     json_out: Path | None = JSON,
 ) -> None:
     """Run a plan, judge what it would publish with everything released before, record it, write it."""
-    from reticent.jobs.release import judge_release, release_plan
+    from reticent.jobs.ledger_explain import explain_plan
+    from reticent.jobs.release import Released, judge_plan, release_plan
 
     check_answer(json_out, (plan,))
-    if explain:
-        return explain_refusal(plan, ledger, name, json_out)
-    with progress_bar("release") as progress:
-        if check:
-            found, _ = judge_release(plan, ledger=ledger, name=name, progress=progress)
-        else:
-            found = release_plan(plan, ledger=ledger, name=name, progress=progress)
+    job = explain_plan if explain else judge_plan if check else release_plan
+    with progress_bar("explain" if explain else "release") as progress:
+        found = job(plan, ledger=ledger, name=name, progress=progress)
     give_answer(found.summary(), json_out)
-    return show_released(open_console(), found)
-
-
-def explain_refusal(plan: Path, ledger: str | None, name: str | None, json_out: Path | None) -> None:
-    """Why a release is refused; nothing is recorded or written."""
-    from reticent.jobs.ledger_explain import explain_plan
-
-    with progress_bar("explain") as progress:
-        found = explain_plan(plan, ledger=ledger, name=name, progress=progress)
-    give_answer(found.plain(), json_out)
-    for line in found.lines():
-        say(line)
+    if isinstance(found, Released):
+        show_released(open_console(), found)
+    else:
+        for line in found.lines():
+            say(line)
 
 
 def show_released(console: Console, found: "Released") -> None:

@@ -38,14 +38,14 @@ def risk(
     json_out: Path | None = JSON,
 ) -> None:
     """Measure the disclosure risk of a file: combinations of keys, readings of missing values, record risk."""
-    from reticent.jobs.measure import engine_of, measure_file
+    from reticent.jobs.measure import EngineChoice, measure_file
 
     check_answer(json_out, (data, schema))
     names = tuple(name.strip() for name in keys.split(",")) if keys else ()
     with progress_bar("risk") as progress:
         measured, notes = measure_file(
             data, schema, keys=names, dimension=dimension, threshold=threshold,
-            engine=engine_of(engine, memory, spill), progress=progress,
+            engine=EngineChoice.named(engine, memory, spill), progress=progress,
         )  # fmt: skip
     console = open_console()
     for note in notes:

@@ -2,14 +2,19 @@
 """`reticent suppress FILE.jj` and `reticent audit FILE`: protect a problem file, attack a pattern or a plan."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
 
 from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
 from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 from reticent.cli.table import relations_shown, show_inside, show_table_result
+
+if TYPE_CHECKING:
+    from reticent.jobs.audit import Audited, AuditQuestion
 
 SHOWN = 12
 
@@ -66,37 +71,45 @@ def audit(
     json_out: Path | None = JSON,
 ) -> None:
     """Attack a pattern: the interval of every hidden cell, and which unsafe cells are exposed."""
+    from reticent.jobs.audit import AuditQuestion, run_audit
 
     for written in (certificate, json_out):
         check_answer(written, [file, *map(Path, filter(None, (suppressed, single)))])
-    if file.suffix.lower() == ".jj":
-        if response is not None:
-            raise ParameterError("audit: --response belongs to plans; a JJ file has one table.")
-        _audit_jj(file, suppressed, single, insiders or "exact", coalition or 1, json_out)
-        if certificate is not None:
-            _certify_jj(file, suppressed, certificate)
-    elif file.suffix.lower() == ".toml":
-        if suppressed or single:
-            raise ParameterError("audit: --suppressed and --single belong to JJ files; a plan says it itself.")
-        _audit_plan(file, response, insiders, coalition, certificate, json_out)
-    else:
-        raise ParameterError(f"audit: the file must end in .jj or .toml, got {file.name!r}.")
-
-
-def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition: int, json_out: Path | None) -> None:
-    from reticent.jobs.jj import Attacker, audit_jj, audit_jj_inside
-
-    attacker = Attacker(insiders=insiders, coalition=coalition)  # type: ignore[arg-type]
-    if not suppressed:
-        raise ParameterError("audit: a JJ file needs --suppressed with the hidden ids.")
-    if not single and (insiders != "exact" or coalition > 1):
-        raise ParameterError("audit: --insiders and --coalition need --single with the ids of one respondent each.")
+    asked = AuditQuestion(file, suppressed, single, response, insiders, coalition, certificate)
+    _check_question(asked)
     with progress_bar("audit") as progress:
-        found = audit_jj(file, suppressed, progress=progress)
-    give_answer(found, json_out)
-    exposed = {cell: row for cell, row in found.items() if row["exposed"]}
+        found = run_audit(asked, progress=progress)
+    give_answer(found.summary(), json_out)
     console = open_console()
-    console.print(f"{len(found)} hidden cells, {len(exposed)} exposed")
+    if asked.of_numbers:
+        _show_numbers(console, found)
+    for result in found.tables:
+        if len(found.tables) > 1:
+            console.print(f"response {result.response}", style="bold", markup=False, highlight=False)
+        show_table_result(console, result)
+    for place, unproved in found.certificates.items():
+        console.print(tagged("certificate", "dim", f" {place.name}: {unproved} unsafe cells without proof"))
+
+
+def _check_question(asked: "AuditQuestion") -> None:
+    """Options that would be ignored are refused."""
+    if asked.file.suffix.lower() not in (".jj", ".toml"):
+        raise ParameterError(f"audit: the file must end in .jj or .toml, got {asked.file.name!r}.")
+    if not asked.of_numbers:
+        if asked.suppressed or asked.single:
+            raise ParameterError("audit: --suppressed and --single belong to JJ files; a plan says it itself.")
+        return
+    if asked.response is not None:
+        raise ParameterError("audit: --response belongs to plans; a JJ file has one table.")
+    if not asked.suppressed:
+        raise ParameterError("audit: a JJ file needs --suppressed with the hidden ids.")
+    if not asked.single and ((asked.insiders or "exact") != "exact" or (asked.coalition or 1) > 1):
+        raise ParameterError("audit: --insiders and --coalition need --single with the ids of one respondent each.")
+
+
+def _show_numbers(console: Console, found: "Audited") -> None:
+    exposed = {cell: row for cell, row in found.rows.items() if row["exposed"]}
+    console.print(f"{len(found.rows)} hidden cells, {len(exposed)} exposed")
     if exposed:
         rows = []
         for cell, row in list(exposed.items())[:SHOWN]:
@@ -105,10 +118,8 @@ def _audit_jj(file: Path, suppressed: str, single: str, insiders: str, coalition
             required = f"{_all_digits(row['required_low'])} to {_all_digits(row['required_high'])}"
             rows.append((cell, attack, required, relations_shown(words)))
         show_rows(console, ("cell", "attack interval", "required", "revealed by"), rows, words=("revealed by",))
-    if single:
-        with progress_bar("audit from inside") as progress:
-            closer = audit_jj_inside(file, suppressed, single, attacker, progress=progress)
-        show_inside(console, closer, str)
+    if found.inside is not None:
+        show_inside(console, found.inside, str)
 
 
 def _all_digits(value: float | None) -> str:
@@ -137,40 +148,3 @@ def verify(
         "without proof. Make it anew with `reticent audit --certificate`.",
         exposed=len(found.unproved),
     )
-
-
-def _certify_jj(file: Path, suppressed: str, path: Path) -> None:
-    from reticent.jobs.jj import certificate_jj
-
-    with progress_bar("certificate") as progress:
-        unproved = certificate_jj(file, suppressed, path, progress=progress)
-    _show_certificate(path, unproved)
-
-
-def _show_certificate(path: Path, unproved: int) -> None:
-    open_console().print(tagged("certificate", "dim", f" {path.name}: {unproved} unsafe cells without proof"))
-
-
-def _audit_plan(
-    file: Path,
-    response: str | None,
-    insiders: str | None,
-    coalition: int | None,
-    certificate: Path | None,
-    json_out: Path | None,
-) -> None:
-    from reticent.jobs.protect_table import audit_plan, audit_plans, summaries, write_certificates
-
-    with progress_bar("audit") as progress:
-        if response is None:
-            results = audit_plans(file, insiders=insiders, coalition=coalition, progress=progress)
-        else:
-            results = (audit_plan(file, response=response, insiders=insiders, coalition=coalition, progress=progress),)
-    console = open_console()
-    for result in results:
-        if len(results) > 1:
-            console.print(f"response {result.response}", style="bold", markup=False, highlight=False)
-        show_table_result(console, result)
-    for own, unproved in write_certificates(results, certificate).items() if certificate is not None else ():
-        _show_certificate(own, len(unproved))
-    give_answer(summaries(results), json_out)

@@ -12,6 +12,7 @@ from rich.console import Console
 from reticent.base.errors import ParameterError
 from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
+from reticent.cli.release import show_released
 from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
 
 if TYPE_CHECKING:
@@ -34,42 +35,25 @@ def table(
     json_out: Path | None = JSON,
 ) -> None:
     """Make the tables of a plan, protect them, attack the result, write what the plan asks for."""
-    from reticent.jobs.protect_table import read_table_plan, run_table_plans, summaries, written_names
+    from reticent.jobs.protect_table import run_tables
 
     check_answer(json_out, (plan,))
-    planned = read_table_plan(plan)
     asked = bool(why or what_if)
     if response is not None and not asked:
         raise ParameterError("table: --response says which table --why and --what-if are about; give one of them.")
-    explained = planned.of_response(response) if asked else None
-    if planned.ledger is not None:
-        _only_judge(plan, json_out)
-        return
     with progress_bar("table") as progress:
-        results = run_table_plans(planned, progress=progress)
-    give_answer(summaries(results), json_out)
+        run = run_tables(plan, explain=asked, response=response, progress=progress)
+    give_answer(run.summary(), json_out)
     console = open_console()
-    for one, result in zip(planned.by_response(), results, strict=True):
+    for number, result in enumerate(run.results):
         show_table_result(console, result)
-        if one == explained:
+        if number == run.explained:
             for sentence in _explanations(result, why, what_if):
                 console.print(sentence, highlight=False, markup=False)
-        for what, name in written_names(one, result):
+        for what, name in run.written[number]:
             console.print(tagged(f"{what:>12}", "dim", f" {name}"))
-
-
-def _only_judge(plan: Path, json_out: Path | None) -> None:
-    """A plan with a ledger: the tables and the joint verdict; writing is left to `release`."""
-    from reticent.cli.release import show_released
-    from reticent.jobs.release import judge_release
-
-    with progress_bar("table") as progress:
-        found, results = judge_release(plan, progress=progress)
-    give_answer(found.summary(), json_out)
-    console = open_console()
-    for result in results:  # type: ignore[union-attr]
-        show_table_result(console, result)
-    show_released(console, found)
+    if run.released is not None:
+        show_released(console, run.released)
 
 
 def _explanations(result: "ProtectedTable", why: list[str], what_if: list[str]) -> list[str]:

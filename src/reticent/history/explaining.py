@@ -49,7 +49,7 @@ class Explanation:
     conflicts: tuple[Conflict, ...]
     instead: str = ""
 
-    def plain(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """As plain data."""
         return {
             "release": self.verdict.release,

@@ -45,6 +45,15 @@ class EngineChoice:
     name: str
     settings: EngineSettings
 
+    @classmethod
+    def named(cls, name: str | None, memory: str | None = None, spill: Path | None = None) -> "EngineChoice | None":
+        """The engine of that name and what it may take; None without a name."""
+        if name is not None:
+            return cls(name, EngineSettings(memory=memory, spill=spill))
+        if memory is not None or spill is not None:
+            raise ParameterError("memory and spill are for an engine; say which one, as in --engine duckdb.")
+        return None
+
 
 def open_large(
     path: Path | str,

@@ -1,117 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open a protected database that a TOML file describes, and ask it.
-
-    [data]      path, schema, secret (a key file), test_secret, name, version, format, query; engine, memory, threads, spill
-    [[earlier]] path, schema, version …: versions of the data asked about before, oldest first
-    [ledger]    path (a file, or a postgresql address), anchor, create, adopt_anchor, streams
-    [policy]    see `reticent.queries.policy.Policy`
-
-Paths are relative to the file's own folder.
-"""
+"""Open a protected database that a file describes (`database_file.py`), and ask it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any
 
-from reticent.base.errors import PlanError
+from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
-from reticent.data.parameters import Examples, Parameters, build
-from reticent.data.plan import EngineSection, read_toml, sections_of
 from reticent.history.answers import Beside
 from reticent.history.book import blobs_of
 from reticent.io.database import is_url
 from reticent.io.large import engine_choice, open_large
 from reticent.io.read import read_microdata
+from reticent.jobs.database_file import DatabaseFile, EarlierData, QueryData, read_database_file
 from reticent.ledger.ledger import Ledger
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.engine import Engine
 from reticent.queries.language import Query, ask_for
-from reticent.queries.policy import MOST_TEXT, Policy, read_policy
+from reticent.queries.policy import MOST_TEXT
 from reticent.queries.refusals import Answer, Refusal
 from reticent.queries.versions import name_sets, open_universe
 
-__all__ = ["MOST_TEXT", "Answer", "Refusal", "answer_query", "open_database", "read_database_file", "read_version"]
-
-SECTIONS = ("data", "earlier", "ledger", "policy")
-
-
-@dataclass(frozen=True)
-class QueryData(EngineSection):
-    """`[data]`: the current version of the records; with an `engine` they stay there, and `path` may be a pattern."""
-
-    examples: ClassVar[Examples] = (
-        {"path": "people.csv", "secret": "secret.key"},
-        {"path": "part-*.parquet", "secret": "secret.key", "engine": "duckdb"},
-    )
-    path: str
-    secret: str | int
-    schema: str | None = None
-    name: str = "data"
-    version: str = "1"
-    format: str | None = None
-    query: str | None = None
-    test_secret: bool = False
-
-
-@dataclass(frozen=True)
-class EarlierData(Parameters):
-    """`[[earlier]]`: a version of the records that was asked about before."""
-
-    path: str
-    version: str
-    schema: str | None = None
-    format: str | None = None
-    query: str | None = None
-
-
-@dataclass(frozen=True)
-class LedgerPlace(Parameters):
-    """`[ledger]`: where everything released is remembered."""
-
-    path: str
-    anchor: str | None = None
-    create: bool = True
-    adopt_anchor: bool = False
-    streams: int | None = field(
-        default=None, metadata={"help": "version of the random streams to draw from; needed after an upgrade"}
-    )
-
-
-@dataclass(frozen=True)
-class DatabaseFile:
-    """A database file, read and checked, before any record is."""
-
-    data: QueryData
-    ledger: LedgerPlace
-    policy: Policy
-    earlier: tuple[EarlierData, ...]
-    folder: Path
-
-    def find(self, name: str) -> Path:
-        """A file that the database file names."""
-        return self.folder / name
-
-
-def read_database_file(path: Path) -> DatabaseFile:
-    """Read a database file; unknown options are errors."""
-    table = read_toml(path)
-    table = sections_of(table, SECTIONS, owner=path.name)
-    for section in ("data", "ledger", "policy"):
-        if section not in table:
-            raise PlanError(f"{path.name}: the section [{section}] is missing.")
-    listed = table.get("earlier", [])
-    if not isinstance(listed, list):
-        raise PlanError(f"{path.name}: write [[earlier]] for each earlier version.")
-    return DatabaseFile(
-        data=build(QueryData, table["data"], owner=f"{path.name}: [data]"),
-        ledger=build(LedgerPlace, table["ledger"], owner=f"{path.name}: [ledger]"),
-        policy=read_policy(table["policy"], owner=f"{path.name}: [policy]"),
-        earlier=tuple(build(EarlierData, item, owner=f"{path.name}: [[earlier]]") for item in listed),
-        folder=path.parent,
-    )
+__all__ = ["MOST_TEXT", "Answer", "Refusal", "answer_query", "decisions_of", "open_database", "read_version"]
 
 
 def open_database(path: Path | str) -> ProtectedDatabase:
@@ -204,3 +116,15 @@ def answer_query(
         return database.ask(question, user=user)
     finally:
         database.close()
+
+
+def decisions_of(path: Path, number: int | None = None) -> list[dict[str, Any]]:
+    """What a database decided so far, or the one decision with this number; confidential."""
+    database = open_database(path)
+    try:
+        found = [decision for decision in database.history() if number in (None, decision["number"])]
+    finally:
+        database.close()
+    if number is not None and not found:
+        raise DataError(f"ledger: there is no decision with the number {number}.")
+    return found

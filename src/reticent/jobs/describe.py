@@ -19,7 +19,7 @@ from reticent.io.read import load_microdata, read_table, records_of
 from reticent.io.schema import write_schema
 from reticent.microdata.describe import Description, describe_records, with_trees
 
-__all__ = ["Description", "Variable", "describe_file", "describe_to", "write_description"]
+__all__ = ["Description", "EngineChoice", "Variable", "describe_file", "describe_to", "write_description"]
 
 
 def describe_file(

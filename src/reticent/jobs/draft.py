@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress, silent
@@ -46,6 +46,27 @@ class DraftedPlan:
         """The files and the verdict as plain data."""
         judged = {} if self.verdict is None else {"verdict": self.verdict.summary(), "tried": self.tried}
         return {"plan": self.plan, "schema": self.schema, "secret": self.secret, "next": self.command, **judged}
+
+
+Kind = Literal["file", "table", "database"]
+
+
+def draft_plan(
+    kind: Kind,
+    data: Path,
+    *,
+    schema: Path | None = None,
+    output: Path | None = None,
+    force: bool = False,
+    ending: str = "csv",
+    progress: Progress = silent,
+) -> DraftedPlan:
+    """Write a plan for a file, a table or a database that answers queries; `ending` is the format of a table."""
+    if kind == "table":
+        return draft_table_plan(data, schema=schema, output=output, force=force, ending=ending)
+    if kind == "database":
+        return draft_database(data, schema=schema, output=output, force=force)
+    return draft_file_plan(data, schema=schema, output=output, force=force, progress=progress)
 
 
 def draft_file_plan(

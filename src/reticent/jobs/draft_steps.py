@@ -13,12 +13,9 @@ from reticent.data.plan import plan_from_table, read_toml
 from reticent.data.verdict import FileVerdict
 from reticent.io.read import Loaded, load_source
 from reticent.jobs.protect_file import protect_plan
-from reticent.microdata.draft import LADDER, Draft, drafts
+from reticent.microdata.draft import LADDER, Draft, blanks, drafts, merit
 from reticent.microdata.mask import METHODS
 from reticent.microdata.result import ProtectedFile
-
-MOST_BLANKS = 0.2
-"""A draft that blanks a larger share of a variable's values is too weak elsewhere: coarser codes lose less."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class TriedDraft:
     @property
     def blanks(self) -> float:
         """The largest share of a variable's values that became blanks."""
-        return _blanks(self.run)
+        return blanks(self.run)
 
 
 def first_that_holds(
@@ -68,9 +65,9 @@ def first_that_holds(
     for number, draft in enumerate(drafts(loaded.data, least_group=least_group), start=1):
         progress((number - 1) / len(LADDER), f"draft {number}")
         run = _tried(draft, plan, loaded, folder)
-        if run is not None and (best is None or _merit(run) > _merit(best.run)):
+        if run is not None and (best is None or merit(run) > merit(best.run)):
             best = TriedDraft(number, draft, run)
-        if best is not None and _merit(best.run)[1]:
+        if best is not None and merit(best.run)[1]:
             break
     if best is None:
         name = plan["data"]["path"]
@@ -85,16 +82,3 @@ def _tried(draft: Draft, plan: Mapping[str, Any], loaded: Loaded, folder: Path) 
         return protect_plan(plan_from_table(table, METHODS, owner="plan", folder=folder), loaded)
     except (NotProtectedError, DataError, ParameterError):
         return None
-
-
-def _merit(run: ProtectedFile) -> tuple[bool, bool, float]:
-    """Held counts first, then few blanks; the weakest draft with both is taken."""
-    blanks = _blanks(run)
-    return run.verdict.held, run.verdict.held and blanks <= MOST_BLANKS, -blanks
-
-
-def _blanks(run: ProtectedFile) -> float:
-    """The largest share of a variable's values that became blanks."""
-    shared = [name for name in run.after.schema.names if name in run.before.schema.names]
-    gone = [float(run.after.missing(name).mean() - run.before.missing(name).mean()) for name in shared]
-    return max(gone, default=0.0)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
@@ -18,16 +19,20 @@ __all__ = ["FileLinkage", "link_paths", "link_plan"]
 
 def link_paths(
     original: Microdata | tuple[Path, Path | None],
-    masked: Microdata | tuple[Path, Path | None],
+    masked: Microdata | tuple[Path, Path | None] | None,
     variables: Sequence[str] = (),
     *,
     progress: Progress = silent,
 ) -> FileLinkage:
-    """Attack a masked file with the original at hand; each is a file with its schema, or records.
+    """Attack a masked file with the original at hand; each is a file with its schema, or records. None: the first is a plan.
 
     Without a schema the one beside a file counts (`people.schema.toml` of `people.csv`); a masked file without any has the
     roles of the original.
     """
+    if masked is None:
+        if isinstance(original, Microdata):
+            raise ParameterError("link: records need a masked file beside them; only a plan makes its own.")
+        return link_plan(original[0], variables, progress=progress)
     progress(0.0, "reading")
     true = original if isinstance(original, Microdata) else _records(*original)
     seen = masked if isinstance(masked, Microdata) else _records(*masked, like=true.schema)

@@ -3,19 +3,18 @@
 
 from pathlib import Path
 
-from reticent.base.errors import DataError, ParameterError
+from reticent.base.errors import DataError
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
-from reticent.frames.engines.seam import EngineSettings
 from reticent.io.large import EngineChoice, open_large
 from reticent.io.read import records_of
 from reticent.microdata.large_risk import household_note, measure_large
 from reticent.microdata.measure import FileRisk, measure_risk
 from reticent.microdata.risk.file_models import RiskModels, risk_models
 
-__all__ = ["EngineChoice", "FileRisk", "RiskModels", "engine_of", "measure_file", "model_file"]
+__all__ = ["EngineChoice", "FileRisk", "RiskModels", "measure_file", "model_file"]
 
 
 def measure_file(
@@ -55,15 +54,6 @@ def _measure_large(
     finally:
         loaded.data.view.connection.close()
     return found, (*loaded.notes, *household_note(loaded.data))
-
-
-def engine_of(name: str | None, memory: str | None = None, spill: Path | None = None) -> EngineChoice | None:
-    """The engine that a command names, and what it may take."""
-    if name is None:
-        if memory is not None or spill is not None:
-            raise ParameterError("memory and spill are for an engine; say which one, as in --engine duckdb.")
-        return None
-    return EngineChoice(name, EngineSettings(memory=memory, spill=spill))
 
 
 def model_file(

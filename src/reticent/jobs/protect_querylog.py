@@ -88,6 +88,18 @@ def read_log_plan(path: Path) -> LogPlan:
     return replace(build(LogPlan, table, owner=path.name), folder=path.parent, source=path)
 
 
+def run_log_file(path: Path, *, progress: Progress = silent) -> tuple[LogResult, tuple[tuple[str, str], ...]]:
+    """Run the plan of a file: what was found, and what was written: whether a file may leave, and its name."""
+    plan = read_log_plan(path)
+    found, _ = run_log_plan(plan, progress=progress)
+    names = (
+        ("publishable", plan.output.path),
+        ("confidential", plan.output.report),
+        ("confidential", plan.output.summary),
+    )
+    return found, tuple((what, name) for what, name in names if name)
+
+
 def run_log_plan(plan: LogPlan, *, progress: Progress = silent) -> tuple[LogResult, Secret]:
     """Protect the log of a plan and write everything its [output] names."""
     if plan.data.secret is None and not plan.output.summary:

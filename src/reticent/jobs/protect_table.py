@@ -2,7 +2,7 @@
 """The job that protects tables, of a plan or of Python objects. Nothing exposed leaves unasked."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,8 +12,10 @@ from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.table import Table, TableSpec
 from reticent.data.table_plan import TablePlan, named_after, read_table_plan
+from reticent.history.released import Released
 from reticent.io.atomic import write_text
 from reticent.io.write import write_contents
+from reticent.jobs.release import judge_release
 from reticent.jobs.table_files import check_outputs, result_contents, written_names
 from reticent.jobs.table_request import request_from_plan
 from reticent.tables.attack.inside import InsideAudit
@@ -23,9 +25,25 @@ from reticent.tables.result import ProtectedTable
 from reticent.tables.run import run_request
 
 __all__ = [
-    "InsideAudit", "ProtectedTable", "audit_plan", "audit_plans", "protect_table", "read_table_plan", "run_table_plan",
-    "run_table_plans", "summaries", "write_certificates", "write_results", "written_names",
+    "InsideAudit", "ProtectedTable", "TableRun", "audit_plan", "audit_plans", "protect_table", "read_table_plan",
+    "run_table_plan", "run_table_plans", "run_tables", "write_certificates", "write_results", "written_names",
 ]  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class TableRun:
+    """The tables of a plan, one for each response; with a ledger the joint verdict, and nothing written."""
+
+    results: tuple[ProtectedTable, ...]
+    written: tuple[tuple[tuple[str, str], ...], ...]
+    """For each: whether a file may leave, and its name as the plan has it."""
+    released: Released | None = None
+    explained: int | None = None
+    """Which of them cells are explained of, if any are."""
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return summaries(self.results) if self.released is None else self.released.summary()
 
 
 def protect_table(
@@ -62,6 +80,25 @@ def run_table_plans(plan: TablePlan | Path, *, progress: Progress = silent) -> t
     results = run_closing(request_from_plan(plan), progress=progress)
     write_results(plan, results)
     return results
+
+
+def run_tables(
+    path: Path, *, explain: bool = False, response: str | None = None, progress: Progress = silent
+) -> TableRun:
+    """Protect the tables of a plan, attack them, write what it asks for.
+
+    With `explain` cells of one response are explained afterwards; which one that is, is settled before the work.
+    """
+    plan = read_table_plan(path)
+    parts = plan.by_response()
+    explained = parts.index(plan.of_response(response)) if explain else None
+    if plan.ledger is None:
+        results = run_table_plans(plan, progress=progress)
+        written = tuple(tuple(written_names(one, result)) for one, result in zip(parts, results, strict=True))
+        return TableRun(results, written, explained=explained)
+    released, made = judge_release(path, progress=progress)
+    assert isinstance(made, tuple)
+    return TableRun(made, ((),) * len(made), released, explained)
 
 
 def run_closing(request: TableRequest, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:

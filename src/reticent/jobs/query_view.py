@@ -11,8 +11,9 @@ from reticent.base.errors import ReticentError
 from reticent.base.progress import Progress, silent
 from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
-from reticent.jobs.answer_query import DatabaseFile, current_records, read_database_file
+from reticent.jobs.answer_query import current_records
 from reticent.jobs.attack_database import attack_database
+from reticent.jobs.database_file import DatabaseFile, read_database_file
 from reticent.queries.attacks.catalogue import ATTACKS, OPEN
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.modes import MODES, mode_class

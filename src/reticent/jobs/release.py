@@ -27,6 +27,7 @@ __all__ = [
     "Prepared",
     "Released",
     "judge_made",
+    "judge_plan",
     "judge_release",
     "prepare_release",
     "release_made",
@@ -52,6 +53,13 @@ def release_plan(
     prepared = prepare_release(Path(path), ledger, name, progress)
     progress(0.8, "judging with earlier releases")
     return release_made(prepared.where, prepared.made, prepared.writer)[0]
+
+
+def judge_plan(
+    path: Path, *, ledger: str | None = None, name: str | None = None, progress: Progress = silent
+) -> Released:
+    """The same up to the verdict; nothing is recorded or written."""
+    return judge_release(path, ledger=ledger, name=name, progress=progress)[0]
 
 
 def judge_release(

@@ -14,7 +14,8 @@ from reticent.data.table_plan import TablePlan
 from reticent.history.answers import Answers, Beside
 from reticent.history.book import Book, blobs_of
 from reticent.io.database import is_url
-from reticent.jobs.answer_query import engine_of, read_database_file
+from reticent.jobs.answer_query import engine_of
+from reticent.jobs.database_file import read_database_file
 from reticent.ledger.ledger import Ledger, open_ledger
 from reticent.queries.recorded import DECISION
 

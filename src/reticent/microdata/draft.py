@@ -17,11 +17,14 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.frames.profile import frequent_values
+from reticent.microdata.result import ProtectedFile
 
 REMOVED = (Role.IDENTIFIER, Role.HOUSEHOLD_ID, Role.ENTITY)
 OTHER = "other"
 FEWEST_KEPT = 2
 MOST_CODES = 10_000
+MOST_BLANKS = 0.2
+"""A draft that blanks a larger share of a variable's values is too weak elsewhere: coarser codes lose less."""
 
 
 @dataclass(frozen=True)
@@ -223,3 +226,16 @@ def table_response(schema: Schema) -> str | None:
     """The first number that nobody should learn of a respondent."""
     numbers = (v.name for v in schema.variables if v.kind is Kind.NUMERIC and v.role is Role.SENSITIVE)
     return next(numbers, None)
+
+
+def merit(run: ProtectedFile) -> tuple[bool, bool, float]:
+    """Held counts first, then few blanks; the weakest draft with both is taken."""
+    lost = blanks(run)
+    return run.verdict.held, run.verdict.held and lost <= MOST_BLANKS, -lost
+
+
+def blanks(run: ProtectedFile) -> float:
+    """The largest share of a variable's values that became blanks."""
+    shared = [name for name in run.after.schema.names if name in run.before.schema.names]
+    gone = [float(run.after.missing(name).mean() - run.before.missing(name).mean()) for name in shared]
+    return max(gone, default=0.0)
