@@ -140,7 +140,7 @@ def test_outputs_of_linked_table_files(
     written = []
     for number in (1, 2):
         with (tmp_path / f"out-{number}.csv").open() as file:
-            written.append({(row[0], row[1]): row[-1] for row in list(csv.reader(file))[1:]})
+            written.append({(row[0], row[1]): row[-1] for row in list(csv.reader(file, delimiter=";"))[1:]})
     assert written[0]["a", "N"] == "hidden"
     assert all(written[0][size, "Total"] == written[1][size, "Total"] for size in ("a", "b", "c", "Total"))
 
