@@ -174,7 +174,7 @@ def page(secrets: int) -> str:
     epsilons, off = (1.0, 1e-2, 1e-4, 1e-6), (0.0, 0.001, 0.01, 0.05)
     parts = [
         "# The analysis mode\n\nThis page is written by `scripts/make_analysis_page.py`; do not edit it. The mode follows the "
-        "Microdata Analysis System of the U.S. Census Bureau (Lucero and others, SORT 35, 2011), with the changes told here.",
+        "Microdata Analysis System of the U.S. Census Bureau (Lucero and others, SORT 35, 2011), with the changes described here.",
         "## Cutpoints\n\nThe bins of 1, 1, 2, 2, 4, 4, 5, 6 with at least two values in each:",
         cutpoint_table(),
         "## Universes\n\nA universe is judged by its records, however it is written. First the filters that it depends on are "
@@ -191,7 +191,7 @@ def page(secrets: int) -> str:
         "and `blur` (0.1 by default), drawn once for each respondent and response, the same in every universe and "
         "version: what averaging comes to is the value with its factor. Values that hold more of Σ|y| or Σy² than the "
         "policy's dominance and p percent rules allow are limited to what they allow (and to `reach` times the mean, if that "
-        "is set). No sum or variance is refused for it, so no refusal tells that somebody is large.\n\n"
+        "is set). No sum or variance is refused for this reason, so no refusal reveals that somebody is large.\n\n"
         f"Attacks on a firm that holds 27 % of Σy² and is the only one in its region, industry and size, over {secrets} secrets:",
         chance_table(scenarios, secrets),
         "An attack that averages nothing (collusion: one pair of universes) comes near by chance, when what the two universes "

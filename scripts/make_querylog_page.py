@@ -62,13 +62,13 @@ shared log of
 
 ## What is promised
 
-Against whoever sees the published log and the code, with everything but the log and the secret:
+Against somebody who has the published log, the code and everything else except the original log and the secret:
 
-- Every pseudo-user stands for at least `k` users. Which of them asked a given query is not told.
+- Every pseudo-user stands for at least `k` users. The release does not show which of them asked a given query.
 - No query is published that fewer than `guard` users made (3 by default), after direct identifiers were taken out. A
   rare query is
   dropped, or replaced by the deepest category that at least `guard` users share.
-- A month or day is published only where at least `guard` users asked the same query then.
+- A month or day is published only if at least `guard` users asked the same query then.
 
 **The method of the source protects users, not content.** Without the guard hundreds of users of this log are published with a
 query that only they made: k-anonymity of pseudo-users does not hide it. So the guard is on unless it is switched off.
@@ -82,13 +82,13 @@ query that only they made: k-anonymity of pseudo-users does not hide it. So the 
   word after it. In scripts without spaces a listed name is also found inside a word. A surname alone stays.
 - Somebody who knows half of a user's queries finds the right pseudo-user about as often as the table says, and the
   right person
-  `k` times less often. That somebody learns what the group asked about.
-- Two releases of the same log with other parameters, or of logs that overlap, are two samples with draws of their own,
+  `k` times less often. They also learn what the group asked about.
+- Two releases of the same log with other parameters, or of logs that overlap, are two samples with separate draws,
   also under the same secret; each keeps the promises, together they show more queries. Where the logs differ by one
   user, what changes between the releases may be that user's. Many pseudo-users change with one user, so the difference
   names nobody by itself, but it narrows what the user asked. A user who gives nothing to the release changes nothing,
   and under one secret that shows: both releases are equal.
-- Users of one cluster who put their own queries together know that the rest of their pseudo-user's queries are the
+- Users of one cluster who combine their own queries know that the rest of their pseudo-user's queries are the
   others'. Where one user of a cluster asks far more than the others, most of its queries are that user's.
 
 ## How it works
@@ -99,10 +99,10 @@ the queries reach are used, at least the first three. Similarity of two users is
 category, added up
 over levels. The most similar pair starts a cluster, and the user closest to what the cluster adds up to joins it until
 there are `k`;
-who is left joins the last cluster. Above 2,000 users the log is sorted by main interest and cut into blocks, so that cost
+the remaining users join the last cluster. Above 2,000 users the log is sorted by main interest and cut into blocks, so that cost
 grows linearly. Each user gives a share of the queries, the most repeated first, until the quota is reached; where
 fractions do
-not reach it, it is filled from what is left.
+not reach it, the remaining queries fill it.
 
 `python -m benchmarks.querylog_scale` (processor time while other jobs ran beside it, with scrubbing): 1,000 users
 0.5 s; 10,000 users (0.5 million rows) 3.3 s; 100,000 users (5.4 million rows) 28 s with a peak of 0.9 GB.

@@ -82,33 +82,32 @@ n0 + n3 = {both:.6g}: as many cells are small as before. 3 · n3 = {sum3:.6g}: a
 
 Somebody who knows the p-table knows which true counts are possible behind each published one. The relations of the true
 counts narrow this: 1 + 1 = 2 published as 3, 3 and 0 with changes of at most 2 has one solution. The attack propagates these
-sets over all relations; for every count it then finds another true table that would be published alike, or programs say that
-there is none. They also use what stands beside the counts (`tests/attacks/test_noise_together.py`, by enumeration):
+sets over all relations; for every count it then finds another true table that would be published in the same
+way, or integer programs prove that there is none. It also uses what is published beside the counts (`tests/attacks/test_noise_together.py`, by enumeration):
 
-- **cells with the same records** have the same noise, so a total that is published unlike one of its parts has somebody else
-  in it (`cell-key`, `random-rounding`, and `invariant` by keys; 25 counts of 100 small sparse tables are determined without
+- **cells with the same records** have the same noise, so a total whose published value differs from that of one of its parts
+  has somebody else in it (`cell-key`, `random-rounding`, and `invariant` by keys; 25 counts of 100 small sparse tables are determined without
   this, 39 with it);
 - a **measure** is within 2 of the size of the change, and cells with the same records have the same one; a cell gets one
-  measure, and none where it is out already. On all tables of three counts up to 4 with their total (D = 3, V = 2) 5 of 2,976
-  runs are refused, and by all draws that are possible no unsafe count is determined in the others. Of what 24 secrets gave
-  alone, 1,710 of 3,232 unsafe counts stand behind outputs that no other count gave, 201 of 2,427 without measures;
-- **earlier releases**: their cells were moved no further than that release explains, however far the later table moves its own;
+  measure, and none if it was published before. On all tables of three counts up to 4 with their total (D = 3, V = 2) 5 of 2,976
+  runs are refused, and by all draws that are possible no unsafe count is determined in the others. Among the
+  outputs of 24 secrets, 1,710 of 3,232 unsafe counts are behind outputs that no other count gave; 201 of 2,427 without measures;
+- **earlier releases**: their cells moved no further than that release allows, however far the later table moves its own;
 - **quotas** of `invariant`: the numbers of cells that moved are a rounding of what the matrix of the true table expects. In
-  tables of up to some nine inner cells the audit looks at every true table, each with its own matrix (7 of 50 tables of 2 by 2
-  had a count that was called protected and is not; such runs are refused now). Larger tables, `add_up` and earlier releases
-  are *not judged* for that: such a run is refused unless it is accepted. So cells are chosen by their keys unless you ask for
-  quotas;
-- **frequencies** themselves: the matrix follows them, so a change that is impossible for some frequencies would tell these.
+  tables of up to about nine inner cells the audit examines every true table, each with its own matrix (in 7 of 50 tables of 2 by 2
+  a count was called protected and was not; such runs are refused now). Larger tables, `add_up` and earlier releases
+  are *not judged* for this, and such a run is refused unless you accept it. So the default chooses cells by their keys;
+- **frequencies** themselves: the matrix depends on them, so a change that is impossible for some frequencies would reveal them.
   Chosen by keys, the matrix of any true table has the same changes (`test_the_matrix_of_any_true_table_has_the_same_changes`);
 - **strata** of `invariant` have matrices of their own, and `resample` keeps the number of respondents.
 
 What is reported:
 
-- **pins**: counts above 0 that are determined exactly. One such cell and the run is refused, unless that is accepted;
+- **pins**: counts above 0 that are determined exactly. A single such cell makes the run refused, unless you accept it;
 - **presence shown under 0**: cells published as 0 that are certainly not empty;
 - **probable counts**: with the probabilities of the p-table and the frequencies that fit the published counts best, a count
-  above 0.95. In small tables every true table that fits is weighed; in larger ones each relation by itself, so that what all
-  relations say together may be surer than the report says (of small tables half such counts were missed by single relations
+  above 0.95. In small tables every true table that fits is weighed; in larger ones each relation is weighed separately, so all
+  relations together may say more than the report shows (of small tables half such counts were missed by single relations
   where half of the counts stay as they are, none where one in five does).
 
 On three real tables, one secret (`python -m reference.noise_pins` in `tests`; 647, 413 and 506 counts above 0):
@@ -122,17 +121,17 @@ On three real tables, one secret (`python -m reference.noise_pins` in `tests`; 6
 | SD2011, region × education × marital | D = 2 | 0 → 0 | 10 → 0 | 3.6 → 8.7 |
 | | D = 3, no 1 and 2 | 0 → 0 | 8 → 0 | 5.3 → 12.0 |
 
-After `add_up` the sums of published counts say nothing new, and the attacker only knows that noisy counts were moved by at
-most the stated change: pins become rarer. A second table with the same cells that was made to add up by itself says more:
+After `add_up` the sums of published counts reveal nothing new, and the attacker only knows that noisy counts were moved by at
+most the stated change: pins become rarer. A second table with the same cells that was made to add up separately reveals more:
 the noise of a cell is the same, the movement is not. So tables that share cells are made together, or the later one keeps
-the cells of the earlier one; averages of many adjusted tables give
-no more than what the noisy counts of all cells say together.
+the cells of the earlier one; averages of many adjusted tables reveal
+no more than the noisy counts of all cells together.
 
 Processor times (`python -m benchmarks.table_noise`, two cores): noise of 10 million counts 0.4 s; additivity of 77,197 cells
 with D = 5 and no 1 and 2 0.8 s, mean deviation from the truth 1.149 → 1.261, largest 5 → 7, no new small count, every relation
 exact; 1 million records in four dimensions, 2,062,413 cells above 0, `cell-key` with `add_up`, from records to the attack 33 s.
 
-What no noise on counts does: hide that somebody is there when a count above 0 is published (0 stays 0), or hide that
+What no noise on counts does: hide that somebody is there if a count above 0 is published (0 stays 0), or hide that
 everybody of a row is in one column.
 """
 
