@@ -174,18 +174,19 @@ def page(secrets: int) -> str:
     epsilons, off = (1.0, 1e-2, 1e-4, 1e-6), (0.0, 0.001, 0.01, 0.05)
     parts = [
         "# The analysis mode\n\nThis page is written by `scripts/make_analysis_page.py`; do not edit it. The mode follows the "
-        "Microdata Analysis System of the U.S. Census Bureau (Lucero and others, SORT 35, 2011), with the changes described here.",
+        "Microdata Analysis System of the U.S. Census Bureau (Lucero and others, SORT 35, 2011), with the changes described "
+        "here.",
         "## Cutpoints\n\nThe bins of 1, 1, 2, 2, 4, 4, 5, 6 with at least two values in each:",
         cutpoint_table(),
         "## Universes\n\nA universe is judged by its records, however it is written. First the filters that it depends on are "
-        "found: from all filters those are left out, the ones with most codes first, without which it is still clear who "
+        "found: beginning with those that have most codes, filters are left out as long as the others still determine who "
         "belongs to it. *No Marginal 1 or 2* is tested on these. Its pieces are the largest simple universes (a choice of "
         "codes for each filter) that fit into it; each must have enough records, and so must every non-empty intersection. "
         "So all spellings of a set get one verdict.",
         "## Dropping\n\nξ is the probability that two universes that differ by one record lose the same from every cell of a "
         "table (here four cells of 978 records), with its bounds, and how often the mode's own dropping does so:",
         xi_table(),
-        "The draw is made apart in each stratum and depends on the records that the universe has in it. So pads from other "
+        "Each stratum has its own draw, which depends on the records that the universe has in it. So pads from other "
         "strata change nothing. Pads from the target's own stratum make another universe with another draw, and many of them "
         "average the dropped records out. Therefore every respondent's values carry a factor 1 + e, |e| between half of `blur` "
         "and `blur` (0.1 by default), drawn once for each respondent and response, the same in every universe and "

@@ -83,19 +83,20 @@ n0 + n3 = {both:.6g}: as many cells are small as before. 3 · n3 = {sum3:.6g}: a
 Somebody who knows the p-table knows which true counts are possible behind each published one. The relations of the true
 counts narrow this: 1 + 1 = 2 published as 3, 3 and 0 with changes of at most 2 has one solution. The attack propagates these
 sets over all relations; for every count it then finds another true table that would be published in the same
-way, or integer programs prove that there is none. It also uses what is published beside the counts (`tests/attacks/test_noise_together.py`, by enumeration):
+way, or integer programs prove that there is none. It also uses what is published beside the counts
+(`tests/attacks/test_noise_together.py`, by enumeration):
 
 - **cells with the same records** have the same noise, so a total whose published value differs from that of one of its parts
-  has somebody else in it (`cell-key`, `random-rounding`, and `invariant` by keys; 25 counts of 100 small sparse tables are determined without
-  this, 39 with it);
+  has somebody else in it (`cell-key`, `random-rounding`, and `invariant` by keys; 25 counts of 100 small sparse tables are
+  determined without this, 39 with it);
 - a **measure** is within 2 of the size of the change, and cells with the same records have the same one; a cell gets one
   measure, and none if it was published before. On all tables of three counts up to 4 with their total (D = 3, V = 2) 5 of 2,976
   runs are refused, and by all draws that are possible no unsafe count is determined in the others. Among the
   outputs of 24 secrets, 1,710 of 3,232 unsafe counts are behind outputs that no other count gave; 201 of 2,427 without measures;
 - **earlier releases**: their cells moved no further than that release allows, however far the later table moves its own;
 - **quotas** of `invariant`: the numbers of cells that moved are a rounding of what the matrix of the true table expects. In
-  tables of up to about nine inner cells the audit examines every true table, each with its own matrix (in 7 of 50 tables of 2 by 2
-  a count was called protected and was not; such runs are refused now). Larger tables, `add_up` and earlier releases
+  tables of up to about nine inner cells the audit examines every true table, each with its own matrix (in 7 of 50 tables of 2
+  by 2 a count was called protected and was not; such runs are refused now). Larger tables, `add_up` and earlier releases
   are *not judged* for this, and such a run is refused unless you accept it. So the default chooses cells by their keys;
 - **frequencies** themselves: the matrix depends on them, so a change that is impossible for some frequencies would reveal them.
   Chosen by keys, the matrix of any true table has the same changes (`test_the_matrix_of_any_true_table_has_the_same_changes`);

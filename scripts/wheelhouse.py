@@ -42,7 +42,7 @@ def try_out(folder: Path, listed: Path) -> None:
             "install", "--no-index", "--find-links", str(folder), "--require-hashes", "--requirement", str(listed),
             python=python,
         )  # fmt: skip
-        subprocess.run([python, "-m", "reticent", "doctor"], check=True, cwd=place)
+        subprocess.run([python, "-I", "-m", "reticent", "doctor"], check=True, cwd=place)  # not from PYTHONPATH
 
 
 if __name__ == "__main__":
