@@ -19,7 +19,7 @@ from reticent.tables.methods import TABLE_METHODS  # noqa: E402
 PAGE = ROOT / "docs" / "reference" / "guarantees.md"
 INTRODUCTION = """# Guarantees and their limits
 
-What each method promises, to whom, and what it leaves open, from the declarations in the code
+This page lists what each method promises, to whom, and what it leaves open. It is made from the declarations in the code
 (`python scripts/make_guarantees_page.py`).
 
 Two attackers are kept apart everywhere:
@@ -28,7 +28,7 @@ Two attackers are kept apart everywhere:
   that bound a change, known bounds, their own records, and every earlier release that was named to us. What is promised
   against this attacker holds without exception.
 - The **transparent attacker** also has our code, all parameters and the policy; only the data and the secret are missing. No
-  method for tables is certified against this attacker. What small tables show is given as a rate.
+  method for tables is certified against this attacker. For small tables the page gives rates.
 
 A guarantee is for a release that was judged *held* or without exposed cells. What was accepted in spite of a verdict
 (`accept_risk`, `accept_exposed`, `accept_uncertified`) has no guarantee; the confidential report says so.
@@ -44,11 +44,11 @@ result, and each stayed below its limit. The attacks, their limits and what they
 | `recount` | no record has a larger risk than `most` for somebody who knows its true keys | keys that are not declared |
 | `linkage` | at most the share `most` of the records is rightly and uniquely linked | what is not `known`; other ways to link |
 | `households` | no household has a larger risk than `most` by its members together | other groups of variables than those tried |
-| `weights` | no weight tells a code that the file shows less finely | weights together with two or more keys |
+| `weights` | no weight reveals a code that the file shows less finely | weights together with two or more keys |
 | `order` | the order of the records reveals nothing of their order in the source | |
-| `intervals` | reported; held only where `interval_most` is given | |
+| `intervals` | reported; held only if `interval_most` is given | |
 
-What a step of a file tells beyond its verdict matters as soon as there are several releases. *Certified* means that its facts
+What a step of a file reveals beyond its verdict matters as soon as there are several releases. *Certified* means that its facts
 are complete, so that [releases are judged together](../explanation/releases-together.md) without a gap:
 
 """
@@ -82,7 +82,7 @@ def _table_rows() -> list[str]:
         own = TABLE_METHODS[name].guarantee
         why = own.why if own.rate.determined else ""
         promises.setdefault((own.arithmetic, str(own.rate), why), []).append(f"`{name}`")
-    lines = ["| method | arithmetic attacker | transparent attacker |", "|---|---|---|"]
+    lines = ["| method | against the arithmetic attacker, … | transparent attacker |", "|---|---|---|"]
     for (arithmetic, rate, why), names in promises.items():
         transparent = f"not for this attacker: {why}; {rate}" if why else f"enumerated only; {rate}"
         lines.append(
