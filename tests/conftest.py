@@ -13,7 +13,7 @@ from reticent.base import clock
 
 settings.register_profile(
     "ci",
-    max_examples=15,
+    max_examples=10,
     derandomize=True,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -18,8 +18,6 @@ from reticent.base.errors import NotProtectedError
 from reticent.history.book import Book
 from reticent.jobs.release import release_plan
 
-PHASES = ("release", "record")
-
 
 class Counter:
     """Counts events, and ends the process at one of them as if the machine had lost power."""

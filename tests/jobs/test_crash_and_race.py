@@ -66,7 +66,13 @@ def check_after_crash(folder: Path) -> None:
     twin.close()
 
 
-@pytest.mark.parametrize("step", child.STEPS)
+OFTEN = {"before-log", "after-log", "before-answer"}
+"""Around the moment from which an answer counts as told; each step takes a process of its own."""
+
+
+@pytest.mark.parametrize(
+    "step", [one if one in OFTEN else pytest.param(one, marks=pytest.mark.deep) for one in child.STEPS]
+)
 def test_killed_at_each_step(tmp_path: Path, step: str) -> None:
     process = start("crash", tmp_path, step, 1)
     assert process.wait() == -signal.SIGKILL, process.stderr.read()

@@ -18,7 +18,7 @@ import pytest
 
 from firms import schema_of
 from jobs.query_child import wait_for_all
-from jobs.release_child import PHASES, count_events
+from jobs.release_child import count_events
 from postgres_server import running_server
 from reticent.jobs.ledger import opened, releases_in, verify_ledger
 from reticent.jobs.release import release_plan
@@ -81,10 +81,17 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plans = ("first", "first", '["ind"]', RULES), ("plan", "second", '["ind", "size"]', RULES)
     prepare(start, *plans)
     release_plan(start / "first.toml")
-    for phase in PHASES:
-        shutil.copytree(start, folder / "whole", dirs_exist_ok=True)
-        (folder / f"{phase}.events").write_text(str(count_events(folder / "whole" / "plan.toml", phase)))
+    events_of(folder, "record")
     return folder
+
+
+def events_of(office: Path, phase: str) -> int:
+    """How many events a phase has, counted once; what the release writes stays in `whole`."""
+    counted = office / f"{phase}.events"
+    if not counted.exists():
+        shutil.copytree(office / "start", office / "whole", dirs_exist_ok=True)
+        counted.write_text(str(count_events(office / "whole" / "plan.toml", phase)))
+    return int(counted.read_text())
 
 
 def outputs(folder: Path) -> dict[str, bytes]:
@@ -114,7 +121,7 @@ def check_after_crash(office: Path, folder: Path) -> str:
 
 def kill_at_events(office: Path, folder: Path, phase: str, instants: list[float]) -> Counter[str]:
     """Kill releases at shares of all their events; gives how far they had come."""
-    total = int((office / f"{phase}.events").read_text())
+    total = events_of(office, phase)
     found: Counter[str] = Counter()
     for number, share in enumerate(instants):
         own = folder / str(number)

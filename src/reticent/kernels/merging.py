@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cells that can only move together: relations of one or two moving cells, applied again and again."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -26,6 +28,26 @@ def find(target: Ints, flip: Ints, item: int) -> int:
     return root
 
 
+class RowSums(NamedTuple):
+    """What a row adds up to, by movement: `total` counts where `last_seen` is the row; `touched` lists the movements."""
+
+    total: Ints
+    touched: Ints
+    last_seen: Ints
+
+
+@njit(cache=True)
+def _add(sums: RowSums, row: int, count: int, movement: int, amount: int) -> int:
+    """Add to a movement of a row; returns how many movements the row has so far."""
+    if sums.last_seen[movement] != row:
+        sums.last_seen[movement] = row
+        sums.total[movement] = 0
+        sums.touched[count] = movement
+        count += 1
+    sums.total[movement] += amount
+    return count
+
+
 @njit(cache=True)
 def merge(indptr: Ints, cells: Narrow, coefs: Narrow, n_cells: int) -> tuple[Ints, Ints]:
     """Leader and sign of each cell (leader −1: it cannot move) from rows that fix a cell or tie two together.
@@ -35,9 +57,10 @@ def merge(indptr: Ints, cells: Narrow, coefs: Narrow, n_cells: int) -> tuple[Int
     target = np.arange(n_cells)
     flip = np.ones(n_cells, dtype=np.int64)
     fixed = np.zeros(n_cells, dtype=np.bool_)
-    total = np.zeros(n_cells, dtype=np.int64)
-    touched = np.zeros(n_cells, dtype=np.int64)
-    last_seen = np.full(n_cells, -1, dtype=np.int64)
+    sums = RowSums(
+        np.zeros(n_cells, dtype=np.int64), np.zeros(n_cells, dtype=np.int64), np.full(n_cells, -1, dtype=np.int64)
+    )
+    total, touched = sums.total, sums.touched
     done = np.zeros(len(indptr) - 1, dtype=np.bool_)
     visit = 0
     changed = True
@@ -52,12 +75,7 @@ def merge(indptr: Ints, cells: Narrow, coefs: Narrow, n_cells: int) -> tuple[Int
                 root = find(target, flip, cells[k])
                 if fixed[root]:
                     continue
-                if last_seen[root] != visit:
-                    last_seen[root] = visit
-                    total[root] = 0
-                    touched[count] = root
-                    count += 1
-                total[root] += coefs[k] * flip[cells[k]]
+                count = _add(sums, visit, count, root, coefs[k] * flip[cells[k]])
             left, first, second = 0, -1, -1
             for t in range(count):
                 if total[touched[t]] != 0:
@@ -91,9 +109,12 @@ def merged_rows(
     start = np.zeros(len(indptr), dtype=np.int64)
     columns = np.empty(len(cells), dtype=np.int64)
     entries = np.empty(len(cells), dtype=np.int64)
-    total = np.zeros(n_movements, dtype=np.int64)
-    last_seen = np.full(n_movements, -1, dtype=np.int64)
-    touched = np.zeros(n_movements, dtype=np.int64)
+    sums = RowSums(
+        np.zeros(n_movements, dtype=np.int64),
+        np.zeros(n_movements, dtype=np.int64),
+        np.full(n_movements, -1, dtype=np.int64),
+    )
+    total, touched = sums.total, sums.touched
     size = 16
     while size < 2 * len(indptr):
         size *= 2
@@ -105,12 +126,7 @@ def merged_rows(
             movement = leader[cells[k]]
             if movement < 0:
                 continue
-            if last_seen[movement] != row:
-                last_seen[movement] = row
-                total[movement] = 0
-                touched[count] = movement
-                count += 1
-            total[movement] += coefs[k] * sign[cells[k]]
+            count = _add(sums, row, count, movement, coefs[k] * sign[cells[k]])
         place = start[n_rows]
         for movement in np.sort(touched[:count]):
             if total[movement] != 0:

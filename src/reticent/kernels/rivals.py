@@ -5,6 +5,8 @@ Targets nearer than one differing code to their own record have rivals only amon
 found by hashes (`matching_rows`). All others are compared record by record (`find_rivals`).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -47,58 +49,58 @@ def _distance(
     return total
 
 
+class Targets(NamedTuple):
+    """Records whose rivals are looked for: codes, numbers, how far their own record is, and which record that is."""
+
+    codes: Narrow
+    numbers: Floats
+    own: Floats
+    ids: Words
+
+
+class Candidates(NamedTuple):
+    """Records to compare them with."""
+
+    codes: Narrow
+    numbers: Floats
+    ids: Words
+
+
 @njit(cache=True, nogil=True)
-def find_rivals(
-    asked: Narrow,
-    wanted: Floats,
-    own: Floats,
-    ids: Words,
-    codes: Narrow,
-    numbers: Floats,
-    block_ids: Words,
-    exact: Mask,
-    blank_fits: bool,
-    which: Ints,
-    rival: Mask,
-) -> None:
+def _is_rival(targets: Targets, block: Candidates, exact: Mask, blank_fits: bool, s: int, i: int) -> bool:
+    """Whether record i of the block, not the target's own, is as near to target s as that is."""
+    if block.ids[i] == targets.ids[s]:
+        return False
+    own = targets.own[s]
+    here, there = (block.codes[i], block.numbers[i]), (targets.codes[s], targets.numbers[s])
+    return bool(_distance(here[0], there[0], here[1], there[1], exact, own, blank_fits) <= own)
+
+
+@njit(cache=True, nogil=True)
+def find_rivals(targets: Targets, block: Candidates, exact: Mask, blank_fits: bool, which: Ints, rival: Mask) -> None:
     """Mark those of the targets `which` that another record of the block is as near to as their own.
 
     O(targets without a rival × block).
     """
-    for start in range(0, codes.shape[0], CHUNK):
-        stop = min(start + CHUNK, codes.shape[0])
+    n = block.codes.shape[0]
+    for start in range(0, n, CHUNK):
         for s in which:
             if rival[s]:
                 continue
-            for i in range(start, stop):
-                if block_ids[i] == ids[s]:
-                    continue
-                if _distance(codes[i], asked[s], numbers[i], wanted[s], exact, own[s], blank_fits) <= own[s]:
+            for i in range(start, min(start + CHUNK, n)):
+                if _is_rival(targets, block, exact, blank_fits, s, i):
                     rival[s] = True
                     break
 
 
 @njit(cache=True, nogil=True)
 def check_pairs(
-    targets: Ints,
-    rows: Ints,
-    asked: Narrow,
-    wanted: Floats,
-    own: Floats,
-    ids: Words,
-    codes: Narrow,
-    numbers: Floats,
-    block_ids: Words,
-    exact: Mask,
-    blank_fits: bool,
-    rival: Mask,
+    targets: Targets, block: Candidates, exact: Mask, blank_fits: bool, pairs: tuple[Ints, Ints], rival: Mask
 ) -> None:
     """Mark targets that have a rival among their pairs with rows of the block. O(pairs)."""
-    for at in range(targets.size):
-        s, i = targets[at], rows[at]
-        if rival[s] or block_ids[i] == ids[s]:
-            continue
-        if _distance(codes[i], asked[s], numbers[i], wanted[s], exact, own[s], blank_fits) <= own[s]:
+    for at in range(pairs[0].size):
+        s, i = pairs[0][at], pairs[1][at]
+        if not rival[s] and _is_rival(targets, block, exact, blank_fits, s, i):
             rival[s] = True
 
 

@@ -15,7 +15,15 @@ from scipy import special
 
 from reticent.base.arrays import Codes, Floats, Ints, Mask, Words
 from reticent.data.schema import Kind
-from reticent.kernels.rivals import MOST_CODES, check_pairs, find_rivals, matching_rows, own_distances
+from reticent.kernels.rivals import (
+    MOST_CODES,
+    Candidates,
+    Targets,
+    check_pairs,
+    find_rivals,
+    matching_rows,
+    own_distances,
+)
 from reticent.microdata.large_steps import Block
 from reticent.microdata.pipeline import Masked
 from reticent.microdata.risk.linkage_attackers import FAR
@@ -133,18 +141,14 @@ class Attacker:
         far = np.flatnonzero(~self.rivals[way] & ~near)
         if not far.size and not near.any():
             return
-        there = self.side(data, way)
+        block = Candidates(*self.side(data, way), block_ids)
+        targets = Targets(*self.targets[way], self.own[way], ids)
         agree, rivals = self._agree, self.rivals[way]
         if near.any():
             mine = near[pairs[0]]
-            check_pairs(
-                pairs[0][mine], pairs[1][mine], *self.targets[way], self.own[way], ids, *there, block_ids, agree,
-                bool(way), rivals,
-            )  # fmt: skip
+            check_pairs(targets, block, agree, bool(way), (pairs[0][mine], pairs[1][mine]), rivals)
         if far.size:
-            find_rivals(
-                *self.targets[way], self.own[way], ids, *there, block_ids, agree, bool(way), far, rivals
-            )  # fmt: skip
+            find_rivals(targets, block, agree, bool(way), far, rivals)
 
     @property
     def linked(self) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reticent.kernels.rivals import check_pairs, find_rivals, matching_rows
+from reticent.kernels.rivals import Candidates, Targets, check_pairs, find_rivals, matching_rows
 
 
 @pytest.mark.parametrize("blank_fits", [False, True])
@@ -18,9 +18,10 @@ def test_pairs_with_fitting_codes_hold_all_rivals_of_near_targets(blank_fits: bo
     ids, block_ids = np.arange(40, dtype=np.uint64), np.arange(5000, dtype=np.uint64)
     exact, which = np.zeros(2, dtype=np.bool_), np.flatnonzero(draw.random(40) < 0.8)
     slow, fast = np.zeros(40, dtype=np.bool_), np.zeros(40, dtype=np.bool_)
-    find_rivals(asked, wanted, own, ids, codes, numbers, block_ids, exact, blank_fits, which, slow)
+    targets, block = Targets(asked, wanted, own, ids), Candidates(codes, numbers, block_ids)
+    find_rivals(targets, block, exact, blank_fits, which, slow)
     pairs = matching_rows(asked, which, codes, blank_fits)
-    check_pairs(*pairs, asked, wanted, own, ids, codes, numbers, block_ids, exact, blank_fits, fast)
+    check_pairs(targets, block, exact, blank_fits, pairs, fast)
     assert slow.tolist() == fast.tolist()
     assert 0 < slow.sum() < len(which)
     assert len(pairs[0]) < len(which) * len(codes) / 2
