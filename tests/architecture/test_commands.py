@@ -79,7 +79,7 @@ def test_a_command_is_one_call_of_a_job(name: str) -> None:
 
 
 def test_every_command_answers_as_json() -> None:
-    """The workbench is no answer: it runs until it is closed."""
+    """The workbench is not an answer: it runs until it is closed."""
     without = [
         name
         for name, command in COMMANDS.items()

@@ -155,7 +155,7 @@ def test_numbers_that_arithmetic_cannot_tell_apart_are_not_judged_as_equal(first
 
 
 def test_one_number_is_written_in_one_way_whatever_stands_beside_it() -> None:
-    """A code that is no number keeps a column text; until now each spelling of a number was published as it stood."""
+    """A code that is not a number keeps a column text; until now each spelling of a number was published as it stood."""
     spelt = ["5", "5.0", "05.", "5,00", "NA"] + ["7"] * (N - 5)
     schema = Schema((Variable("sex", role="key"), Variable("region", role="key"), Variable("w", role="weight", kind="numeric"),
                      Variable("odd", kind="numeric", missing=("NA",))))  # fmt: skip

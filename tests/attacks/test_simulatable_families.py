@@ -117,7 +117,7 @@ def transcripts(seeds: Iterable[int]) -> dict[str, list[list[str]]]:
 
 
 def told_apart(families: dict[str, list[list[str]]]) -> int:
-    """The attack: in how many families something that is no answer depends on values."""
+    """The attack: in how many families something that is not an answer depends on values."""
     return sum(any(seen != twins[0] for seen in twins) for twins in families.values())
 
 

@@ -110,8 +110,8 @@ def test_related_responses_hid_nothing_and_do_now(name: str, declare: bool, tmp_
     [
         ("tot = dom", "'tot = dom' does not hold in .* records"),
         ("tot <= exp", "'tot <= exp' does not hold"),
-        ("tot = dom + exq", "names 'exq', which is no numeric variable.*exp"),
-        ("tot = dom + a", "names 'a', which is no numeric variable"),
+        ("tot = dom + exq", "names 'exq', which is not a numeric variable.*exp"),
+        ("tot = dom + a", "names 'a', which is not a numeric variable"),
         ("tot dom + exp", "needs exactly one of =, <= and >="),
         ("tot = dom exp", "each side is a sum of responses"),
         ("tot = ", "a side is empty"),

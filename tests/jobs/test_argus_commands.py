@@ -604,7 +604,7 @@ def test_wrong_output_lines(reticent: CommandLine, folder: Path, line: str, word
     [
         ("<READMICRODATA>", "<READMICRODTA>", "line 6: unknown command <READMICRODTA>. Did you mean 'READMICRODATA'?"),
         ("<READMICRODATA>", "READMICRODATA", "line 6: a command starts with its name in angle brackets"),
-        ("<READMICRODATA>", "<READMICRODATA> now", "line 6: <READMICRODATA> stands alone, but 'now' follows it"),
+        ("<READMICRODATA>", "<READMICRODATA> now", "line 6: <READMICRODATA> takes no words, but 'now' follows it"),
         ('"data.asc"', "", "line 2: <OPENMICRODATA> needs one file name"),
         ('"data.asc"', '"data.asc', "line 2: <OPENMICRODATA> needs one file name"),
         ('"run.log"', '"a" "b"', "line 1: <LOGBOOK> needs one file name"),

@@ -117,7 +117,7 @@ CASES = {
     ),
     "long row": Case(put("people.csv", csv() + "5,e,f,3,N1,1,1,1,9,9\n"), 3, "every row must have 8 fields"),
     "open quote": Case(put("people.csv", csv() + '5,"e,f,3,N1,1,1,1\n'), 3, "quoted field is not closed"),
-    "duplicate column": Case(put("people.csv", csv(header=HEADER.replace("job", "sex"))), 3, "'sex' stands twice"),
+    "duplicate column": Case(put("people.csv", csv(header=HEADER.replace("job", "sex"))), 3, "'sex' occurs twice"),
     "column without a name": Case(put("people.csv", csv(header=HEADER.replace("job", ""))), 3, "column 6 has no name"),
     "unknown column, near name": Case(
         put("people.csv", csv(header=HEADER.replace("region", "regoin"))), 3, "Did you mean 'regoin'?"
@@ -137,7 +137,7 @@ CASES = {
         edit("people.toml", 'role = "sensitive"\nkind = "numeric"\nmissing = ["-1"]', 'role = "weight"\nkind = "numeric"'),
         3, "only one variable may have the role weight, found 'income' and 'weight'",
     ),
-    "variable twice": Case(edit("people.toml", 'name = "job"', 'name = "sex"'), 3, "'sex' stands twice"),
+    "variable twice": Case(edit("people.toml", 'name = "job"', 'name = "sex"'), 3, "'sex' occurs twice"),
     "unknown role": Case(edit("people.toml", '"sensitive"', '"sensitiv"'), 2, "Did you mean 'sensitive'?"),
     "unknown fact": Case(edit("people.toml", "missing", "mising"), 2, "unknown name 'mising'. Did you mean 'missing'?"),
     "level out of range": Case(hierarchy("level = 7"), 2, "level must be a whole number from 0 to 3"),

@@ -335,9 +335,9 @@ def test_wrong_a_priori_commands(reticent: CommandLine, folder: Path, line: str,
 @pytest.mark.parametrize(
     "file, old, new, words",
     [
-        ("cells.tab", "I;A;20;s", "I;A;x;s", "cells.tab, line 6: column 'Value' has 1 entries that are no numbers"),
+        ("cells.tab", "I;A;20;s", "I;A;x;s", "cells.tab, line 6: column 'Value' has 1 entries that are not numbers"),
         ("cells.tab", "I;A;20;s", "I;A;20;q", "cells.tab, line 6: unknown status 'q'; it must be s, u, m or z"),
-        ("cells.tab", "I;A;20;s", "I;B;20;s", "the cell I × B stands twice; each cell may stand once"),
+        ("cells.tab", "I;A;20;s", "I;B;20;s", "the cell I × B occurs twice; each cell may occur once"),
         ("cells.tab", "I;A;20;s", "I;A;20", "cells.tab"),
         ("cells.rda", '<TOTCODE> "Total"', "<TOTCODE>", "cells.rda: line 7 (Row): <TOTCODE> needs a word after it"),
         (
@@ -385,7 +385,7 @@ def jj(tmp_path: Path) -> Path:
             3,
             "table.jj, line 8: the fields of a cell other than its status must be numbers",
         ),
-        ("\n5 20 20 s", "\n4 20 20 s", 3, "table.jj, line 8: cell 4 stands twice"),
+        ("\n5 20 20 s", "\n4 20 20 s", 3, "table.jj, line 8: cell 4 occurs twice"),
         ("\n5 20 20 s", "\n99 20 20 s", 3, "table.jj, line 8: cell id 99 is outside 0 to 15"),
         (
             "\n5 20 20 s",

@@ -98,7 +98,7 @@ report = "r.html"
 
 
 def test_files_are_linked_by_the_schema_beside_them(files: Path) -> None:
-    """The masked file has no schema: its variables have the roles of the original, and bands are no numbers."""
+    """The masked file has no schema: its variables have the roles of the original, and bands are not numbers."""
     (files / "a.schema.toml").write_text(SCHEMA)
     result = run(files, "link", "a.csv", "b.csv")
     assert result.exit_code == 0, result.output

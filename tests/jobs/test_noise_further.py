@@ -172,7 +172,7 @@ def test_a_release_of_other_data_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text(text.replace("age,town", "town,age"))
     with pytest.raises(ReticentError, match="no table of the plan has these"):
         run_table_plans(plan_of(tmp_path, NOISE, attack='[attack]\nreleases = ["other.csv"]'))
-    with pytest.raises(ReticentError, match="releases are put together for noisy counts"):
+    with pytest.raises(ReticentError, match="releases are combined only for noisy counts"):
         run_table_plans(plan_of(tmp_path, 'method = "heuristic"', attack='[attack]\nreleases = ["first.csv"]'))
 
 

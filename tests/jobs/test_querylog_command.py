@@ -101,7 +101,7 @@ BAD = {
     ),
     "a category that is its own parent": (replace_file("taxonomy.csv", "category,parent,terms\n1,1,a\n"), "ancestor of itself"),
     "a category with two parents": (
-        replace_file("taxonomy.csv", "category,parent,terms\n1,,a\n2,,b\n3,1,c\n3,2,c\n"), "'3' stands twice"
+        replace_file("taxonomy.csv", "category,parent,terms\n1,,a\n2,,b\n3,1,c\n3,2,c\n"), "'3' occurs twice"
     ),
     "a category with a list of parents": (
         replace_file("taxonomy.csv", "category,parent,terms\n1,,a\n2,,b\n3,1;2,c\n"), "the parent '1;2' is not a category"
@@ -111,7 +111,7 @@ BAD = {
     "blank users": (replace_file("log.csv", "user,query,time\n ,a,2006-01-01\nb,c,2006-01-01\n"), "1 rows have no user"),
     "a log without the query column": (replace_file("log.csv", "user,text,time\na,b,c\n"), "the query column 'query' is not"),
     "k larger than the users left": (edit("plan.toml", "k = 3", "k = 151"), "k is 151, but only 150 users"),
-    "k that is no number": (edit("plan.toml", "k = 3", 'k = "three"'), "k must be a whole number"),
+    "k that is not a number": (edit("plan.toml", "k = 3", 'k = "three"'), "k must be a whole number"),
     "a log without users": (replace_file("log.csv", "user,query,time\n,something,2006-01-01\n"), "1 rows have no user"),
     "a log without the user column": (replace_file("log.csv", "usr,query,time\na,b,c\n"), "the user column 'user' is not"),
     "a log without queries": (replace_file("log.csv", "user,query,time\na,,2006-01-01\n"), "no row with a query"),

@@ -51,11 +51,11 @@ def check_options(given: Iterable[str], known: Iterable[str], *, owner: str) -> 
 
 
 def check_unique(values: Iterable[str], *, name: str, owner: str) -> None:
-    """Refuse a list in which something stands twice."""
+    """Refuse a list in which something occurs twice."""
     seen: set[str] = set()
     for value in values:
         if value in seen:
-            raise ParameterError(f"{name} has {value!r} twice; each may stand once.", option=name).at(owner)
+            raise ParameterError(f"{name} has {value!r} twice; each may occur once.", option=name).at(owner)
         seen.add(value)
 
 

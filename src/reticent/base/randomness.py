@@ -190,7 +190,7 @@ def weakness_of_number(number: int) -> str | None:
 
 
 def _alphabet(key: bytes) -> int:
-    """This many characters there are of the kinds that a text has; 256 for what is no text."""
+    """This many characters there are of the kinds that a text has; 256 for what is not a text."""
     if not all(32 <= byte < 127 for byte in key):
         return 256
     text = key.decode("ascii")

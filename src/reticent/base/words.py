@@ -20,7 +20,7 @@ def number(value: object) -> str:
             return "–"
         if abs(value) == float("inf"):
             return "∞" if value > 0 else "−∞"
-        if abs(value) < 1e-9:  # the noise of floating point is no number
+        if abs(value) < 1e-9:  # the noise of floating point is not a number
             return "0"
         if abs(value) < SMALLEST:
             return f"{value:.2g}"

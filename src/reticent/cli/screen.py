@@ -53,9 +53,9 @@ def take_switches(words: Iterable[str]) -> list[str]:
 
 
 def open_console() -> Console:
-    """Standard output for people: plain where it is no terminal or `NO_COLOR` is set, silent with `--quiet`.
+    """Standard output for people: plain where it is not a terminal or `NO_COLOR` is set, silent with `--quiet`.
 
-    Names and codes are shown as they are: brackets in them are no instructions.
+    Names and codes are shown as they are: brackets in them are not instructions.
     """
     return Console(quiet=switches.quiet, markup=False)
 

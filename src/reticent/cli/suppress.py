@@ -145,6 +145,6 @@ def verify(
     total = len(found.proved) + len(found.unproved)
     raise NotProtectedError(
         f"verify: the certificate has {len(found.faults)} faults and leaves {len(found.unproved)} of {total} unsafe cells "
-        "without proof. Make it anew with `reticent audit --certificate`.",
+        "without proof. Make it again with `reticent audit --certificate`.",
         exposed=len(found.unproved),
     )

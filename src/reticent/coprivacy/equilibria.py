@@ -171,7 +171,7 @@ def _scaled(payoffs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _verified(game: Game, strategies: list[NDArray[np.float64]]) -> Equilibrium | None:
-    """The proposed mixture in fractions, from its supports if they determine it; None if it is no equilibrium."""
+    """The proposed mixture in fractions, from its supports if they determine it; None if it is not an equilibrium."""
     if any(not np.isfinite(own).all() for own in strategies):
         return None
     supports = [tuple(int(s) for s in np.flatnonzero(own > _NASHPY_TOLERANCE)) for own in strategies]

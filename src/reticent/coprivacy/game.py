@@ -115,7 +115,9 @@ def check_size(shape: Sequence[int]) -> None:
     """Refuse a game whose profiles are too many to look at."""
     count = math.prod(shape)
     if count > MAX_PROFILES:
-        raise ParameterError(f"game: {count} profiles are more than the {MAX_PROFILES} that are looked at one by one.")
+        raise ParameterError(
+            f"game: {count} profiles are more than the {MAX_PROFILES} that can be examined one by one."
+        )
 
 
 def game_from(

@@ -203,7 +203,7 @@ def _check_weights(places: Ints, weights: Ints, where: str) -> None:
     if len(places) and places.min() < 0:
         raise DataError(f"{where}: places are counted from 0.")
     if len(np.unique(places)) != len(places):
-        raise DataError(f"{where}: each place may stand only once; add its weights up.")
+        raise DataError(f"{where}: each place may occur only once; add its weights up.")
     _check_size((int(weights.min()), int(weights.max())) if len(weights) else (), f"{where}: weights")
 
 

@@ -43,7 +43,7 @@ class Hierarchy:
             raise DataError(f"Hierarchy: code {twice!r} is in two places; each code has one parent.")
         for position, parent in enumerate(self.parents[1:], start=1):
             if not 0 <= parent < position:
-                raise DataError(f"Hierarchy: the parent of code {self.codes[position]!r} must stand before it.")
+                raise DataError(f"Hierarchy: the parent of code {self.codes[position]!r} must come before it.")
         if self.labels and len(self.labels) != len(self.codes):
             raise DataError("Hierarchy: there must be one label for each code.")
 

@@ -129,7 +129,7 @@ class LargeFile:
         return Microdata(frame_of(columns), Schema(kept), ids, encoded, found.counts)
 
     def number_text(self, name: str) -> str:
-        """A number as the engine reads it: missing codes and what is no number are missing."""
+        """A number as the engine reads it: missing codes and what is not a number are missing."""
         text = self.view.connection.quote(name)
         codes = [number for number in map(_number, self.schema[name].missing) if number is not None]
         listed = ", ".join(map(str, codes))

@@ -2,7 +2,7 @@
 """Parameters as frozen dataclasses: one declaration serves the Python call, the plan file and the command line.
 
 A class derived from `Parameters` checks itself when it is made: names, types, choices, ranges, finite numbers, lists that
-are no texts. A plan goes through `build`, which makes the same class with the same sentences. What a field allows is in
+are not texts. A plan goes through `build`, which makes the same class with the same sentences. What a field allows is in
 its type and its metadata: `min` and `max` (these are allowed), `above` and `below` (these are not), `choices`, `infinite`
 (also ∞), `help`. In a list they hold for each item.
 """

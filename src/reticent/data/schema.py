@@ -102,7 +102,7 @@ class Variable:
             raise DataError("there must be one label for each code.", variables=(self.name,)).at(owner)
         twice = next((code for code in self.codes if self.codes.count(code) > 1), None) if self.codes else None
         if twice is not None:
-            raise DataError(f"code {twice!r} stands twice in its code list.", variables=(self.name,)).at(owner)
+            raise DataError(f"code {twice!r} occurs twice in its code list.", variables=(self.name,)).at(owner)
         if any(width < 0 for width in self.digits) or (self.digits and sum(self.digits) == 0):
             raise DataError("digits must be widths of levels, e.g. [2, 1].", variables=(self.name,)).at(owner)
         if self.role is Role.WEIGHT and self.kind is not Kind.NUMERIC:
@@ -166,7 +166,7 @@ class Schema:
         for variable in self.variables:
             if variable.name in seen:
                 raise DataError(
-                    f"variable {variable.name!r} stands twice; names must differ.", variables=(variable.name,)
+                    f"variable {variable.name!r} occurs twice; names must differ.", variables=(variable.name,)
                 ).at("Schema")
             seen.add(variable.name)
         for role in ONCE:

@@ -287,7 +287,7 @@ class Table:
 
     def __post_init__(self) -> None:
         if self.codes.shape != (len(self.values), len(self.dimensions)):
-            raise DataError("Table: there must be one code a dimension for every cell.")
+            raise DataError("Table: there must be one code per dimension for every cell.")
 
     def __repr__(self) -> str:
         return f"<Table {self.title}>"

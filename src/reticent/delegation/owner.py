@@ -303,17 +303,17 @@ def _verified(
 
 def _check_answer(job: Job, keys: Keys, receipt: Receipt, message: Message) -> None:
     if receipt.used:
-        raise DataError("delegate: this request has had its answer; a response is taken once, make a new request.")
+        raise DataError("delegate: this request has had its answer; a response is accepted once, make a new request.")
     if not hmac.compare_digest(receipt.key, keys.fingerprint):
         raise DataError("delegate: the request was made with other keys.")
     header = message.header
     if header.get("nonce") != receipt.nonce or header.get("request") != receipt.request:
-        raise DataError("delegate: the response answers another request; it is not taken.")
+        raise DataError("delegate: the response answers another request; it is not accepted.")
     claimed = [part.text() for part in _wholes(job, job.parts())], [part.text() for part in _wholes(job, job.zeros())]
     if (header.get("parts"), header.get("zeros")) != claimed or header.get("moduli") != list(keys.moduli):
-        raise DataError("delegate: the response claims other expressions than were asked for; it is not taken.")
+        raise DataError("delegate: the response claims other expressions than were asked for; it is not accepted.")
     if len(message.payloads) != len(keys.moduli) * (len(claimed[0]) + len(claimed[1])):
-        raise DataError("delegate: the response does not have a result for each expression; it is not taken.")
+        raise DataError("delegate: the response does not have a result for each expression; it is not accepted.")
 
 
 def _ciphers(keys: Keys, message: Message) -> list[list[Cipher]]:
@@ -344,9 +344,9 @@ def _constant(part: Row) -> int:
 
 def _verify(part: Row, whole: Row, total: int, bound: int, data: Mapping[str, Whole], primes: tuple[int, ...]) -> None:
     if abs(total) > bound:
-        raise DataError(f"delegate: the result for {part.text()} is larger than its bound; it is not taken.")
+        raise DataError(f"delegate: the result for {part.text()} is larger than its bound; it is not accepted.")
     if any(total % prime != total_on_plain(whole, data, prime) for prime in primes):
-        raise DataError(f"delegate: the result for {part.text()} is not what was asked for; it is not taken.")
+        raise DataError(f"delegate: the result for {part.text()} is not what was asked for; it is not accepted.")
 
 
 def _verify_parity(
@@ -356,7 +356,7 @@ def _verify_parity(
     varying = _without_constant(whole)
     found = [combine([int(own[slot]) for own in slots], moduli) & 1 for slot in range(SLOTS)]
     if (np.array(found) != block_parities(varying, data, SLOTS)).any():
-        raise DataError(f"delegate: the parity of {whole.text()} is not what was claimed; the result is not taken.")
+        raise DataError(f"delegate: the parity of {whole.text()} is not what was claimed; the result is not accepted.")
 
 
 def _zero_tests(
@@ -369,7 +369,7 @@ def _zero_tests(
         whole = as_whole(zero, job.columns)
         equal = _total(own, moduli) == 0
         if primes and any((total_on_plain(whole, data, prime) == 0) != equal for prime in primes):
-            raise DataError("delegate: the result of an equality is not what was asked for; it is not taken.")
+            raise DataError("delegate: the result of an equality is not what was asked for; it is not accepted.")
         found.append(equal)
     return found
 

@@ -54,7 +54,7 @@ class Frame:
             frame = nw.from_native(native, eager_only=True)
             names = frame.columns
         except nw.exceptions.DuplicateError:
-            raise DataError("Frame: a column name stands twice; column names must differ.") from None
+            raise DataError("Frame: a column name occurs twice; column names must differ.") from None
         except TypeError as err:
             raise DataError(
                 f"Frame: a {type(native).__name__} is not a dataframe reticent knows; give pandas, polars, arrow or DuckDB."
@@ -273,7 +273,7 @@ def _detached(column: pl.Series) -> pl.Series:
 def _refuse_duplicates(names: Sequence[str]) -> None:
     for name in names:
         if list(names).count(name) > 1:
-            raise DataError(f"Frame: column {name!r} stands twice; column names must differ.", variables=(str(name),))
+            raise DataError(f"Frame: column {name!r} occurs twice; column names must differ.", variables=(str(name),))
 
 
 def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:

@@ -279,7 +279,7 @@ def require(judged: Judged, *, accept_uncertified: str | None, accept_repeat: bo
         raise refusal(verdict)
     if not judged.facts.certified and accept_uncertified is None:
         raise NotProtectedError(
-            f"{verdict.release}: what it tells is not certified ({judged.facts.beyond}). To release it all the same, give "
+            f"{verdict.release}: what it reveals is not certified ({judged.facts.beyond}). To release it nevertheless, give "
             'accept_uncertified = "reason" in [ledger].',
             exposed=1,
         )

@@ -58,9 +58,7 @@ def made_tables(
             "would not be judged with them. Import them with `reticent ledger import`, and leave them out here."
         )
     if request.attacker.coalition > 1:
-        raise PlanError(
-            "[protect]: with a ledger single respondents are reckoned with, no coalition; leave coalition out."
-        )
+        raise PlanError("[protect]: with a ledger only single respondents are judged; leave coalition out.")
     recipe = recipe_of_tables(request, results)
     return Made(records, recipe, risk, request, tuple(results), accept_exposed or bool(risk))
 

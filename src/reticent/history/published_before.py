@@ -58,7 +58,7 @@ def _imported(
         tuple(d.codes[d.position(code)] for d, code in zip(shown.dimensions, own, strict=True)) for own in read.codes
     )
     if len(set(codes)) < len(codes):
-        raise DataError(f"{name}: a cell stands there twice, once by another spelling of its codes.")
+        raise DataError(f"{name}: a cell occurs twice, once by another spelling of its codes.")
     decimals = mine.decimals if not keeps or _as_they_are(read, codes, true) else read.decimals
     if decimals > mine.decimals:
         raise DataError(f"import: {name} contradicts the data: its values have more decimals than theirs.")

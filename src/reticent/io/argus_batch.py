@@ -95,7 +95,7 @@ def _free(name: str, text: str, where: str) -> Command:
 
 def _bare(name: str, text: str, where: str) -> Command:
     if text:
-        raise PlanError(f"{where}: <{name}> stands alone, but {text!r} follows it.")
+        raise PlanError(f"{where}: <{name}> takes no words, but {text!r} follows it.")
     return Command(name, text, where)
 
 

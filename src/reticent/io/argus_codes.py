@@ -12,7 +12,7 @@ CodeList = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def read_cdl(path: Path, notes: Notes | None = None) -> CodeList:
-    """A code list: `code,label` a line. A code that stands twice counts once (noted where the labels differ)."""
+    """A code list: `code,label` a line. A code that occurs twice counts once (noted where the labels differ)."""
     notes = notes or Notes()
     found: dict[str, str] = {}
     for row in csv.reader(read_text(path, notes).split("\n"), skipinitialspace=True):
@@ -20,7 +20,7 @@ def read_cdl(path: Path, notes: Notes | None = None) -> CodeList:
             continue
         code, label = row[0].strip(), (row[1].strip() if len(row) > 1 else "")
         if code in found and found[code] != label:
-            notes.add(f"{path.name}: code {code!r} stands twice with different labels; the first is kept.")
+            notes.add(f"{path.name}: code {code!r} occurs twice with different labels; the first is kept.")
         found.setdefault(code, label)
     return tuple(found), tuple(label or code for code, label in found.items())
 
@@ -42,7 +42,7 @@ def read_hrc(path: Path, *, lead: str = "@", total: str = TOTAL, notes: Notes | 
         if not code:
             raise DataError(f"{path.name}: line {number} has no code after {lead!r}.")
         if depth >= len(line_of):
-            raise DataError(f"{path.name}: line {number} is {depth} levels deep, but no code stands above it.")
+            raise DataError(f"{path.name}: line {number} is {depth} levels deep, but has no code above it.")
         if code in children:
             raise DataError(f"{path.name}: code {code!r} (line {number}) is in two places; each code has one parent.")
         del line_of[depth + 1 :]

@@ -131,7 +131,7 @@ def _begin(line: Line, layout: Layout, path: Path, notes: Notes) -> Block:
     for fact in wanted:
         if not rest or not rest[0].isdigit() or int(rest[0]) < 1:
             raise block.fail(
-                line, f"it must read 'name {' '.join(wanted)} [missing codes]'; {fact} is no whole number."
+                line, f"it must read 'name {' '.join(wanted)} [missing codes]'; {fact} is not a whole number."
             )
         block.facts[fact] = int(rest.pop(0))
     while rest and rest[0].startswith("<"):

@@ -42,7 +42,7 @@ def read_database(url: str, query: str | None) -> pl.DataFrame:
         engine.dispose()
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise DataError(f"Database: column {twice!r} stands twice in the answer; give it another name in the query.")
+        raise DataError(f"Database: column {twice!r} occurs twice in the answer; give it another name in the query.")
     if not rows:
         raise DataError("Database: the query gave no records.")
     return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)

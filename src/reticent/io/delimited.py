@@ -87,7 +87,7 @@ def _check_header(columns: Sequence[str], path: Path) -> None:
         if not name:
             raise DataError(f"{path.name}: column {position} has no name; every column needs one.")
         if list(columns).count(name) > 1:
-            raise DataError(f"{path.name}: column {name!r} stands twice; column names must differ.", variables=(name,))
+            raise DataError(f"{path.name}: column {name!r} occurs twice; column names must differ.", variables=(name,))
 
 
 def _read(path: Path, separator: str, *, has_header: bool, encoding: str, n_columns: int) -> pl.DataFrame:

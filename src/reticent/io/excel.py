@@ -37,7 +37,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Schema | None]:
 
 
 def _refuse_unreadable(path: Path) -> None:
-    """What is no plain workbook: behind a password, or with programs inside."""
+    """What is not a plain workbook: behind a password, or with programs inside."""
     try:
         with path.open("rb") as file:
             start = file.read(4)

@@ -98,7 +98,7 @@ class _Rows:
         text = self.frame[name].cast(pl.String).fill_null("").str.strip_chars().str.replace(",", ".", literal=True)
         values = text.cast(pl.Float64, strict=False)
         bad = values.is_null() & ~text.is_in(list(ABSENT))
-        self._refuse(bad, name, "entries that are no numbers, this is the first.")
+        self._refuse(bad, name, "entries that are not numbers; this is the first.")
         endless = (values.is_infinite() | values.is_nan()).fill_null(False)
         self._refuse(endless, name, "numbers that are not finite, this is the first; write finite numbers.")
         return np.array(values.fill_null(0.0).to_numpy(), dtype=np.float64)
@@ -122,7 +122,7 @@ class _Rows:
         if bool(blank.any()):
             first = int(blank.argmax()) + self.first_line
             raise DataError(
-                f"{self.path.name}, line {first}: column {name!r} has {int(blank.sum())} blank entries, this is the first; "
+                f"{self.path.name}, line {first}: column {name!r} has {int(blank.sum())} blank entries; this is the first: "
                 "write the true value (of hidden cells too), or 0 or - for a cell without anybody in it.",
                 variables=(name,),
             )

@@ -113,7 +113,7 @@ def _numbers(column: pl.Series, variable: Variable, owner: str, notes: Notes, ma
             variables=(variable.name,),
         )
     if (values.is_null() & ~text.is_null()).any():
-        point = point.zip_with(values.is_not_null(), text)  # a missing code that is no number stays as it is
+        point = point.zip_with(values.is_not_null(), text)  # a missing code that is not a number stays as it is
         return _one_spelling(point, values).alias(column.name)
     whole = point.cast(pl.Int64, strict=False)
     return whole if whole.null_count() == values.null_count() else values

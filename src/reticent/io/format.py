@@ -26,7 +26,7 @@ class Source:
 
     @property
     def path(self) -> Path:
-        """The file; only a database is no file."""
+        """The file; only a database is not a file."""
         return Path(self.place)
 
 

@@ -55,7 +55,7 @@ class _Lines:
         try:
             self.line, text = next(self._items)
         except StopIteration:
-            raise DataError(f"JJ file {self.name}: ends after line {self.line} where {wanted} should stand.") from None
+            raise DataError(f"JJ file {self.name}: ends after line {self.line} where {wanted} is expected.") from None
         return text
 
     def fail(self, what: str) -> DataError:
@@ -83,7 +83,7 @@ def read_jj(path: str | Path) -> SuppressionProblem:
     for _ in range(n_cells):
         cell, state, row = _read_cell(lines, n_cells)
         if seen[cell]:
-            raise lines.fail(f"cell {cell} stands twice")
+            raise lines.fail(f"cell {cell} occurs twice")
         seen[cell], status[cell], numbers[cell] = True, state, row
     relations, where = _read_relations(lines, n_cells)
     value, cost, low, high, lower, upper, sliding = numbers.T.copy()

@@ -286,7 +286,7 @@ def _time_text(connection: Connection, files: Files, dtype: pl.DataType, name: s
 
 
 def _number_text(view: View, variable: Variable, marks: Marks) -> str:
-    """A text column as numbers; whole ones as whole numbers. Identifiers that are no whole numbers stay texts."""
+    """A text column as numbers; whole ones as whole numbers. Identifiers that are not whole numbers stay texts."""
     connection, name = view.connection, variable.name
     text = connection.quote(name)
     listed = ", ".join(connection.text(code) for code in variable.missing)

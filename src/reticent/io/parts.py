@@ -96,7 +96,7 @@ class PartsWriter:
         return self.paths
 
     def _filled(self, table: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-        """Where a number is missing in some part and its missing code is no number, the column is text in all parts."""
+        """Where a number is missing in some part and its missing code is not a number, the column is text in all parts."""
         for variable in schema.variables:
             column = table[variable.name]
             coded = variable.missing and not is_number(variable.missing[0])

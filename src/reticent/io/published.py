@@ -54,7 +54,7 @@ def read_published_table(path: Path | str) -> PublishedTable:
             file.seek(0)
             lines = [[restored(word) for word in line] for line in csv.reader(file, delimiter=separator)]
     except (OSError, UnicodeError, csv.Error) as err:
-        why = err.strerror or "input error" if isinstance(err, OSError) else "it is no CSV in UTF-8"
+        why = err.strerror or "input error" if isinstance(err, OSError) else "it is not CSV in UTF-8"
         raise DataError(f"{path.name}: cannot be read as a published table ({why}).") from err
     told: list[str] | None = None
     if lines and tuple(lines[0][-1:]) in (COLUMNS[2:], COLUMNS_BESIDE[2:]):

@@ -67,7 +67,7 @@ def _rows(path: Path) -> tuple[list[list[str]], str]:
         separator = max(SEPARATORS, key=first.count)
         rows = [[restored(word.strip()) for word in row] for row in csv.reader(text.splitlines(), delimiter=separator)]
     except (OSError, UnicodeError, csv.Error) as err:
-        why = err.strerror or "input error" if isinstance(err, OSError) else "it is no CSV in UTF-8"
+        why = err.strerror or "input error" if isinstance(err, OSError) else "it is not CSV in UTF-8"
         raise DataError(f"{path.name}: cannot be read as a published table ({why}).") from err
     return rows, separator
 

@@ -49,7 +49,7 @@ def _parts(text: str, name: str) -> dict[tuple[str, str], str]:
     for statement in re.findall(r'(?:"[^"]*"|[^";])+;', text):
         head = KEYWORD.match(statement)
         if head is None:
-            raise DataError(f"{name}: a statement of the file is no KEYWORD=value; it is no PC-Axis file.")
+            raise DataError(f"{name}: a statement of the file is not a KEYWORD=value; it is not a PC-Axis file.")
         found[head[1], ",".join(TEXTS.findall(head[2] or ""))] = statement[head.end() : -1].strip()
     return found
 

@@ -103,7 +103,7 @@ def _refuse_identifiers(file: MaskedFile) -> None:
 
 
 def _filled(table: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-    """Where a numeric column became null and its missing code is no number, write the code."""
+    """Where a numeric column became null and its missing code is not a number, write the code."""
     for variable in schema.variables:
         column = table[variable.name]
         if (

@@ -82,7 +82,7 @@ def engine_of(file: DatabaseFile, ledger: Ledger, secret: Secret, judge: Beside)
 
 
 def beside(place: object, anchor: object) -> Beside | None:
-    """What judges answers together with the tables and files that a ledger holds; None for what is no place."""
+    """What judges answers together with the tables and files that a ledger holds; None for what is not a place."""
     if not isinstance(place, str | Path) or not isinstance(anchor, str | Path | None):
         return None
     if (is_url(place) and anchor is None) or not Path(place).name:  # opening it says what is wrong

@@ -142,7 +142,7 @@ def _recorded(plan: Plan) -> tuple[dict[str, Any], ...]:
         found = tuple(dict(step["facts"]) for step in steps)
         named = [step["method"] for step in steps]
     except (ValueError, KeyError, TypeError, OSError) as err:
-        raise DataError(f"{plan.output.summary}: it is no summary of a run of this program.") from err
+        raise DataError(f"{plan.output.summary}: it is not a summary of a run of this program.") from err
     if named != [step.name for step in plan.steps]:
         raise DataError(f"{plan.output.summary}: it is the summary of other steps than those of the plan.")
     return found

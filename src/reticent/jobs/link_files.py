@@ -54,7 +54,7 @@ def _records(path: Path, schema: Path | None, *, like: Schema | None = None) -> 
 
 
 def _roles(found: Schema, like: Schema) -> Schema:
-    """The roles of another schema; what is no number any more is a code."""
+    """The roles of another schema; what is not a number any more is a code."""
     for variable in found.variables:
         if variable.name in like:
             known = like[variable.name]

@@ -53,7 +53,7 @@ def kind_of_plan(table: Mapping[str, Any], *, owner: str) -> str:
         raise PlanError(f"{owner}: this is a schema file; open the data file or a plan.")
     if "data" in table:
         return "file"
-    raise PlanError(f"{owner}: this is no plan; the section [data] is missing.")
+    raise PlanError(f"{owner}: this is not a plan; the section [data] is missing.")
 
 
 def make_project(data: Path, *, progress: Progress = silent) -> Path:

@@ -30,7 +30,7 @@ def _mark(plan: Plan | TablePlan, drawn: str) -> str:
 
 
 def _hash(path: Path) -> str:
-    """SHA-256 of a file; nothing for what is no file, such as a database."""
+    """SHA-256 of a file; nothing for what is not a file, such as a database."""
     if not path.is_file():
         return ""
     found = hashlib.sha256()

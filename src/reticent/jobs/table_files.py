@@ -58,7 +58,7 @@ def _check_ratios(plan: TablePlan, plans: Sequence[TablePlan]) -> None:
         for name in (above, below):
             if name not in shapes:
                 known = ", ".join(shapes)
-                raise PlanError(f"[table]: ratios name {name!r}, which is no response of the plan ({known}).")
+                raise PlanError(f"[table]: ratios name {name!r}, which is not a response of the plan ({known}).")
         if shapes[above] != shapes[below] or any(section.released for section in plan.tables):
             raise PlanError(
                 f"[table]: {above} / {below} needs both responses in the same tables, none of them released."

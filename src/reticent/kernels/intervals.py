@@ -97,7 +97,7 @@ def _narrow_row(start: int, stop: int, target: int, cells: Narrow, coefs: Narrow
 def _part_row(start: int, stop: int, cells: Narrow, coefs: Narrow, alike: Ints, spans: Spans) -> bool:
     """Narrow the cells of one sum by what differs: a part that is published unlike its total is not all of it.
 
-    False if no values are left to one of them; rows that are no sums of parts say nothing.
+    False if no values are left to one of them; rows that are not sums of parts say nothing.
     """
     low, high, touched = spans.low, spans.high, spans.touched
     total, least, some = -1, 0, 0

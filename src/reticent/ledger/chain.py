@@ -51,7 +51,7 @@ def as_stored(row: Sequence[Any]) -> StoredEntry:
     """A row of a store as an entry; what is not a number and two byte strings is damage."""
     number, body, digest = row
     if type(number) is not int or not isinstance(body, bytes) or not isinstance(digest, bytes):
-        raise LedgerError("ledger: it holds something that is no entry; the data set stays closed. Restore it.")
+        raise LedgerError("ledger: it holds something that is not an entry; the data set stays closed. Restore it.")
     return StoredEntry(number, body, digest)
 
 

@@ -33,7 +33,7 @@ class Snapshots:
         self._key = secret.digest("snapshot", size=HASH_BYTES)
 
     def write(self, facts: Mapping[str, Any], arrays: Arrays) -> None:
-        """Replace the snapshot; a disk that cannot take it is no reason to fail."""
+        """Replace the snapshot; a disk that cannot take it is not a reason to fail."""
         packed = io.BytesIO()
         plain = np.frombuffer(json.dumps(facts).encode("ascii"), dtype=np.uint8)
         np.savez(packed, allow_pickle=False, **{FACTS: plain, **arrays})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each step of a plan changes: unsafe combinations and the detail of the keys, after none of the steps, one, two, …
 
-A preview counts; it is no verdict. The attack itself comes after the last step, in `protect`.
+A preview counts; it is not a verdict. The attack itself comes after the last step, in `protect`.
 """
 
 from collections.abc import Sequence

@@ -96,7 +96,7 @@ def _check_numbers(data: Microdata) -> None:
             )
         if not data.frame.numbers_differ_as_written(name, missing=variable.missing):
             raise DataError(
-                f"Variable {name!r} has numbers with too many digits to be told apart in arithmetic; declare it nominal "
+                f"Variable {name!r} has numbers with too many digits to be distinguished in arithmetic; declare it nominal "
                 "(or an identifier), or round it.",
                 variables=(name,),
             )

@@ -78,7 +78,7 @@ def make_taxonomy(rows: Iterable[tuple[str, str, str, Sequence[str]]], *, owner:
     terms: dict[str, list[int]] = {}
     for number, (key, parent, name, own_terms) in enumerate(rows):
         if key in ids:
-            raise DataError(f"{owner}: the category {key!r} stands twice; each may stand once.")
+            raise DataError(f"{owner}: the category {key!r} occurs twice; each may occur once.")
         ids[key] = number
         names.append(name)
         parent_ids.append(parent)

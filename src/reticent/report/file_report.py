@@ -101,7 +101,7 @@ def _verdict(run: ProtectedFile) -> tuple[Block, ...]:
     blocks: list[Block] = [
         Text(
             "The attacker has the true keys of everybody in the file and the true value of every number, and knows how "
-            "values were coarsened. Not judged means that nobody knows: it is no all-clear."
+            "values were coarsened. Not judged means that nobody knows: it does not mean safe."
         ),
         Rows(
             ("attack", "state", "asked for", "what it found"), rows,

@@ -187,7 +187,7 @@ class _Stated:
 
 
 def _stated(grounded: GroundedData, published: PublishedTable, table: Table, method: TableMethod) -> _Stated | None:
-    """A published table over the ground; None where what it adds up is no unknown there."""
+    """A published table over the ground; None where what it adds up is not an unknown there."""
     response = response_of(grounded, table)
     if response is None:
         return None

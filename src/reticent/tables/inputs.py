@@ -20,7 +20,7 @@ from reticent.tables.costs import cost_of
 from reticent.tables.problem import SuppressionProblem
 
 WHOLE = 2_000
-"""Up to this many cells whole numbers that are no plain counts are attacked as whole numbers."""
+"""Up to this many cells whole numbers that are not plain counts are attacked as whole numbers."""
 MAX_COALITION = 4
 """This many respondents may join at most."""
 _BOUND = re.compile(r"^\s*([+-]?\d+(?:\.\d+)?)\s*(max|min|%)\s*$")

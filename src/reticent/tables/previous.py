@@ -2,7 +2,7 @@
 """The pattern of a previous period: what was hidden then is hidden rather than something else now.
 
 Another period has other values, so nothing is known and nothing forced; cells hidden before only cost less. A release of
-the same data is no previous period: who has it and another pattern of them sees what each hides.
+the same data is not a previous period: who has it and another pattern of them sees what each hides.
 """
 
 from collections.abc import Mapping

@@ -81,7 +81,7 @@ class SuppressionProblem:
     absolute and belong to the attacker's knowledge of a hidden cell. `counts` are respondents a cell (optional), and
     `respondent` is the respondent of each cell that has only one (−1 elsewhere). `integral` says that the attacker
     knows all values to be whole numbers; where that is so of some only, `whole_cells` marks them. The last cells may be
-    `sums` of others, which are no cells of a table; the `judge` says which sums are unsafe (None: nobody can tell). No
+    `sums` of others, which are not cells of a table; the `judge` says which sums are unsafe (None: nobody can tell). No
     `coalition` of up to this many sole respondents of a cell may find another primary exactly, nor with `insider_levels` more
     closely than its levels. `partners` are the respondents of cells that have a few: if these join, they know the cell.
     `published` has what earlier releases show of each cell after noise, `window` the least and the largest value that a method

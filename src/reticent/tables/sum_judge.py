@@ -47,7 +47,7 @@ class RespondentSums:
         return part, number
 
     def unsafe(self, groups: Sequence[Group]) -> Mask:
-        """Which groups of cells have an unsafe sum. Groups whose cells overlap are no sums of a table, and pass."""
+        """Which groups of cells have an unsafe sum. Groups whose cells overlap are not sums of a table, and pass."""
         # a search asks for much the same sums again and again
         new = [group for group in dict.fromkeys(groups) if group not in self._judged]
         self._judged.update(zip(new, self._unsafe(new).tolist(), strict=True))

@@ -61,7 +61,7 @@ def finished_table(columns: CellColumns, *, tolerance: float | None = None, comp
     twice = _first_twice(codes)
     if twice is not None:
         words = " × ".join(listed[twice] for listed in columns.codes)
-        raise DataError(f"table: the cell {words} stands twice; each cell may stand once.")
+        raise DataError(f"table: the cell {words} occurs twice; each cell may occur once.")
     table = _table(columns, dimensions, codes)
     if complete:
         table = _completed(table)

@@ -38,7 +38,7 @@ def missing_of(response: str) -> str:
 class GroundedData:
     """A ground with the confidential data that it was made of; facts about them are stated in whole numbers.
 
-    A response is counted in steps of 10^−`decimals`. Missing values are no unknowns: sums leave their units out.
+    A response is counted in steps of 10^−`decimals`. Missing values are not unknowns: sums leave their units out.
     """
 
     ground: Ground

@@ -226,6 +226,6 @@ def _fixed_ratio(
 
 
 def _is_large(x: Floats, y: Floats, relation: ResponseRelation, rounding: float) -> bool:
-    """Whether the numbers are so large that a ratio up to rounding is no accident."""
+    """Whether the numbers are so large that a ratio up to rounding is not an accident."""
     sizes = (abs(relation.coefs[0]) * np.abs(x), abs(relation.coefs[1]) * np.abs(y))
     return min(float(np.median(size)) for size in sizes) > LARGE * rounding

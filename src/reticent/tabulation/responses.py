@@ -61,7 +61,7 @@ def ties_in_cells(systems: Sequence[System], declared: Sequence[ResponseRelation
         for name in relation.names:
             if name not in numbers.columns:
                 raise PlanError(
-                    f"relations: {str(relation)!r} names {name!r}, which is no response of the tables; they have "
+                    f"relations: {str(relation)!r} names {name!r}, which is not a response of the tables; they have "
                     f"{', '.join(numbers.columns)}.{did_you_mean(name, tuple(numbers.columns))}"
                 )
     return _ties(numbers, tuple(numbers.columns), declared, find=find)
@@ -100,7 +100,7 @@ def _check_numeric(data: Microdata, name: str, relation: ResponseRelation) -> No
         return
     numeric = tuple(v.name for v in data.schema.variables if v.kind is Kind.NUMERIC)
     raise PlanError(
-        f"relations: {str(relation)!r} names {name!r}, which is no numeric variable of the data; they have "
+        f"relations: {str(relation)!r} names {name!r}, which is not a numeric variable of the data; they have "
         f"{', '.join(numeric)} and {COUNT}.{did_you_mean(name, numeric)}"
     )
 

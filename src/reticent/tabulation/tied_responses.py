@@ -21,7 +21,7 @@ from reticent.data.response_relations import COUNT, ResponseRelation, relation_o
 MOST_SEARCHED = 12
 """Up to this many responses relations are looked for; with more, those declared count."""
 EVIDENCE = 3  # further rows, beyond those that determine a relation, that must satisfy it
-_ROWS_FOR_ORDER = 8  # rows from which on `part <= whole` everywhere is no accident
+_ROWS_FOR_ORDER = 8  # rows from which on `part <= whole` everywhere is not an accident
 _CLOSE = 0.5  # a part somewhere reaches this share of its whole
 _OFTEN = 0.05  # the share of records with the largest (or least) number from which on it is a limit
 _SAMPLE = 400  # rows that propose linear relations; all rows decide
@@ -214,7 +214,7 @@ def _new(relation: ResponseRelation, found: Sequence[Tie]) -> bool:
 
 
 def _holds(numbers: Numbers, relation: ResponseRelation) -> bool:
-    """Whether a relation holds up to rounding in all rows, and is no accident of small numbers."""
+    """Whether a relation holds up to rounding in all rows, and is not an accident of small numbers."""
     limit = numbers.rounding(relation) + numbers.noise(relation)
     few = slice(0, 1000)
     if (np.abs(numbers.residuals(relation, few)) > limit).any():

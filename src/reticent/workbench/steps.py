@@ -13,7 +13,7 @@ from reticent.web.forms import Field, Known, form_of, label_of
 from reticent.workbench.project import Project
 
 OWN = ("method", "active")
-"""Options of a step that are no fields of its method."""
+"""Options of a step that are not fields of its method."""
 
 
 @dataclass(frozen=True)

@@ -140,8 +140,8 @@ def test_totals_can_be_added_up(tmp_path: Path) -> None:
     "old, new, words",
     [
         ("I,A,20,s", "I,A,20,q", "cells.csv, line 2: unknown status 'q'"),
-        ("I,A,20,s", "I,A,abc,s", "cells.csv, line 2: column 'value' has 1 entries that are no numbers"),
-        ("I,A,20,s", "II,A,20,s", "the cell II × A stands twice"),
+        ("I,A,20,s", "I,A,abc,s", "cells.csv, line 2: column 'value' has 1 entries that are not numbers"),
+        ("I,A,20,s", "II,A,20,s", "the cell II × A occurs twice"),
         ("region,sector", "regoin,sector", "there is no column 'region'. Did you mean 'regoin'?"),
     ],
 )

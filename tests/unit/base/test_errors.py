@@ -38,12 +38,12 @@ def test_an_error_without_place_is_its_message(kind: type[ReticentError]) -> Non
 
 
 def test_a_place_may_take_that_of_the_class_that_noticed() -> None:
-    err = DataError("a code stands twice.").at("variable 'sex'")
+    err = DataError("a code occurs twice.").at("variable 'sex'")
     assert (
         str(err.at("s.toml: variable 3 (sex)", instead_of="variable 'sex'"))
-        == "s.toml: variable 3 (sex): a code stands twice."
+        == "s.toml: variable 3 (sex): a code occurs twice."
     )
-    assert str(err.at("p.toml", instead_of="Schema")) == "p.toml: s.toml: variable 3 (sex): a code stands twice."
+    assert str(err.at("p.toml", instead_of="Schema")) == "p.toml: s.toml: variable 3 (sex): a code occurs twice."
 
 
 def test_another_kind_keeps_everything_that_the_error_carries() -> None:

@@ -34,7 +34,7 @@ def test_metadata_with_many_mistakes(tmp_path: Path) -> None:
     assert loaded.data.missing("x").tolist() == [False, False, True]
     said = "\n".join(loaded.notes)
     for words in ("A.ASC: found as a.asc", "codes.cdl: found as Codes.CDL", "separated by commas", "weight w has missing",
-                  "<NOSUCH>", "level of sex set to 3", "decimal commas in w", "'2' stands twice"):  # fmt: skip
+                  "<NOSUCH>", "level of sex set to 3", "decimal commas in w", "'2' occurs twice"):  # fmt: skip
         assert words in said
 
 

@@ -90,7 +90,7 @@ def test_code_lists_keep_the_first_of_two_labels(tmp_path: Path, notes: Notes) -
     codes, labels = read_cdl(tmp_path / "a.cdl", notes)
     assert codes == ("1", "2", "3")
     assert labels == ("North", "South, far", "3")
-    assert list(notes) == ["a.cdl: code '1' stands twice with different labels; the first is kept."]
+    assert list(notes) == ["a.cdl: code '1' occurs twice with different labels; the first is kept."]
 
 
 def test_a_hierarchy_reads_back_as_it_was_written(tmp_path: Path) -> None:

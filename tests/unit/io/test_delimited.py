@@ -60,7 +60,7 @@ def test_quoted_fields_keep_separators_and_line_ends(tmp_path: Path) -> None:
         ("   \n", "the file is empty"),
         ("a,b\n", "no records"),
         ("a,,c\n1,2,3\n", "column 2 has no name"),
-        ("a,b,a\n1,2,3\n", "column 'a' stands twice"),
+        ("a,b,a\n1,2,3\n", "column 'a' occurs twice"),
         ("a,b\nSECRET\n1,2\n", r"rows that do not: 1 \(the first is line 2\)"),
         ("a,b\n1,2\n1,2,SECRET\n", r"rows that do not: 1 \(the first is line 3\)"),
         ("a,b\n1,SECRET\n2,\n3\n", r"\(the first is line 4\)"),

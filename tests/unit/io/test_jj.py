@@ -48,7 +48,7 @@ def test_a_cell_may_stand_twice_or_with_coefficient_zero(tmp_path: Path) -> None
     [
         ("1 2 2 u 0 10 1 1.5 0", "1 2 2 q 0 10 1 1.5 0", r"small.jj, line 4: the status"),
         ("1 2 2 u 0 10 1 1.5 0", "1 2 2 u 0 10", r"line 4: a cell has 9 fields"),
-        ("1 2 2 u 0 10 1 1.5 0", "0 2 2 u 0 10 1 1.5 0", r"line 4: cell 0 stands twice"),
+        ("1 2 2 u 0 10 1 1.5 0", "0 2 2 u 0 10 1 1.5 0", r"line 4: cell 0 occurs twice"),
         ("1 2 2 u 0 10 1 1.5 0", "1 x 2 u 0 10 1 1.5 0", r"line 4: .* must be numbers"),
         ("1 2 2 u 0 10 1 1.5 0", "1 2 2 u 3 10 1 1.5 0", r"cell 1 lies outside"),
         ("0 3 :", "0 4 :", r"line 7: the relation announces 4 terms"),

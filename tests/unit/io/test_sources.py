@@ -51,7 +51,7 @@ def test_database(tmp_path: Path) -> None:
     assert data.missing("age").tolist() == [False, True]
     with pytest.raises(DataError, match="no records"):
         read_microdata(url, schema, query="select * from people where age > 99")
-    with pytest.raises(DataError, match="stands twice"):
+    with pytest.raises(DataError, match="occurs twice"):
         read_microdata(url, query="select sex, age as sex from people")
 
 

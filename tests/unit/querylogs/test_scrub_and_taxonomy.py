@@ -73,7 +73,7 @@ def test_a_region_is_two_letters() -> None:
     ([("a", "b", "a", []), ("b", "a", "b", [])], "is an ancestor of itself"),
     ([("a", "a", "a", [])], "is an ancestor of itself"),
     ([("a", "x", "a", [])], "the parent 'x' is not a category"),
-    ([("a", "", "a", []), ("a", "", "b", [])], "'a' stands twice"),
+    ([("a", "", "a", []), ("a", "", "b", [])], "'a' occurs twice"),
     ([], "has no categories"),
 ])  # fmt: skip
 def test_what_is_no_tree_is_refused(rows: list, words: str) -> None:

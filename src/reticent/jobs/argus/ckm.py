@@ -57,7 +57,7 @@ def _parts(text: str, *, counts: bool) -> dict[str, str]:
             found[name] = value
     if len(pieces) > len(names):
         form = '"ptable"' if counts else '"cont"|"sep"|muC'
-        raise PlanError(f"CKM: after CKM(table) only {form} may stand, got {text!r}.")
+        raise PlanError(f"CKM: after CKM(table) only {form} may follow, got {text!r}.")
     try:
         float(found.get("muc", "0"))
     except ValueError:

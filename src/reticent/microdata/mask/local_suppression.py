@@ -119,7 +119,7 @@ class LocalSuppression(Method):
             raise ParameterError("with combinations, name the keys inside combinations.")
         if self.combinations is not None and self.semantics == Semantics.OWN_CATEGORY:
             raise ParameterError(
-                "own-category takes k and keys only, because groups blanked alike for one combination "
+                "own-category takes k and keys only, because groups blanked in the same way for one combination "
                 "can break another. Use (k,k), (k,1), (1,k) or match-anything."
             )
         if self.by_combination and (self.k is None or self.semantics != Semantics.OWN_CATEGORY):

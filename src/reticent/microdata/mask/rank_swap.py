@@ -98,7 +98,7 @@ class RankSwap(Method):
             if (window < LEAST_RANKS and len(np.unique(values[known])) > 1) or len(known) == 1:
                 raise DataError(
                     f"{self.name}: {self.window:g} percent of a group of {len(order)} values are fewer than {LEAST_RANKS} "
-                    "ranks, so that partners could be told. Use a wider window or fewer strata."
+                    "ranks, so that partners could be identified. Use a wider window or fewer strata."
                 )
             partner = rank_partners(np.uint64(words[0]), np.uint64(words[1]), ids[order], window)
             swapped[order] = values[order[partner]]

@@ -88,7 +88,7 @@ def check_variables(
     if not names:
         raise ParameterError(f"{owner}: variables must name at least one variable.")
     if len(set(names)) != len(names):
-        raise ParameterError(f"{owner}: a variable stands twice in its list; each may stand once.")
+        raise ParameterError(f"{owner}: a variable occurs twice in its list; each may occur once.")
     schema.require(names, owner=owner)
     for name in names:
         variable = schema[name]

@@ -27,7 +27,7 @@ def check_markov(matrix: Sequence[Sequence[float]], codes: Sequence[str], known:
     if len(matrix) != size or any(len(row) != size for row in matrix):
         raise ParameterError(f"{OWNER}: the matrix must be {size} × {size}, one row and one column for each code.")
     if len(set(codes)) != size:
-        raise ParameterError(f"{OWNER}: a code stands twice in codes; each may stand once.")
+        raise ParameterError(f"{OWNER}: a code occurs twice in codes; each may occur once.")
     if set(codes) != set(known):
         raise ParameterError(
             f"{OWNER}: the labels of the matrix must be the {len(known)} codes of the variable; "

@@ -29,7 +29,7 @@ def known_variables(data: Microdata) -> tuple[str, ...]:
 
 
 def singling_codes(data: Microdata) -> tuple[str, ...]:
-    """Codes that are no keys and count as known, because they single records out alone or together."""
+    """Codes that are not keys and count as known, because they single records out alone or together."""
     codes = [v for v in _rest(data) if v.kind is not Kind.NUMERIC]
     free = [v.name for v in codes if v.role is Role.OTHER]
     together = set(free) if _alone_together(data, free) else set()
@@ -56,7 +56,7 @@ def alone_in(data: Microdata, names: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def identifying_variables(data: Microdata) -> tuple[str, ...]:
-    """Variables that work like an identifier: codes that are no keys, and numbers without a role."""
+    """Variables that work like an identifier: codes that are not keys, and numbers without a role."""
     return tuple(
         v.name for v in _rest(data) if (v.kind is not Kind.NUMERIC or v.role is Role.OTHER) and identifies(data, v.name)
     )

@@ -11,7 +11,7 @@ from reticent.microdata.suppress.requirement import Prices
 
 
 def occurring(codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The codes numbered without gaps, in their order: a code that no record has is no value that a blank can have."""
+    """The codes numbered without gaps, in their order: a code that no record has is not a value that a blank can have."""
     out = np.full(codes.shape, -1, np.int32)
     for v in range(codes.shape[1]):
         known = codes[:, v] >= 0

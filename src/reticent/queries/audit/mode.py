@@ -357,6 +357,6 @@ def simulatable(setting: Setting) -> SimulatableMode:
         if universe.changed(response):
             raise PlanError(
                 f"policy: {response!r} has other values than in an earlier version; in the mode simulatable a later version "
-                "may add and remove records, but not change values, because refusals would tell which changed."
+                "may add and remove records, but not change values, because refusals would reveal which changed."
             )
     return SimulatableMode(setting)

@@ -46,7 +46,7 @@ def with_releases(
         return found, ()
     if outcome.origins is None or outcome.drawn is None or outcome.values is None:
         raise ParameterError(
-            f"{OWNER}: releases are put together for noisy counts (cell-key, invariant) of one response."
+            f"{OWNER}: releases are combined only for noisy counts (cell-key, invariant) of one response."
         )
     shown = [_values_of(system, release) for release in releases]
     ways = [outcome.origins]

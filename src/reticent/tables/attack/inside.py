@@ -106,7 +106,7 @@ def audit_inside(
     """Attack with every sole respondent of a hidden cell, and with coalitions of up to `coalition` of them.
 
     With `levels` the unsafe cells must keep their protection levels, else they must not be found exactly; what respondents
-    know of a cell even if nothing is published (a total is not below one's own part of it) is no finding. What the public
+    know of a cell even if nothing is published (a total is not below one's own part of it) is not a finding. What the public
     finds anyway, or a smaller coalition, is not repeated. Respondents whose cells have no relation in common are no
     coalition: together they know no more than apart. After `limit` coalitions or `time_limit` seconds the others are left
     out, and counted.

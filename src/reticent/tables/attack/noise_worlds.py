@@ -27,7 +27,7 @@ class Worlds:
 
 
 def all_worlds(relations: Relations, origins: Origins, low: Floats, high: Floats, most: int = MOST) -> Worlds | None:
-    """Enumerate the tables within the intervals; None where there are too many, or relations are no sums of parts."""
+    """Enumerate the tables within the intervals; None where there are too many, or relations are not sums of parts."""
     if _too_many(relations, low, high, most):
         return None
     try:

@@ -80,7 +80,7 @@ class Design(Parameters):
             if result not in results:
                 listed = ", ".join(str(one) for one in results)
                 raise ParameterError(
-                    f"held: {text!r} is no change of this design; {count} can become {listed}.", option="held"
+                    f"held: {text!r} is not a change of this design; {count} can become {listed}.", option="held"
                 )
 
     def held_in(self, size: int) -> dict[int, float]:

@@ -27,7 +27,7 @@ def exact_row(row: Row, *, variance: float) -> Row:
         > PRINTED
     ):
         raise DataError(
-            f"{OWNER}: row {row.size:g} is no rounded row of mean 0 and variance {variance:g}; "
+            f"{OWNER}: row {row.size:g} is not a rounded row of mean 0 and variance {variance:g}; "
             f"its own variance is about {row.variance:.2f}."
         )
     return found

@@ -30,8 +30,8 @@ def secret_for(method: Named, given: Source, *, test: bool = False) -> Secret:
         return release_secret(given, test=test, owner=method.name)
     if draws(method):
         raise PlanError(
-            f"{method.name}: needs a secret that is kept, so that repeated runs draw alike and cannot be averaged; give "
-            "secret (in a plan under [data], on the command line --secret). `reticent new-secret` makes one."
+            f"{method.name}: needs a secret that is kept, so that repeated runs draw the same numbers and cannot be averaged; "
+            "give secret (in a plan under [data], on the command line --secret). `reticent new-secret` makes one."
         )
     return NOTHING_DRAWN
 

@@ -36,7 +36,7 @@ def show(visit: Visit[Project]) -> View | Go:
 
 
 def act(visit: Visit[Project]) -> View | Go:
-    """Save the table: each variable that changed is checked and written; what was guessed and touched is no guess any more."""
+    """Save the table: each variable that changed is checked and written; what was guessed and touched is not a guess any more."""
     state = _schema(visit.state)
     sent, text = visit.sent, TomlText(state.read().text)
     if sent.get("to") in ("undo", "redo"):

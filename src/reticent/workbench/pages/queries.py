@@ -152,7 +152,7 @@ def _begin(project: Project) -> None:
 
 
 def _first_policy(project: Project) -> dict[str, Any]:
-    """A policy to begin with: numbers that are no keys can be asked for, keys with codes can be filtered by."""
+    """A policy to begin with: numbers that are not keys can be asked for, keys with codes can be filtered by."""
     variables = project.variables()
     numbers = [
         str(one["name"])
