@@ -214,7 +214,7 @@ def test_pc_axis_reads_back_as_it_was(table: PublishedTable, tmp_path: Path) -> 
         ("DATA=\n", "DATA=\n1e", "neither a number nor a known symbol"),
         ("STUB=", "STUP=", "ask for 3 = 3"),
         ("DATA=", "DATO=", "needs STUB or HEADING, and DATA"),
-        ("TITLE=", "title ", "no PC-Axis file"),
+        ("TITLE=", "title ", "not a PC-Axis file"),
         ('CODES("region")="Total","north"', 'CODES("region")="north","north"', "all different"),
         ("NOTE=", 'CELLNOTE("a","b")=', "give the table as CSV"),
     ],
