@@ -175,6 +175,10 @@ def _check_record(plan: Plan) -> None:
 def written_names(file: PlanFile) -> list[tuple[str, str]]:
     """What a plan writes: whether a file may leave, and its name as the plan has it."""
     output = file.plan.output
-    names = (("publishable", output.path), ("publishable", output.recodings), ("publishable", output.public_report),
-             ("confidential", output.report), ("confidential", output.summary))  # fmt: skip
+    leave = (output.path, output.schema, output.recodings, output.public_report)
+    names = [
+        *(("publishable", name) for name in leave),
+        ("confidential", output.report),
+        ("confidential", output.summary),
+    ]
     return [(what, name) for what, name in names if name]

@@ -58,6 +58,7 @@ _DECIDED = (
 )
 _SHORTEST = 1e-3  # seconds that a run is taken to last at least
 _MORE = 1.25  # steps come at the pace of the run that was counted; some more, so that another way ends in time as well
+_COUNTED = 0.25  # of the time limit, in which the steps of a search are counted: its parts have shares of any limit
 _FEWEST_STEPS = 100  # so that a step stays small against the shares of the limit that parts of a search have
 SUMS_NOT_JUDGED = (
     "Not judged: whether one respondent is in several hidden cells whose sum follows from the published ones; "
@@ -85,16 +86,19 @@ def run_and_count(
 ) -> tuple[tuple[ProtectedTable, ...], int | None]:
     """The same, and the `search_steps` that stand for a run in which seconds may have decided; None: they did not.
 
-    A search for a pattern weighs what its parts take against each other at any time, so that it always has them.
+    A search for a pattern weighs what its parts take against each other at any time, so that it always has them: it is made
+    again by its steps, and where they are counted it has a quarter of the time.
     """
     if request.search_steps is not None:
         return run_request(request, progress=progress), None
+    searches = isinstance(request.method, SuppressionMethod)
+    tried = replace(request, time_limit=_COUNTED * request.time_limit) if searches else request
     started = clock.peek()
     counted = clock.CountingClock(clock.current())
     with clock.using(counted):
-        results = _run(request, progress)
+        results = _run(tried, progress)
     took = clock.peek() - started
-    if took <= _DECIDED * request.time_limit and not isinstance(request.method, SuppressionMethod):
+    if took <= _DECIDED * request.time_limit and not searches:
         return results, None
     return results, max(_FEWEST_STEPS, math.ceil(_MORE * counted.looks * request.time_limit / max(took, _SHORTEST)))
 

@@ -59,14 +59,15 @@ def _shown(visit: Visit[Project], taken: Taken) -> View | Go:
         errors={f"{OWN}{name}": text for name, text in errors.items()},
         prefix=OWN,
     )
-    outputs, unreadable = _outputs(project, kind)
+    over = released is not None and released.done
+    outputs, unreadable = _outputs(project, kind, over=over)
     facts: dict[str, Any] = {
         "kind": kind, "kinds": [(TITLES[one], address("release", plan=one), one == kind) for one in kinds],
         "now": state.read(), "file": state.name, "section": section, "change": address(EDITED_ON[kind]),
         "form": [one for one in fields if one.name in FIRST], "more": [one for one in fields if one.name not in FIRST],
         "outputs": outputs, "unreadable": unreadable, "released": None, **_verdict(project, kind, judged),
     }  # fmt: skip
-    if released is not None and released.done:
+    if released is not None and over:
         facts |= {"released": released.value()}
     running = next((one for one in (released, judged) if one is not None and one.running), None)
     return View("release.html", facts, error="" if place else failed, work=running, status=422 if taken.errors else 200)
@@ -104,17 +105,18 @@ def _kind(visit: Visit[Project], kinds: list[str]) -> str:
     return asked if asked in kinds else [*begun, *kinds, ""][0]
 
 
-def _outputs(project: Project, kind: str) -> tuple[Table | None, str]:
-    """The files that a release writes; or what is wrong with the plan."""
+def _outputs(project: Project, kind: str, *, over: bool) -> tuple[Table | None, str]:
+    """The files that a release writes, or has written when it is over; or what is wrong with the plan."""
     try:
         names = names_to_write(project.need(kind).path)
     except ReticentError as err:
         return None, str(err)
-    now = {True: "is there, will be replaced", False: "new"}
+    now = {True: "written" if over else "is there, will be replaced", False: "gone" if over else "new"}
     rows = tuple(
         Row((Cell(name), Cell(what), Cell(now[(project.folder / name).is_file()], muted=True))) for what, name in names
     )
-    return Table("What will be written", (Column("File"), Column("Who may have it"), Column("Now")), rows), ""
+    title = "What was written" if over else "What will be written"
+    return Table(title, (Column("File"), Column("Who may have it"), Column("Now")), rows), ""
 
 
 def act(visit: Visit[Project]) -> View | Go:

@@ -30,6 +30,8 @@ STATUSES = {
     "rules": "by the rules", "safe": "safe: respondents agreed", "unsafe": "unsafe", "frozen": "frozen: never hide",
     "hidden": "hidden: hide in any case",
 }  # fmt: skip
+DEARER = ((1.1, "up to 10 % more"), (1.5, "10 to 50 % more"), (2.0, "50 to 100 % more"))
+"""How costs are compared unasked: a finer share, and values that only one pattern publishes, would tell what both hide."""
 SOON = 0.7
 """Seconds until the page appears although the table is still being made."""
 PATIENT = 60
@@ -214,7 +216,9 @@ def _cost(cost: float, least: float, *, values: bool) -> str:
         return f"{cost:,.6g}"
     if cost <= least * (1 + 1e-9):
         return "least"
-    return f"+{100 * (cost / least - 1):.0f} %" if least > 0 else "more"
+    if least <= 0:
+        return "more"
+    return next((words for most, words in DEARER if cost <= most * least), "more than double")
 
 
 def act(visit: Visit[Project]) -> View | Go:
