@@ -85,9 +85,9 @@ FAMILIES: tuple[Callable[[np.random.Generator], dict[str, Any]], ...] = (
 )  # fmt: skip
 
 
-def rounds() -> dict[str, list[dict[str, Any]]]:
+def rounds(number: int = ROUNDS) -> dict[str, list[dict[str, Any]]]:
     """Each family with several databases."""
-    return {make.__name__: [make(np.random.default_rng(seed)) for seed in range(ROUNDS)] for make in FAMILIES}
+    return {make.__name__: [make(np.random.default_rng(seed)) for seed in range(number)] for make in FAMILIES}
 
 
 if __name__ == "__main__":

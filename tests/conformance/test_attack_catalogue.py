@@ -118,13 +118,14 @@ def test_forty_spellings_have_one_verdict_in_the_analysis_mode(tmp_path: Path) -
     assert verdicts == [False, True, True, True, True, True]
 
 
-def test_pads_seldom_come_near_in_the_analysis_mode() -> None:
+@pytest.mark.parametrize("secrets", [6, pytest.param(24, marks=pytest.mark.deep)])
+def test_pads_seldom_come_near_in_the_analysis_mode(secrets: int) -> None:
     """Over several secrets; pads of the target's own stratum and of others."""
     scenario = establishments(mode="analysis", own_codes=False)
-    found = [run_attack("padding", scenario, secret=k) for k in range(12)]
+    found = [run_attack("padding", scenario, secret=k) for k in range(secrets)]
     errors = sorted(finding.recovered_error or 0.0 for finding in found)
-    assert sum(finding.succeeded for finding in found) <= 2
-    assert errors[6] > 0.03
+    assert sum(finding.succeeded for finding in found) <= secrets // 6
+    assert errors[secrets // 2] > 0.03
 
 
 def test_repetition_gains_nothing_in_the_cell_key_mode() -> None:
@@ -141,5 +142,6 @@ def test_repetition_gains_nothing_in_the_cell_key_mode() -> None:
 def test_what_the_cell_key_mode_does_not_promise_can_happen() -> None:
     """Noise of different sets averages out: with some secret the reconstruction succeeds, with another a code shows."""
     scenario = SCENARIO.with_mode("cell-key")
-    assert any(run_attack("linear reconstruction", scenario, secret=k).succeeded for k in range(24))
-    assert any(run_attack("error oracle", scenario, secret=k).succeeded for k in range(8))
+    # with which one is known, so that it is tried first: about one in twenty
+    assert any(run_attack("linear reconstruction", scenario, secret=k).succeeded for k in (19, *range(24)))
+    assert any(run_attack("error oracle", scenario, secret=k).succeeded for k in (6, *range(8)))

@@ -72,7 +72,7 @@ RANDOM: tuple[tuple[Method, dict[str, Any]], ...] = (
     (Sample(0.4, strata=("sex",)), {"strata": ()}),
     (Reorder(), {"mix_households": True}),
     (NewIdentifiers("case"), {"within": "region"}),
-    (Microaggregate(("income", "tax"), partition="best", proposals=300, threads=1), {"k": 4}),
+    (Microaggregate(("income", "tax"), partition="best", proposals=40, steps=4, threads=1), {"k": 4}),
     (Microaggregate(("income",), partition="variable", sort_by="income", random_sizes=True), {"k": 4}),
     (Microaggregate(("income",), partition="genetic"), {"k": 4}),
     (Synthesize(("job",)), {"copy": 2}),
