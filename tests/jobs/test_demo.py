@@ -21,9 +21,7 @@ def test_demo(tmp_path: Path) -> None:
     assert "found: the difference is the one large firm of C10: 4 267.3" in opened.replace("\u00a0", " ")
     assert "refused: This query cannot be answered" in protected
     assert "found:" not in protected
-    assert (
-        lines[-1].startswith("To do the same by looking and clicking: reticent open") or "reticent open" in text[-200:]
-    )
+    assert lines[-1].startswith("To do the same in a browser: reticent open") or "reticent open" in text[-200:]
     check_files(tmp_path)
     answer = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
     assert answer["file"]["verdict"]["state"] == "held"

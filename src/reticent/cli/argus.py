@@ -20,7 +20,9 @@ def run(
     batch: Path = typer.Argument(..., help="The batch file (.arb)."),
     data: Path = typer.Option(None, "--data", help="Folder of the data (default: that of the batch file)."),
     output: Path = typer.Option(None, "--output", help="Folder to write to (default: that of the batch file)."),
-    accept_exposed: bool = typer.Option(False, "--accept-exposed", help="Write tables that the attacker can open."),
+    accept_exposed: bool = typer.Option(
+        False, "--accept-exposed", help="Write tables although the attacker can undo them."
+    ),
     secret: Path = typer.Option(None, "--secret", help="A key file; needed by CTA, which draws its movements from it."),
     json_out: Path | None = JSON,
 ) -> None:

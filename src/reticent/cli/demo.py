@@ -42,9 +42,7 @@ def demo(
     _show_tables(console, made)
     _show_queries(console, made)
     console.print(Panel(_reports(output), title="Open these in a browser", title_align="left", expand=False))
-    console.print(
-        f"To do the same by looking and clicking: reticent open {output / 'people.plan.toml'}", highlight=False
-    )
+    console.print(f"To do the same in a browser: reticent open {output / 'people.plan.toml'}", highlight=False)
 
 
 def _show_file(console: Console, made: "Demo") -> None:

@@ -48,7 +48,7 @@ def explore(
         if row["failed"]:
             console.print(tagged("failed:", "yellow", f"{row['candidate']}: {row['failed']}"))
     if found.chosen is None or found.fresh is None:
-        console.print("No candidate keeps to most_risk; no plan was written.")
+        console.print("No candidate stays within most_risk; no plan was written.")
         raise typer.Exit(4)
     console.print(
         f"Chosen: {found.chosen.name}; on {found.fresh.draws} fresh draws its risk is "

@@ -24,10 +24,10 @@ def round_table(
     base: float = typer.Option(..., "--base", "-b", help="Cells become multiples of this number."),
     kind: str = typer.Option("controlled", "--kind", help="controlled, random or rapid."),
     steps: int = typer.Option(
-        0, "--steps", min=0, help="Further multiples allowed where zero-restricted is infeasible."
+        0, "--steps", min=0, help="Further multiples allowed where rounding to a neighbour is impossible."
     ),
     protect: bool = typer.Option(False, "--protect", help="Respect the protection levels of primary cells."),
-    fallback: bool = typer.Option(False, "--fallback", help="Round rapidly where controlled rounding finds nothing."),
+    fallback: bool = typer.Option(False, "--fallback", help="Round rapidly if controlled rounding finds nothing."),
     time_limit: float = typer.Option(60.0, "--time-limit", help="Seconds."),
     secret: str | None = typer.Option(None, "--secret", help="A key file, or an integer for tests (random rounding)."),
     test_secret: bool = TEST_SECRET,
@@ -50,7 +50,7 @@ def adjust_table(
     integers: bool = typer.Option(False, "--integers", help="Keep whole numbers."),
     fix_total: bool = typer.Option(False, "--fix-total", help="The largest total keeps its value."),
     largest_change: float | None = typer.Option(
-        None, "--largest-change", help="Other cells move by no larger share of their value, e.g. 0.1."
+        None, "--largest-change", help="Largest change of other cells as a share of their value, e.g. 0.1."
     ),
     spread: float = typer.Option(1.0, "--spread", help="Mean movement beyond the level, in levels; it is drawn."),
     time_limit: float = typer.Option(60.0, "--time-limit", help="Seconds."),

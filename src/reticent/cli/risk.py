@@ -37,7 +37,7 @@ def risk(
     spill: Path | None = typer.Option(None, "--spill", help="Folder for what does not fit the engine's memory."),
     json_out: Path | None = JSON,
 ) -> None:
-    """Measure the disclosure risk of a file: combinations of keys, readings of missing values, record risk."""
+    """Measure the disclosure risk of a file: combinations of keys, interpretations of missing values, record risk."""
     from reticent.jobs.measure import EngineChoice, measure_file
 
     check_answer(json_out, (data, schema))
@@ -78,7 +78,7 @@ def show_risk(console: Console, measured: "FileRisk") -> None:
     console.print(whole)
     if measured.semantics is not None:
         readings = Table(title=f"All keys together, k = {measured.semantics.k}", title_justify="left")
-        for column in ("reading of a missing value", "smallest count", "records below k", "unique"):
+        for column in ("interpretation of missing values", "smallest count", "records below k", "unique"):
             readings.add_column(column, justify="left" if column.startswith("reading") else "right")
         for line in measured.semantics.rows:
             readings.add_row(

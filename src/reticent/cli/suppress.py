@@ -35,7 +35,7 @@ def suppress(
     ),
     json_out: Path | None = JSON,
 ) -> None:
-    """Choose the cells to hide so that no unsafe cell can be undone, at the least cost."""
+    """Choose the cells to hide so that no unsafe cell can be worked out, at the least cost."""
     from reticent.jobs.jj import suppress_jj
 
     check_answer(json_out, (file,))
@@ -61,9 +61,10 @@ def audit(
     suppressed: str = typer.Option("", help="For a JJ file: hidden ids (3,7,12), or a file of them or of `suppress`."),
     response: str | None = typer.Option(None, help="For a plan of several responses: only this one."),
     insiders: str | None = typer.Option(
-        None, help="For a plan: what sole respondents of a cell are kept from, exact or protect."
+        None,
+        help="For a plan: what the sole respondent of a cell must not learn of others, exact (values) or protect (levels).",
     ),
-    coalition: int | None = typer.Option(None, min=1, max=4, help="This many of them put together what they know."),
+    coalition: int | None = typer.Option(None, min=1, max=4, help="Number of them who combine what they know."),
     single: str = typer.Option("", help="For a JJ file: ids of cells with one respondent, each a different one."),
     certificate: Path | None = typer.Option(
         None, help="Write a proof that `reticent verify` re-checks (confidential)."

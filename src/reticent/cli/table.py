@@ -31,7 +31,7 @@ def table(
     plan: Path = typer.Argument(..., help="The table plan, a TOML file."),
     why: list[str] = typer.Option([], "--why", help="Codes of a hidden cell, as 2;Nr: say what it guards. Repeatable."),
     what_if: list[str] = typer.Option([], "--what-if", help="Codes of a hidden cell: say what to hide instead."),
-    response: str | None = typer.Option(None, help="Of several responses the one whose cells are explained."),
+    response: str | None = typer.Option(None, help="Response whose cells are explained, if there are several."),
     json_out: Path | None = JSON,
 ) -> None:
     """Make the tables of a plan, protect them, attack the result, write what the plan asks for."""

@@ -69,7 +69,7 @@ def explore_report(
     chosen = next((row for row in rows if row["chosen"]), None)
     blocks: list[Any] = []
     if chosen is None or fresh is None:
-        blocks.append(Banner(False, "No candidate keeps to the risk that is allowed; no plan was written."))
+        blocks.append(Banner(False, "No candidate stays within the allowed risk; no plan was written."))
     else:
         words = "holds" if holds else "does not hold"
         blocks.append(

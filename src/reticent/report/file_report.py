@@ -142,9 +142,7 @@ def _combinations(run: ProtectedFile) -> tuple[Block, ...]:
         title="Unsafe combinations that contain each key", unit="unsafe combinations",
     )  # fmt: skip
     return (
-        Text(
-            "A combination is unsafe when it occurs, but in no more records than the threshold. The worst come first."
-        ),
+        Text("A combination is unsafe if it occurs, in no more records than the threshold. The worst come first."),
         Rows(("combination", "unsafe before", "records before", "unsafe after", "records after"), tuple(rows)),
         Picture(
             picture,
@@ -205,7 +203,7 @@ def _semantics(run: ProtectedFile) -> tuple[Block, ...]:
     )
     return (
         Text(
-            f"All {len(after.keys)} keys together, under every reading of a missing value: no single one is the truth."
+            f"All {len(after.keys)} keys together, under every interpretation of missing values; no single one is right."
         ),
         Rows(columns, rows),
     )
@@ -232,8 +230,8 @@ def _record_risk(run: ProtectedFile) -> tuple[Block, ...]:
             f"{number(float(after.risk.max(initial=0.0)))} after.",
         ),
         Text(
-            "The risk of a record is 1 over the published records that fit its true keys at the published detail, and 0 if its "
-            "own is not among them; with weights it is the expected 1/F given these records and their weights."
+            "The risk of a record is 1 divided by the number of published records that fit its true keys at the published "
+            "detail, and 0 if its own is not among them; with weights it is the expected 1/F given these records and their weights."
         ),
         Rows(("threshold", "records above, before", "records above, after"), tuple(shares)),
     )
@@ -295,7 +293,7 @@ def _distributions(run: ProtectedFile) -> tuple[Block, ...]:
                     (name, [bar.label for bar in bars], [bar.before for bar in bars], [bar.after for bar in bars])
                 )
     note = Text(
-        "Recoded variables are compared at the published detail, so that what differs is what was changed besides."
+        "Recoded variables are compared at the published detail, so the differences show what else was changed."
     )
     pictures = tuple(_panels(panels[i : i + 2]) for i in range(0, min(len(panels), 8), 2))
     return (note, *pictures) if pictures else ()
@@ -360,7 +358,7 @@ def public_sections(file: MaskedFile) -> list[Section]:
         Rows(("variable", "kind", "different values", "not available"), tuple(rows)),
         Text(
             "Values were coarsened, left out or changed to make it harder to recognise persons and firms. No file of single "
-            "records rules that out, and nothing here says so. What was drawn, and other parameters, are confidential."
+            "records can rule that out, and this page does not claim it. What was drawn, and other parameters, are confidential."
         ),
     )
     return [Section("Contents", blocks)]
@@ -372,7 +370,7 @@ FILE_SECTIONS: list[Chapter[FileRun]] = [
     section("What each attack found", lambda about: _verdict(about.run)),
     section("Unsafe combinations of keys", lambda about: _combinations(about.run)),
     section("Which keys drive the risk", lambda about: _drivers(about.run)),
-    section("How a missing value is read", lambda about: _semantics(about.run)),
+    section("How missing values are interpreted", lambda about: _semantics(about.run)),
     section("Risk of the records", lambda about: _record_risk(about.run)),
     section("What each step did", lambda about: _steps(about.run.result)),
     section("Levels that were chosen", lambda about: level_blocks(about.run)),

@@ -121,7 +121,7 @@ def search_report(results: Sequence[SearchResult], *, form: str = HTML) -> str:
         for item in results
     )  # fmt: skip
     warning = Text(
-        "A flat profile is not an unlinkable one: the share of profiles that are still nearest to their owner's interests "
+        "A flat profile can still be linked: the share of profiles that are still nearest to their owner's interests "
         "is in the table. Covering queries flatten profiles at the price of more queries."
     )
     facts = Facts(tuple((item.masking, f"{item.linked:.0%} linked") for item in results))

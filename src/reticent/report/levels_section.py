@@ -15,7 +15,7 @@ def level_blocks(run: ProtectedFile) -> tuple[Block, ...]:
         blocks.append(
             Text(
                 f"Step {place} chose these levels (0: as in the file) and left out {step.facts['suppressed']} records. "
-                + ("No safe choice loses less." if step.facts.get("optimal") else "Whether another loses less is open.")
+                + ("No safe choice loses less." if step.facts.get("optimal") else "Another safe choice may lose less.")
             )
         )
         rows = [("chosen", *levels.values(), step.facts.get("share lost"))]

@@ -78,7 +78,7 @@ def _risk(found: LogResult) -> tuple[Block, ...]:
     risk = found.risk
     text = (
         f"The attacker knows half of the queries of each of {risk.tried} users and looks for the pseudo-user with the most "
-        "of them, rare ones counting more. A query that only one user made names that user to whoever knows it."
+        "of them, rare ones counting more. A query that only one user made identifies that user to whoever knows it."
     )
     rows = (
         ("users with a query that only they made", found.risk_without_guard, risk.own_queries),

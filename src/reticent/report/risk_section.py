@@ -32,7 +32,7 @@ def model_blocks(run: ProtectedFile) -> tuple[Block, ...]:
     if weighted:
         words += f" Over the models below it is {number(min(expected))} to {number(max(expected))}."
     else:
-        words += " The file has no weights, so no other model can be taken: the file counts as its own population."
+        words += " The file has no weights, so no other model can be used: the file counts as its own population."
     columns = ("model", "matches before", "matches after", "largest risk before", "largest risk after")
     rows = tuple((MODELS[name], then[name][0], now[name][0], then[name][1], now[name][1]) for name in names)
     return (Text(words), *((Rows(columns, rows, "The risk of the records by model."),) if weighted else ()))

@@ -71,7 +71,7 @@ def _attack(attack: Mapping[str, Any]) -> tuple[Block, ...]:
         Rows(
             ("value of", "read off before", "rightly after", "wrongly after"),
             tuple(tuple(row.values()) for row in attack["attribute"]),
-            "Records whose value an attacker reads off who knows all their other values: those who fit show one value only.",
+            "Records whose value somebody who knows all their other values can read off: those who fit show one value only.",
         ),
     )
 

@@ -108,7 +108,7 @@ def confidential_grid(result: ProtectedTable, part: int) -> tuple[Block, ...]:
 
     blocks = folded(rows, columns, cell, LEGEND)
     if len(table.dimensions) > 2:
-        blocks.insert(0, Text("The first two dimensions; the others stand at their total."))
+        blocks.insert(0, Text("The first two dimensions; the others are at their total."))
     return tuple(blocks) if len(table.dimensions) == 1 else (*blocks, _heat(table, marks, rows, columns))
 
 
@@ -157,7 +157,7 @@ def public_grid(table: PublishedTable) -> tuple[Block, ...]:
     columns = _public_axis(table, 1, across) if len(table.dimensions) > 1 else Axis(("value",), (0,))
     blocks = folded(_public_axis(table, 0, down), columns, cell, PUBLIC_LEGEND)
     if len(table.dimensions) > 2:
-        blocks.insert(0, Text("The first two dimensions; the others stand at their total."))
+        blocks.insert(0, Text("The first two dimensions; the others are at their total."))
     return tuple(blocks)
 
 

@@ -46,11 +46,11 @@ INTERVALS = (
 )
 
 HOW = {
-    "suppression": "Hidden cells are left blank: some would say too much about single respondents, others would let those "
-    "be calculated. Which is which is not published.",
+    "suppression": "Hidden cells: some would reveal too much about single respondents, others would allow those to "
+    "be calculated. Which are which is not published.",
     "cell-key": "Every value carries a little noise to protect single respondents; totals need not add up.",
     "invariant": "Many values carry a little noise to protect single respondents; totals need not add up.",
-    "resample": "Counts were drawn anew to protect single respondents; they are not the true ones.",
+    "resample": "Counts were redrawn to protect single respondents; they are not the true ones.",
 }
 
 
@@ -84,7 +84,7 @@ def _short(result: ProtectedTable) -> tuple[Block, ...]:
     facts.append(("sole respondents of a cell", result.inside.state))
     found = bool(result.inside.cells)
     inside: Block = Banner(False, result.inside.sentence()) if found else Text(result.inside.sentence())
-    promised = Text(f"What the method promises where no cell is exposed. {result.guarantee}")
+    promised = Text(f"What the method promises if no cell is exposed: {result.guarantee}")
     return (
         Banner(result.state == "held", text),
         inside,
@@ -167,7 +167,7 @@ def _revealed(result: ProtectedTable) -> tuple[Block, ...]:
 
 def _sums(words: list[str]) -> str:
     if not words:
-        return "what is known about the cell by itself"
+        return "what is known about the cell alone"
     return "; ".join(words[:MAX_RELATIONS]) + ("; …" if len(words) > MAX_RELATIONS else "")
 
 
@@ -238,7 +238,7 @@ def _cost(result: ProtectedTable) -> tuple[Block, ...]:
     return (
         Picture(
             picture,
-            "Level 0 is the grand total; the deepest level are the inner cells.",
+            "Level 0 is the grand total; the deepest level has the inner cells.",
             "Cells at each level, unsafe and secondary: "
             + told([f"level {row[0]}" for row in rows], [row[2] for row in rows], [row[3] for row in rows]),
         ),
@@ -295,7 +295,7 @@ def _others(result: ProtectedTable) -> tuple[Block, ...]:
     words = (
         f"{number(len(unsafe))} of {number(len(rows))} rows and columns consist to at least one half of cells with a "
         f"single respondent (granularity). {number(len(groups))} groups of two or more respondents are in one single "
-        "part of their total, so that belonging to the group tells the part (group disclosure)."
+        "part of their total, so that belonging to the group reveals the part (group disclosure)."
     )
     blocks: list[Block] = [Text(words)]
     if table.is_count:

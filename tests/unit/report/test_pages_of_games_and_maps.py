@@ -44,7 +44,7 @@ def test_failures_are_named_and_texts_escaped() -> None:
 
 def test_without_a_candidate_no_plan_was_written() -> None:
     rows = [{**row, "chosen": False} for row in ROWS]
-    assert "No candidate keeps to the risk that is allowed; no plan was written." in explore_report(
+    assert "No candidate stays within the allowed risk; no plan was written." in explore_report(
         rows, fresh=None, holds=False
     )
 
