@@ -58,7 +58,7 @@ policy is for the transparent attacker."""
 
 def rows(entries: Iterable[tuple[str, str, str]], what: str) -> list[str]:
     """A table of declarations."""
-    head = [f"| {what} | what it tells | certified | beyond that it may tell |", "|---|---|---|---|"]
+    head = [f"| {what} | what it reveals | certified | beyond that it may reveal |", "|---|---|---|---|"]
     return [*head, *(f"| `{name}` | {tells} | {_certified(beyond)} | {beyond} |" for name, tells, beyond in entries)]
 
 
