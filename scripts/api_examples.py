@@ -71,7 +71,7 @@ table = firms.tabulate("industry", "size", response="turnover")
 print(table)
 """,
     "TableRun": """\
-made = table.protect(rules=[rules.PPercent(15), rules.Threshold(3)], method=methods.Heuristic(), time_limit=20)
+made = table.protect(rules=[rules.PPercent(15), rules.Threshold(3)], method=methods.Heuristic(), time_limit=300)
 print(made, made.exposed)
 print(made.why("C10", "large"))
 """,
