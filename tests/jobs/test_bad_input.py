@@ -106,6 +106,10 @@ CASES = {
     "unknown encoding": Case(lambda f: None, 3, "no encoding 'utf-99'", (*DESCRIBE, "--encoding", "utf-99")),
     "binary file as text": Case(put("people.csv", b"\x00\x01\x02" * 50), 3, "not a text file"),
     "empty file": Case(put("people.csv", ""), 3, "people.csv: the file is empty"),
+    **{
+        f"empty plan, {command}": Case(put("plan.toml", ""), 2, "plan.toml: the file is empty", (command, "plan.toml"))
+        for command in ("protect", "table", "audit", "explore", "release")
+    },
     "header only": Case(put("people.csv", HEADER + "\n"), 3, "no records"),
     "garbage parquet": Case(
         both(put("people.parquet", "no"), edit("plan.toml", "people.csv", "people.parquet")), 3, "as Parquet"

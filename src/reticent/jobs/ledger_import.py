@@ -46,7 +46,7 @@ def import_plan(
     """
     path = Path(path)
     table = read_toml(path)
-    if ledger is None and "ledger" not in table:
+    if table and ledger is None and "ledger" not in table:  # an empty file has a sentence of its own
         raise PlanError(f"{path.name}: import needs a ledger; name it with --ledger, or in a section [ledger].")
     progress(0.0, "reading")
     if "table" in table:

@@ -138,7 +138,7 @@ class Prepared:
 def prepare_release(path: Path, ledger: str | None, name: str | None, progress: Progress) -> Prepared:
     """Run a plan up to what it would publish, and find the ledger that it belongs to."""
     table = read_toml(path)
-    if ledger is None and "ledger" not in table:
+    if table and ledger is None and "ledger" not in table:  # an empty file has a sentence of its own
         raise PlanError(f"{path.name}: release needs a ledger; name it with --ledger, or in a section [ledger].")
     if "table" in table:
         plan = read_table_plan(path)
