@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+from pathlib import Path
 
 import pytest
 
@@ -15,5 +16,8 @@ MODULES = sorted(
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    module = importlib.import_module(name)
+    if ">>>" not in Path(str(module.__file__)).read_text(encoding="utf-8"):
+        return  # to look through all its names takes longer than to run all examples
+    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     assert result.failed == 0

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+from architecture.parsed import tree_of
+
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "reticent"
 DOORS = {"cli", "workbench", "web"}
 """They show messages: `cli/main.py` makes one line of one, for a terminal."""
@@ -57,7 +59,7 @@ def test_no_message_is_cut_or_searched() -> None:
         f"{path.relative_to(SOURCE)}:{line}"
         for path in sorted(SOURCE.rglob("*.py"))
         if path.relative_to(SOURCE).parts[0] not in DOORS
-        for line in _cuts(ast.parse(path.read_text()))
+        for line in _cuts(tree_of(path))
     ]
     assert found == []
 

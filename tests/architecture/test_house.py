@@ -1,5 +1,6 @@
 """The house in numbers: thin jobs, short functions, contracts that know every package, and what CONTRIBUTING.md says of it."""
 
+import gc
 import importlib.util
 import re
 import tomllib
@@ -12,8 +13,7 @@ SOURCE = ROOT / "src" / "reticent"
 PACKAGES = {f"reticent.{path.parent.name}" for path in SOURCE.glob("*/__init__.py")}
 FACADES = {f"reticent.{path.stem}" for path in SOURCE.glob("[a-z]*.py")}
 DOORS = {"reticent.cli", "reticent.web", "reticent.workbench", "reticent.server"}
-MAX_JOB, USUAL_LENGTH = 250, 30
-"""Jobs have about 200 lines; a few more are no reason to cut a thought in two."""
+MAX_JOB, USUAL_LENGTH = 200, 30
 
 
 @cache
@@ -24,7 +24,11 @@ def _today() -> dict[str, Any]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return dict(module.measure(SOURCE, ROOT / "tests"))
+    gc.disable()  # see parsed.py; and each collection goes through all trees
+    try:
+        return dict(module.measure(SOURCE, ROOT / "tests"))
+    finally:
+        gc.enable()
 
 
 def _contracts() -> list[dict[str, Any]]:
@@ -58,17 +62,10 @@ def test_jobs_are_thin() -> None:
     """A job fetches, calls and writes; the line of the licence does not count."""
     lines = {path: path.read_text(encoding="utf-8").count("\n") - 1 for path in (SOURCE / "jobs").rglob("*.py")}
     assert {str(path.relative_to(SOURCE)) for path, own in lines.items() if own > MAX_JOB} == set()
-    assert sorted(lines.values())[int(0.9 * len(lines))] <= 200
 
 
 def test_functions_are_short() -> None:
     assert _today()["function length, 95 %"] <= USUAL_LENGTH
-
-
-def test_errors_are_not_parsed() -> None:
-    """An error carries data; its text is for people, so nobody edits it or takes it apart."""
-    edited = re.compile(r"\b(err|error|exc)\.args\b")
-    assert not [path.name for path in SOURCE.rglob("*.py") if edited.search(path.read_text(encoding="utf-8"))]
 
 
 def test_the_measured_numbers_are_those_of_today() -> None:

@@ -1,25 +1,17 @@
 """Nothing in the source is there for tests alone: each public function and class is used by the source, or is public."""
 
 import ast
-import gc
 import re
 from collections import Counter
 from pathlib import Path
+
+from architecture.parsed import tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 QUOTED = ("attacker_error",)  # a formula that the manual quotes
 PAGES = ("scripts", "benchmarks")  # pages of the manual and measurements are made with these
 
 Definition = ast.FunctionDef | ast.ClassDef
-
-
-def _parsed(path: Path) -> ast.Module:
-    """The file as a tree. Collecting garbage meanwhile makes Python 3.11.7 miscount its own depth at times (gh-106905)."""
-    gc.disable()
-    try:
-        return ast.parse(path.read_text(encoding="utf-8"))
-    finally:
-        gc.enable()
 
 
 def _words(node: ast.AST) -> list[str]:
@@ -38,7 +30,7 @@ def _words(node: ast.AST) -> list[str]:
 def _used(folder: Path) -> Counter[str]:
     used: Counter[str] = Counter()
     for path in folder.rglob("*.py"):
-        for node in ast.walk(_parsed(path)):
+        for node in ast.walk(tree_of(path)):
             used.update(_words(node))
     return used
 
@@ -54,7 +46,7 @@ def test_every_public_definition_has_a_user() -> None:
         used += _used(ROOT / folder)
     dead = []
     for path in sorted((ROOT / "src").rglob("*.py")):
-        for node in _parsed(path).body:
+        for node in tree_of(path).body:
             if (
                 not isinstance(node, Definition)
                 or node.name.startswith("_")

@@ -3,12 +3,12 @@
 import ast
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 import reticent
+from architecture.parsed import tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "reticent"
@@ -16,11 +16,6 @@ FILES = sorted(SOURCE.rglob("*.py"))
 MAX_FILE, MAX_FUNCTION = 450, 70
 LICENSE = "# SPDX-License-Identifier: Apache-2.0\n"
 MAX_PARAMETERS, MAX_OF_KERNELS, USUAL_PARAMETERS = 7, 12, 6
-
-
-@cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -40,7 +35,7 @@ def test_layers_and_fences() -> None:
 def test_sizes_and_docstrings(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith(LICENSE), f"the first line of a file is {LICENSE!r}"
-    tree = _tree(path)
+    tree = tree_of(path)
     assert ast.get_docstring(tree), "every file says what it is for"
     assert text.removeprefix(LICENSE).count("\n") <= MAX_FILE
     for node in _functions(tree):
@@ -66,7 +61,7 @@ def test_parameters_are_few() -> None:
     """95 of 100 functions have at most six, none more than its room allows."""
     counts, too_many = [], []
     for path in FILES:
-        for node in _functions(_tree(path)):
+        for node in _functions(tree_of(path)):
             counts.append(_parameters(node))
             limit = _most_parameters(path)
             if limit is not None and counts[-1] > limit:
