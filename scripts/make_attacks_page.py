@@ -91,7 +91,7 @@ def page() -> str:
         "## What is not promised",
         "\n".join(why),
         "In the modes exact and simulatable the existence of a code can be seen from whether *all but that code* is "
-        'answered: which records a condition selects is declared public. With `history = "user"` users are judged apart, '
+        'answered: which records a condition selects is declared public. With `history = "user"` users are judged separately, '
         "and collusion is not covered.",
         "## Chance in the analysis mode\n\nIn the table above the target's own codes make all sets that tell of it too small. "
         "What attackers get where only the combination of three filters singles it out, over many secrets, and what they get by "

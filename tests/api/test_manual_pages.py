@@ -50,7 +50,7 @@ TABLE_PLAN = {
 }
 WITH_THEIR_OWN_TEST = {"protected-database.md", "masked-file.md", "protected-table.md", "labour-file.md"}
 ARGUS_DATA = {"argus-files.md": "argus_mu", "argus-batch.md": "argus_tau/batch/ex1"}
-"""Pages for users of ARGUS are tried with the demonstration data of ARGUS, which are not ours to give away."""
+"""Pages for users of ARGUS are tried with the demonstration data of ARGUS, which are not ours to reveal."""
 
 
 @dataclass(frozen=True)

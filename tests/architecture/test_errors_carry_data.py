@@ -1,4 +1,4 @@
-"""Errors carry what they are about as data: below the doors no message is cut, searched or put together anew from another's."""
+"""Errors carry what they are about as data: below the doors no message is cut, searched or put together again from another's."""
 
 import ast
 from pathlib import Path

@@ -82,7 +82,7 @@ def _rate_of_each_country(seen: Published, _: pl.DataFrame) -> None:
 
 
 def _sum_of_parts(seen: Published, frame: pl.DataFrame) -> None:
-    """In every cell but those of the first record, which published totals give away as the odd one."""
+    """In every cell but those of the first record, which published totals reveal as the odd one."""
     odd = dict(zip(("a", "b"), frame.row(0)[:2], strict=True))
     for codes in places(seen):
         if any(odd[name] != code for name, code in codes):

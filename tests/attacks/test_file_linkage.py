@@ -39,7 +39,7 @@ def linked_back(released: pl.DataFrame, register: pl.DataFrame, names: list[str]
 
 
 def rows_that_fit(released: pl.DataFrame, register: pl.DataFrame) -> float:
-    """Share of rows i of the release that fit row i of the register on sex and household-free keys: what order gives away."""
+    """Share of rows i of the release that fit row i of the register on sex and household-free keys: what order reveals."""
     fits = (released["sex"].cast(str) == register["sex"].cast(str)).fill_null(True)
     fits &= (released["region"].cast(str).str.slice(0, 1) == register["region"].str.slice(0, 1)).fill_null(True)
     return float(fits.mean())

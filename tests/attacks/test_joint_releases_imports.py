@@ -1,4 +1,4 @@
-"""Attacks on releases after an import: what an import gives away to one respondent gives nothing more away to others.
+"""Attacks on releases after an import: what an import reveals to one respondent gives nothing more away to others.
 
 The attacker has the published tables and knows who is in which cell. All worlds in whole numbers that agree with them are
 enumerated here: one value per firm, none below 0.
@@ -54,7 +54,7 @@ class Office:
         return ""
 
     def bring(self, name: str, dimensions: Sequence[str]) -> str:
-        """Import an open table, whatever it gives away."""
+        """Import an open table, whatever it reveals."""
         plan = self._plan(name, dimensions)
         with (self.folder / f"{name}.csv").open("w", newline="") as file:
             writer = csv.writer(file)
@@ -175,7 +175,7 @@ def test_more_histories(office: MakeOffice, seed: int) -> None:
 
 
 def history(office: MakeOffice, seed: int) -> None:
-    """Release and import tables in turn; each release is attacked with all that is out."""
+    """Release and import tables in turn; each release is attacked with all that was released."""
     rng = random.Random(seed)
     firms: list[Firm] = [(f"f{k}", "k", rng.choice("AB"), rng.choice("ns"), rng.choice("vw"), rng.randint(0, 5))
                          for k in range(6)]  # fmt: skip

@@ -123,7 +123,7 @@ def runs(method: object, mean: float, n: int, **options: object) -> Iterator[tup
 
 
 def different(published: np.ndarray) -> np.ndarray:
-    """The same records are published alike; so cells that are published differently have different records."""
+    """The same records are published in the same way; so cells that are published differently have different records."""
     fits = np.ones(len(WORLDS), dtype=bool)
     for total, part in CONTAINED:
         if published[total] != published[part]:

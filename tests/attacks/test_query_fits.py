@@ -91,7 +91,7 @@ def test_no_category_of_a_regression_is_complete() -> None:
 
 @pytest.mark.parametrize("reopened", [False, True])
 def test_regressions_count_as_measurements_of_their_categories(tmp_path: Path, *, reopened: bool) -> None:
-    """Pads from other areas draw a sample anew, but the rare kind stays the same: no more than 4 pairs of such answers."""
+    """Pads from other areas draw a sample again, but the rare kind stays the same: no more than 4 pairs of such answers."""
     db, _ = opened(tmp_path / "q.ledger")
     answered = [0, 0]
     for k in range(8):

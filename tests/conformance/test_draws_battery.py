@@ -273,7 +273,7 @@ def test_a_subset_gets_other_draws_or_the_same_values(method: Method, other: Any
 
 @pytest.mark.parametrize(("method", "other"), RANDOM, ids=IDS)
 def test_another_column_gives_other_draws_or_the_same_values(method: Method, other: Any, monkeypatch: Any) -> None:
-    """Each column in turn is mixed anew, or corrected in one record; what is published of the others is compared."""
+    """Each column in turn is mixed again, or corrected in one record; what is published of the others is compared."""
     first = undisturbed(RANDOM.index((method, other)))
     for name in columns():
         if name == "id":

@@ -58,7 +58,7 @@ def test_the_same_secret_gives_the_same_bytes(name: str, number: int) -> None:
 
 @EACH
 def test_only_what_a_method_names_is_changed(name: str, number: int) -> None:
-    """Variables that are not counted as changed are, record by record, what they were; weights may be made anew."""
+    """Variables that are not counted as changed are, record by record, what they were; weights may be made again."""
     method, data = method_of(name, number), survey()
     applied = run(method, data)
     touched = {variable for variable, count in applied.changed.items() if count}

@@ -119,7 +119,7 @@ def test_tables_protected_one_by_one_are_safe_together(folder: Path) -> None:
 
 
 def test_each_table_has_its_own_rules_and_shadow(reticent: CommandLine, folder: Path) -> None:
-    """Three largest in one, a threshold in the other: lists of different lengths, judged apart."""
+    """Three largest in one, a threshold in the other: lists of different lengths, judged separately."""
     result = result_of(folder, micro("NK(3,101)|NK(0,0)".replace("101", "100"), "FREQ(4,20)") + "<SUPPRESS> MOD(0)\n")
     unsafe = {result.table.name_of(cell) for cell in np.flatnonzero(result.verdict.primary)}
     assert unsafe == {

@@ -110,7 +110,7 @@ def test_what_an_import_gives_away_is_said_once_and_stops_nothing(reticent: Comm
     assert "A × z (hidden by first) would be known too well" in ran.out
     assert reticent("release", plan(folder, "coarse", '["ind"]')).code == 0
     again = reticent("release", plan(folder, "again", rules=""))
-    assert again.code == 0, "it follows from what is out"
+    assert again.code == 0, "it follows from what was released"
     twice = reticent("ledger", "import", opened, "--name", "the same elsewhere")
     assert twice.code == 0
     assert "too well" not in twice.out, "what is known is watched no longer"

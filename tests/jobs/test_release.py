@@ -1,4 +1,4 @@
-"""`reticent release`: what each release keeps and all of them together give away; recorded first, written then."""
+"""`reticent release`: what each release keeps and all of them together reveal; recorded first, written then."""
 
 import json
 from pathlib import Path
@@ -74,7 +74,7 @@ def test_the_other_order_is_refused_too(reticent: CommandLine, folder: Path) -> 
 def test_a_table_that_keeps_the_secret_is_released(reticent: CommandLine, folder: Path) -> None:
     assert reticent("release", plan(folder, "first")).code == 0
     coarse = plan(folder, "coarse", '["ind"]')
-    assert reticent("release", coarse).code == 0, "it follows from what is out"
+    assert reticent("release", coarse).code == 0, "it follows from what was released"
     assert (folder / "coarse.csv").exists()
     assert listed(reticent, folder) == ["first", "coarse"]
 

@@ -100,7 +100,7 @@ def outputs(folder: Path) -> dict[str, bytes]:
 
 
 def check_after_crash(office: Path, folder: Path) -> str:
-    """The ledger is whole, what is out is recorded, and releasing again ends as if nothing had happened."""
+    """The ledger is whole, what was released is recorded, and releasing again ends as if nothing had happened."""
     whole = outputs(office / "whole")
     out = outputs(folder)
     place = folder / "firms.ledger"

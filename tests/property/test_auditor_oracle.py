@@ -226,7 +226,7 @@ def watched_sets(table: pl.DataFrame, owner: list[int], policy: Policy) -> list[
 
 
 def told_by(name: str, inside: np.ndarray, x: list[int | None]) -> list[tuple[str, tuple[int, ...]]]:
-    """The sums that a statistic gives away, from its definition."""
+    """The sums that a statistic reveals, from its definition."""
     row = tuple(int(chosen and v is not None) for chosen, v in zip(inside, x))
     return [(system, row) for system in {"sum": ["x"], "count": ["n"], "avg": ["x", "n"]}.get(name, ["n", "x", "xx"])]
 

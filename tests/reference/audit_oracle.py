@@ -186,7 +186,7 @@ class Oracle:
         return len(sizes) <= self.coalition + 1 or self.p_percent * sizes[0] > 100 * rest
 
     def ask(self, pieces: Sequence[tuple[str, Vector]]) -> bool:
-        """Whether a statistic that gives away some rows is answered; then they are remembered, else none of them is."""
+        """Whether a statistic that reveals some rows is answered; then they are remembered, else none of them is."""
         for name, row in pieces:
             if self.unsafe(self.systems[name], [i for i, v in enumerate(row) if v]):
                 return False

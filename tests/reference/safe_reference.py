@@ -1,4 +1,4 @@
-"""SAFE, slowly: every energy is computed from all records anew, and small cases are solved exactly."""
+"""SAFE, slowly: every energy is computed from all records again, and small cases are solved exactly."""
 
 from collections.abc import Sequence
 

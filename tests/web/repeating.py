@@ -10,7 +10,7 @@ from command_line import CommandLine, Ran
 
 
 class Again:
-    """The command line in a folder; in this process, because to load the library anew takes longer than what it does."""
+    """The command line in a folder; in this process, because to load the library again takes longer than what it does."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch, self._run = monkeypatch, CommandLine(capsys, monkeypatch)

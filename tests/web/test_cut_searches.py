@@ -53,7 +53,7 @@ def test_a_cut_search_for_a_table(tmp_path: Path) -> None:
     assert "Held" in bench.send("/audit", {"run": "1"})
     steps = _said(plan)["protect"]["search_steps"]
     assert steps >= 100
-    assert "each run ends alike" in bench.get("/table")
+    assert "each run gives the same result" in bench.get("/table")
     bench.send("/table", {"write": "1", "path": "firms.table.csv"})
     clicked = (tmp_path / "firms.table.csv").read_bytes()
     with clock.using(clock.StepClock(tick=HASTE)) as fast:
@@ -139,7 +139,7 @@ def test_a_cut_search_for_a_file(survey: Path, step: str) -> None:
     bench = Bench(survey, "people")
     with clock.using(clock.StepClock(tick=SLOW)):
         page = bench.send("/protect", {"run": "1"})
-    assert "each run ends alike" in page
+    assert "each run gives the same result" in page
     held = _said(plan)["step"][1]
     assert held["steps"] >= 1
     assert "time_limit" not in held

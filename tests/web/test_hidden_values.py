@@ -1,4 +1,4 @@
-"""Before "show values" no page gives away what one respondent gave or an unsafe cell holds: not alone, and not by arithmetic.
+"""Before "show values" no page reveals what one respondent gave or an unsafe cell holds: not alone, and not by arithmetic.
 
 Whoever looks on has the page whole, its source and its address, and can add, subtract, multiply and divide.
 """

@@ -89,6 +89,6 @@ def _look(bench: Watched) -> None:
     assert page.locator('th[aria-sort="descending"]').count() == 1
     bench.click("text=Try it without saving")
     page.wait_for_selector('#attacker:has-text("To publish cell")')
-    with page.expect_event("load"):  # the page is fetched anew after the address has changed
+    with page.expect_event("load"):  # the page is fetched again after the address has changed
         page.go_back()  # the browser's own key: Alt and the left arrow
     page.wait_for_selector("text=Try it without saving")

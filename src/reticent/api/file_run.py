@@ -119,7 +119,7 @@ class FileRun:
         return assigned_linkage(all_distances(from_files(self.found.before, self.found.after, names)))
 
     def ranking_attack(self, variable: str, *, percent: float = 10.0) -> RankingAttack:
-        """What individual ranking (microaggregation of one variable) gives away: the means beside a value's own bound it."""
+        """What individual ranking (microaggregation of one variable) reveals: the means beside a value's own bound it."""
         before, after = (data.numbers((variable,))[:, 0] for data in (self.found.before, self.found.after))
         return ranking_attack(before, after, percent=percent)
 

@@ -146,7 +146,7 @@ def check_streams(named: int | None, *, owner: str) -> None:
         raise ParameterError(
             f"streams = {named} are not what this version of the program draws ({STREAM_VERSION}), and a second draw "
             f"beside an earlier release could be averaged with it. Use the version that drew it, or write streams = "
-            f"{STREAM_VERSION} to draw anew.",
+            f"{STREAM_VERSION} to draw again.",
             option="streams",
         ).at(owner)
 

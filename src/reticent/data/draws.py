@@ -4,7 +4,7 @@
 Two releases with one secret must tell no more than two releases with two secrets. A draw is therefore keyed by secret,
 method, occurrence, parameters, everything estimated from the file that enters the value (the scale), and the input:
 per record its id and own values, or, where the result depends on all records, a fingerprint of all of them that does
-not depend on their order. Equal draws then mean equal results, which reveal nothing new; anything else is drawn anew.
+not depend on their order. Equal draws then mean equal results, which reveal nothing new; anything else is drawn again.
 """
 
 import dataclasses

@@ -182,7 +182,10 @@ class ProtectSection(Parameters):
     time_limit: float = field(default=60.0, metadata={"min": 0, "help": "seconds, the audit included"})
     search_steps: int | None = field(
         default=None,
-        metadata={"min": 1, "help": "take time_limit in this many steps instead of seconds: each run ends alike"},
+        metadata={
+            "min": 1,
+            "help": "take time_limit in this many steps instead of seconds: each run gives the same result",
+        },
     )
     accept_exposed: bool = False
     insiders: Insiders = field(

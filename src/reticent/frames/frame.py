@@ -136,7 +136,7 @@ class Frame:
         return Encoded(array, categories)
 
     def numbers(self, name: str, *, missing: Sequence[str] = ()) -> NDArray[np.float64]:
-        """The column as numbers, missing values as NaN; text that is no number is an error."""
+        """The column as numbers, missing values as NaN; text that is not a number is an error."""
         column = self.table[name]
         absent = self.is_missing(name, missing)
         if column.dtype.is_numeric() or column.dtype == pl.Boolean:
@@ -262,7 +262,7 @@ def _fits(column: pl.Series, dtype: pl.DataType) -> bool:
 
 
 def _detached(column: pl.Series) -> pl.Series:
-    """A column made anew from its values."""
+    """A column made again from its values."""
     dtype = pl.String if column.dtype in (pl.Categorical, pl.Enum) else column.dtype
     if dtype.is_numeric() and not dtype.is_decimal():
         values = pl.Series(column.name, np.array(column.fill_null(0).to_numpy()), dtype=dtype)

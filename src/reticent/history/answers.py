@@ -49,7 +49,7 @@ class Answers:
 class Beside:
     """Judges the answers of a database with the tables and files that its ledger holds.
 
-    The joint system is kept between answers; it is made anew when somebody released a table or file, or answered, and for
+    The joint system is kept between answers; it is made again when somebody released a table or file, or answered, and for
     each answer where sums of a file are stated by classes, which the answer may divide. Relations are stated by classes too:
     for the parts of a divided class they come with the answer that divides it.
     """
@@ -62,7 +62,7 @@ class Beside:
         self._classes: Ints = np.zeros(0, dtype=np.int64)
 
     def reason_against(self, engine: Engine, request: Request, answer: Answer) -> str | None:
-        """Why an answer would say too much beside everything that is out; None if it may be given."""
+        """Why an answer would say too much beside everything that was released; None if it may be given."""
         entries = engine.ledger.entries()
         releases = recorded_in(entries)
         if not releases:
@@ -87,7 +87,7 @@ class Beside:
         return None
 
     def _made(self, scene: Scene, *new: Facts) -> JointSystem:
-        """The joint system of everything that is out, with classes that something new selects as a whole."""
+        """The joint system of everything that was released, with classes that something new selects as a whole."""
         told, related = scene.told(*new)
         self._classes = scene.classes(*new)
         return scene.system([related, *(facts for own in told.values() for facts in own), *scene.asked])

@@ -72,7 +72,7 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Everything that is out (`before`, `known`) and what a release that is judged would tell (`new`), over one ground."""
+    """Everything that was released (`before`, `known`) and what a release that is judged would tell (`new`), over one ground."""
 
     scene: Scene = field(repr=False)
     before: Mapping[str, Recipe] = field(repr=False)
@@ -81,7 +81,7 @@ class Stage:
     new: Facts = field(repr=False)
 
     def system(self, limits: Limits | None = None) -> JointSystem:
-        """The joint system that has taken in what is out."""
+        """The joint system that has taken in what was released."""
         return self.scene.system(self.known, limits)
 
 
@@ -97,7 +97,7 @@ class Book:
         self._check_version()
 
     def recorded(self) -> list[Recorded]:
-        """Every release, revoked ones included: what is out stays known."""
+        """Every release, revoked ones included: what was released stays known."""
         return recorded_in(self.ledger.entries())
 
     def recipes(self, name: str = "") -> dict[str, Recipe]:
@@ -111,7 +111,7 @@ class Book:
             yield turn
 
     def judge(self, recipe: Recipe, name: str, *, limits: Limits | None = None, prove: bool = False) -> Judged:
-        """Whether a release is safe together with everything that the ledger holds; `prove` checks a safe verdict anew."""
+        """Whether a release is safe together with everything that the ledger holds; `prove` checks a safe verdict again."""
         self.check_data()
         self._check_name(recipe, name)
         stage = self.stage(recipe, name)
@@ -129,7 +129,7 @@ class Book:
         return Judged(verdict, new, (*before, *counted), repeats, proved)
 
     def stage(self, recipe: Recipe, name: str) -> "Stage":
-        """Everything that is out and a release that is not, over one ground."""
+        """Everything that was released and a release that is not, over one ground."""
         before = self.recipes(name)
         scene = Scene.of(self.data, {**before, name: recipe}, self.answers)
         told, related = scene.told()

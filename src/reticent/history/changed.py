@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory for methods that publish other values: rounding the other way, and adjustment that knows what is out.
+"""Memory for methods that publish other values: rounding the other way, and adjustment that knows what was released.
 
 Rounding is tried again with cells of the proof kept from the multiple that they had, until the joint verdict is safe or
 nothing is left to try. Adjustment takes what earlier releases keep unknown as unsafe, and what they show as fixed.

@@ -19,7 +19,7 @@ MOST = 5
 
 @dataclass(frozen=True)
 class Conflict:
-    """A watched sum that a release would give away, the releases that conflict, and how it follows from them."""
+    """A watched sum that a release would reveal, the releases that conflict, and how it follows from them."""
 
     exposure: Exposure = field(repr=False)
     sentence: str

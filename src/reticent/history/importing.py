@@ -31,7 +31,7 @@ INFEASIBLE = 2
 
 @dataclass(frozen=True, eq=False)
 class Imported:
-    """What an import tells, what was known too well as soon as it was out, and what that leaves of the watches."""
+    """What an import tells, what was known too well as soon as it was released, and what that leaves of the watches."""
 
     facts: Facts = field(repr=False)
     conflicts: tuple[Conflict, ...]
@@ -43,7 +43,7 @@ class Imported:
         text = f"{self.facts.release}: out already, and known from now on in every verdict."
         known = list(dict.fromkeys(one.sentence for one in self.conflicts))
         if known:
-            text += f" Nothing can undo what it gives away beside what else is out: {' '.join(known)}"
+            text += f" Nothing can undo what it reveals beside the other releases: {' '.join(known)}"
         if not self.facts.certified:
             text += f" Not certified: it may reveal more than is judged ({self.facts.beyond})."
         return text
@@ -70,7 +70,7 @@ class ImportedRelease:
 
 
 def judge_import(book: Book, recipe: Recipe, name: str) -> Imported:
-    """Take a release in that is out already; what cannot be true of the data is refused."""
+    """Take a release in that was released before; what cannot be true of the data is refused."""
     scene = scene_with(book, recipe, name, checked=False)  # what contradicts the data is named below
     _check_possible(scene, recipe, name)
     case = staged(scene, name)

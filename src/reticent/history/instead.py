@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What could be released instead of a table that is refused; each offer was judged with everything that is out.
+"""What could be released instead of a table that is refused; each offer was judged with everything that was released.
 
 Further cells to hide, intervals for these cells, and the table with one dimension coarser or left out.
 """
@@ -133,7 +133,7 @@ def _narrowest(system: JointSystem, fact: Fact, name: str) -> tuple[int, int] | 
 
 
 def _safe_coarser(book: Book, request: TableRequest, name: str, run: Run) -> Iterator[Coarser]:
-    """The finest table per dimension, coarser than asked for, that is safe with everything that is out."""
+    """The finest table per dimension, coarser than asked for, that is safe with everything that was released."""
     done: set[str] = set()
     for tried, (coarser, asked) in enumerate(_coarser(request)):
         if coarser.variable in done or tried >= MOST_TRIED:

@@ -2,7 +2,7 @@
 """Protection with memory: a new table hides what it must hide so that everything released before stays unknown with it.
 
 The table is protected by its own method first. Where the joint verdict is not safe, the cells that it might hide are shown
-one after another, the costliest first, beside everything that is out: what would expose something stays hidden. With
+one after another, the costliest first, beside everything that was released: what would expose something stays hidden. With
 these cells given, the method looks for its pattern again. Whatever comes out is judged as a whole once more.
 """
 
@@ -40,7 +40,7 @@ Released = tuple[str, ShownTable]
 
 @dataclass(frozen=True, eq=False)
 class Looked:
-    """Which further cells of a table stay hidden beside everything that is out, or why no pattern is safe.
+    """Which further cells of a table stay hidden beside everything that was released, or why no pattern is safe.
 
     `system` has taken in what the table tells with these cells hidden; `told` is what each of them would tell.
     """
@@ -89,7 +89,7 @@ def _first(
 
 
 def _hiding_more(book: Book, asked: TableRequest, base: Remembered, name: str, run: Run) -> Remembered:
-    """Hide what must be hidden beside everything that is out; with more hidden its method may choose another pattern."""
+    """Hide what must be hidden beside everything that was released; with more hidden its method may choose another pattern."""
     found, given = base, [one.memory for one in asked.tables]
     for everything in (False, True):
         looked = look(book.stage(found.recipe, name), found.results, found.recipe, name)
@@ -119,7 +119,7 @@ def _hiding(
 def look(
     stage: Stage, results: Sequence[ProtectedTable], recipe: TableRecipe, name: str, *, most: int = MOST_VERDICTS
 ) -> Looked:
-    """Show the cells of a table one after another beside everything that is out; what exposes something stays hidden.
+    """Show the cells of a table one after another beside everything that was released; what exposes something stays hidden.
 
     This many verdicts are asked for at `most`; what is left then stays hidden.
     """

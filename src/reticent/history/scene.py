@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that is out, and perhaps something new, stated over one ground: what the joint system is given.
+"""Everything that was released, and perhaps something new, stated over one ground: what the joint system is given.
 
 Relations between responses, and sums of numbers that files show, are stated for classes of atoms. These are the coarsest
 that every table, every answer and whatever is judged selects as a whole: with coarser ones something would be missed.
@@ -79,7 +79,7 @@ class Scene:
 
     @property
     def by_class(self) -> bool:
-        """Whether a file's sums are stated by classes, so that they must be stated anew for whatever selects otherwise."""
+        """Whether a file's sums are stated by classes, so that they must be stated again for whatever selects otherwise."""
         return len(self.files) < sum(isinstance(one, FileRecipe) for one in self.recipes.values())
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that is out and one release more, stated over one ground: what imports and explanations start from."""
+"""Everything that was released and one release more, stated over one ground: what imports and explanations start from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

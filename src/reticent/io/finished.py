@@ -35,7 +35,7 @@ class FinishedFile:
 @dataclass(frozen=True, eq=False)
 class CellLayout:
     """What a file of cells has: dimensions with their trees (which may be made from the codes), totals and missing codes,
-    the response, the column of the shadow variable, and `others` that are read besides."""
+    the response, the column of the shadow variable, and `others` that are read too."""
 
     names: Sequence[str]
     trees: Sequence[Trees | Callable[[tuple[str, ...]], Trees]]

@@ -328,7 +328,7 @@ def _is_unclear(view: View, known: str, separator: str | None) -> bool:
 
 
 def _code_text(view: View, variable: Variable) -> str:
-    """Decimal numbers as codes: only where they are whole, and exact; what is no number is missing."""
+    """Decimal numbers as codes: only where they are whole, and exact; what is not a number is missing."""
     text = view.connection.quote(variable.name)
     off = f"NOT isnan({text}) AND ({text} <> ROUND({text}) OR ABS({text}) >= 9007199254740992)"
     if view.facts(off=f"SUM(CASE WHEN {off} THEN 1 ELSE 0 END)")["off"]:

@@ -24,7 +24,7 @@ ANALYST = "trial"
 
 
 def promise_of(mode: str) -> dict[str, Any]:
-    """What a mode promises, and what it gives away, in words."""
+    """What a mode promises, and what it reveals, in words."""
     found = mode_class(mode)
     return {"guarantee": found.guarantee, "leakage": list(found.leakage)}
 

@@ -72,7 +72,7 @@ def judge_release(
 ) -> tuple[Released, ProtectedFile | tuple[ProtectedTable, ...]]:
     """Run a plan and judge it with everything in its ledger; nothing is recorded or written.
 
-    With `prove` a safe verdict is checked anew, in whole numbers, by code that shares nothing with the search.
+    With `prove` a safe verdict is checked again, in whole numbers, by code that shares nothing with the search.
     """
     prepared = prepare_release(Path(path), ledger, name, progress)
     found, made = judge_made(prepared.where, prepared.made, prove=prove)
@@ -117,7 +117,7 @@ def _record(
 def judge_made(where: Where, made: Made, *, prove: bool = False) -> tuple[Released, Made]:
     """The verdict on what was made, and what could be released instead; nothing is recorded.
 
-    With `prove` a safe verdict is checked anew.
+    With `prove` a safe verdict is checked again.
     """
     with open_book(where, made.records) as book:
         found, judged, made = remembered(book, made, where.section, prove=prove)

@@ -29,7 +29,7 @@ __all__ = ["judged_view", "names_to_write", "read_toml", "released_view"]
 def judged_view(path: Path, *, progress: Progress = silent) -> dict[str, Any]:
     """Judge a plan with its ledger; the verdict, its proofs and the public reports. Nothing is recorded or written."""
     released, made = judge_release(path, prove=True, progress=progress)
-    progress(0.9, "proving the verdict anew")
+    progress(0.9, "proving the verdict again")
     facts = released_view(released)
     if isinstance(made, ProtectedFile):
         return {

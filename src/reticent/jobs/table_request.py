@@ -29,7 +29,7 @@ NEED_RECORDS = ("shadow", "weighted", "missing_safe", "request", "waiver", "zero
 
 
 def request_from_plan(plan: TablePlan) -> TableRequest:
-    """Read what a plan names: one request for all its responses, which are protected apart where nothing relates them."""
+    """Read what a plan names: one request for all its responses, which are protected separately where nothing relates them."""
     plans, method, protect = plan.by_response(), method_from_plan(plan), plan.protect
     given = plan.data.secret
     secret = secret_for(method, plan.find(given) if isinstance(given, str) else given, test=plan.data.test_secret)

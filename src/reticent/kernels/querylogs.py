@@ -45,7 +45,7 @@ def greedy_clusters(similarity: Ints, k: int, cluster: Ints) -> int:
     """Number the clusters in `cluster` (n): the most similar pair, then the closest to what the cluster adds up to.
 
     Rows of a cluster's users are added up; whoever is left when fewer than k remain joins the last cluster. Nearest
-    neighbours are kept and looked up anew only when they are taken. Returns the number of clusters. O(n²) typically.
+    neighbours are kept and looked up again only when they are taken. Returns the number of clusters. O(n²) typically.
     """
     n = similarity.shape[0]
     alive = np.ones(n, dtype=np.bool_)

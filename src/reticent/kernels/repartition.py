@@ -122,7 +122,7 @@ def _pool_squares(x: Floats, pool: Ints) -> Floats:
 
 @njit(cache=True, nogil=True)
 def _reform(x: Floats, pool: Ints, chosen: Ints, k: int, groups: Groups) -> float:
-    """Free the chosen groups' records and group them anew if that is cheaper; returns the change."""
+    """Free the chosen groups' records and group them again if that is cheaper; returns the change."""
     labels, place, members, sizes, sums, free = groups
     squares = _pool_squares(x, pool)
     now = 0.0

@@ -129,7 +129,7 @@ class LargeSteps:
         before, after = self.combined.trace.original, self.combined.data
         for name in self.keys:
             old, new = before.encoded(name), after.encoded(name)
-            if old.categories == new.categories:  # blanks only: values that stay are not written anew
+            if old.categories == new.categories:  # blanks only: values that stay are not written again
                 gone = (new.codes < 0) & (old.codes >= 0)
                 if gone.any():
                     data = self._blank(data, name, gone[place])

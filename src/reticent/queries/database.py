@@ -112,7 +112,7 @@ class ProtectedDatabase:
 
     @property
     def leakage(self) -> tuple[str, ...]:
-        """What answers and refusals of the mode give away, and when they come."""
+        """What answers and refusals of the mode reveal, and when they come."""
         steps = f", in steps of {self.policy.limits.tick:g} seconds" if self.policy.limits.tick else ""
         return (*self._engine.mode.leakage, f"the time until an answer or a refusal comes{steps}")
 

@@ -176,7 +176,7 @@ class Places:
     "open",
     "exact",
     "simulatable",
-    tells="every sum that an exact answer gives away: counts, sums, of a mean both, of a regression its normal equations",
+    tells="every sum that an exact answer reveals: counts, sums, of a mean both, of a regression its normal equations",
     beyond="only of variances, correlations, regressions (sums of squares and products), of extremes and quantiles (which record "
     "has them) and of life tables",
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each statistic tells: the sums over records that it can be computed from, or that it gives away.
+"""What each statistic tells: the sums over records that it can be computed from, or that it reveals.
 
 An answered average tells a sum and a count, a variance also the sum of squares, a regression its normal equations. The
 auditor treats all of these as released. A piece is one such sum: a product of responses (none: the records themselves),
@@ -96,7 +96,7 @@ def complete(universe: Universe, records: RecordSet, names: tuple[str, ...]) -> 
 
 
 def pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tuple[Piece, ...]:
-    """All sums that an exact answer to a statistic gives away, also of responses tied to those asked for."""
+    """All sums that an exact answer to a statistic reveals, also of responses tied to those asked for."""
     found: list[Piece] = []
     for piece in (_with_known(universe, own) for own in _own_pieces(statistic, universe, records)):
         for names in product(*(universe.linked.get(name, (name,)) for name in piece.responses)):

@@ -21,7 +21,7 @@ class Together(Protocol):
     """Judges an answer together with the tables and files that the ledger holds."""
 
     def reason_against(self, engine: Any, request: Request, answer: Answer) -> str | None:
-        """Why an answer would say too much beside everything that is out; None if it may be given."""
+        """Why an answer would say too much beside everything that was released; None if it may be given."""
         ...
 
 

@@ -41,7 +41,7 @@ class Pair:
 class Contexts:
     """Codes and marks of classes, and which variables tell the cells of a release apart (`home`).
 
-    `weight` says of each variable how much of all that is out depends on it.
+    `weight` says of each variable how much of all that was released depends on it.
     """
 
     codes: Ints

@@ -18,12 +18,12 @@ from reticent.releases.verdict import Exposure, JointVerdict, Outcome
 from reticent.releases.verifier import Witness, verify
 
 Responses = frozenset[str]
-KNOWN = "what is out already"
+KNOWN = "what was released before"
 
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """The parts as they are once the release is out."""
+    """The parts as they are once it is released."""
 
     number: int
     parts: dict[Responses, Part]
@@ -77,7 +77,7 @@ class JointSystem:
         self._take(verdict)
 
     def take_published(self, facts: Facts, *, version: int | None = None) -> JointVerdict:
-        """Take a release in that is out already, safe or not; returns what it exposes.
+        """Take a release in that was released before, safe or not; returns what it exposes.
 
         What it exposes stays watched: later releases must leave possible what is possible now.
         """
@@ -112,7 +112,7 @@ class JointSystem:
                 yield self._witness({**base, joined: point}, release, watch, upper=upper)
 
     def checked(self) -> int:
-        """Prove anew, in whole numbers and from nothing, that all that was judged holds; gives how many sums are watched.
+        """Prove again, in whole numbers and from nothing, that all that was judged holds; gives how many sums are watched.
 
         Watches of responses that nothing judged here touches were proved when they were judged, and are not counted.
         """
@@ -174,7 +174,7 @@ class JointSystem:
     def _make(self, joined: Responses) -> None:
         """Make the part of some responses, and look for the movements of all that it watches: once, whatever is judged then.
 
-        This is work on what is out already, so its steps are not those of the release that happens to be judged first.
+        This is work on what was released before, so its steps are not those of the release that happens to be judged first.
         """
         part = self._rebuilt(joined)
         if part.system.sights:

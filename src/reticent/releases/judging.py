@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One part judged with a further release: what still holds is kept, what breaks is dealt out anew, programs do the rest."""
+"""One part judged with a further release: what still holds is kept, what breaks is dealt out again, programs do the rest."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

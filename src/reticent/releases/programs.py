@@ -27,7 +27,7 @@ AT_ONCE = 100
 SETTLING = 10
 """This many times the steps of a question may be taken to find a first point."""
 MOST_MOVING = 1_000
-"""With more classes that may move a program is slow, and the next question begins anew."""
+"""With more classes that may move a program is slow, and the next question begins again."""
 MULTIPLES = (1, 2, 3, 4, 6)
 """A movement in fractions may be whole this many times over, and reach further then."""
 ENLARGED = (0, 300, 1_000)
@@ -361,7 +361,7 @@ class Search:
         return self._session
 
     def _tidy(self) -> None:
-        """Begin anew with no class that may move, where too many do."""
+        """Begin again with no class that may move, where too many do."""
         if len(self._moving) > MOST_MOVING:
             self._session, self._moving = None, np.zeros(0, dtype=np.int64)
             self._place[:] = -1

@@ -16,7 +16,7 @@ HIDDEN = (
     "Against the arithmetic attacker, who has the published values and states, the relations, known bounds and earlier releases "
     "of the plan, and knows that counts are whole numbers and hidden ones at least 1: no unsafe cell can be placed within its "
     "protection levels, and no unsafe sum of hidden cells can be worked out (sums of two cells and of whole rows; sums of three "
-    "where few cells are hidden). Sole respondents of a cell are judged apart."
+    "where few cells are hidden). Sole respondents of a cell are judged separately."
 )
 """What suppression keeps."""
 NOT_DRAWN = "which cells are hidden is chosen without the secret"

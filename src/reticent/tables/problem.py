@@ -69,7 +69,7 @@ class Before:
 
     @property
     def known(self) -> Mask:
-        """Cells that are out already."""
+        """Cells that were published before."""
         return np.asarray(~np.isnan(self.values))
 
 

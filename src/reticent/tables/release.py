@@ -71,7 +71,7 @@ def _measures(table: Table, told: NDArray[np.float64], codes: NDArray[np.int32])
 
 
 def as_published(system: System, outcome: Outcome, method: str, problem: SuppressionProblem) -> SuppressionProblem:
-    """The problem as the attacker sees it once the tables are out: bounds as narrow as the published objects make them."""
+    """The problem as the attacker sees it once the tables are published: bounds as narrow as the published objects make them."""
     return as_the_public_sees(problem, outcome.hidden, _views(system, outcome, method, problem))
 
 

@@ -290,7 +290,7 @@ def _published_sums(
 
 
 def _further(request: TableRequest, case: _Case, outcome: Outcome, secret: Secret) -> tuple[str, ...]:
-    """What is asked besides: differences of nested cells, and respondents that are known."""
+    """What else is asked for: differences of nested cells, and respondents that are known."""
     attacker, system = request.attacker, case.judged.system
     differences = difference_note(system, case.judged.problem, outcome) if case.joint is None else ()
     if attacker.known and case.joint is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Respondents with several records: their records combine first, in every cell anew."""
+"""Respondents with several records: their records combine first, in every cell again."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

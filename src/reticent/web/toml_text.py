@@ -2,7 +2,7 @@
 """Change a TOML text without touching what does not change: comments, order and spelling stay.
 
 The text is cut into blocks at its headers. Every change says what the parsed text must then be; where a text is written in
-a way that cannot be changed line by line, the block (or, last, the whole text) is written anew, so that a change is never wrong.
+a way that cannot be changed line by line, the block (or, last, the whole text) is written again, so that a change is never wrong.
 """
 
 import re
@@ -159,7 +159,7 @@ class TomlText:
         return self._sure(moved, {**self.table, name: entries})
 
     def _sure(self, blocks: Sequence[_Block], table: Mapping[str, Any]) -> "TomlText":
-        """The blocks as text if they say what they must; else the tables written anew."""
+        """The blocks as text if they say what they must; else the tables written again."""
         text = "".join(block.text for block in blocks)
         if text.strip():  # the text ends as it did
             text = text.rstrip("\n") + (self.text[len(self.text.rstrip("\n")) :] or "\n")
@@ -266,7 +266,7 @@ def _statement(name: str, value: Any) -> _Item:
 
 
 def _anew(block: _Block, values: Mapping[str, Any]) -> _Block:
-    """The block written anew under its header; an empty line at its end stays."""
+    """The block written again under its header; an empty line at its end stays."""
     space = "\n" if block.text.endswith("\n\n") else ""
     items = tuple(_statement(name, value) for name, value in values.items())
     return replace(block, items=(*items, _Item(space)) if space else items)

@@ -165,7 +165,7 @@ def unheld(plan: str, version: str, stamp: Stamp, progress: Progress) -> list[di
 
 
 def write(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[str, Any]:
-    """Write what a plan names, from the run that was judged (or one made anew); a file that does not hold is refused.
+    """Write what a plan names, from the run that was judged (or one made again); a file that does not hold is refused.
 
     Nothing is written by a plan that does not say where its searches ended: what it must say comes back.
     """

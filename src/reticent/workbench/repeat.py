@@ -14,7 +14,7 @@ from reticent.workbench.table_plan import RESULTS, question, write_question
 
 WHAT = "steps of a search"
 STEPS = "search_steps"
-SAID = "A time limit would end the search at another place each time. The plan has its steps, and each run ends alike."
+SAID = "A time limit would end the search at another place each time. The plan has its steps, and each run gives the same result."
 
 
 def file_question(project: Project) -> tuple[str, str, Any]:
@@ -66,7 +66,7 @@ def _again(
     held: Callable[[Project, Mapping[str, Any]], bool],
     title: str,
 ) -> Work | None:
-    """Work on a plan as it is now; if that must first say where its searches ended, it does, and the work is done anew."""
+    """Work on a plan as it is now; if that must first say where its searches ended, it does, and the work is done again."""
     work = visit.works.seen(function, *asked(visit.state))
     if work is None or not work.done or not held(visit.state, work.value()):
         return work

@@ -63,7 +63,7 @@ def test_a_cell_is_rounded_alike_in_every_table_and_run(key: str) -> None:
 
 
 def test_records_that_change_change_the_draw() -> None:
-    """The draw belongs to the records, not to the codes: with one record less the grand total is drawn anew."""
+    """The draw belongs to the records, not to the codes: with one record less the grand total is drawn again."""
     before = [cells(rounded("town", secret=s, base=1000).published[0])[frozenset()] for s in range(20)]
     without = DATA.rows(np.arange(1, N))
     after = [cells(rounded("town", secret=s, base=1000, data=without).published[0])[frozenset()] for s in range(20)]

@@ -49,7 +49,7 @@ class DuckDB:
                 "duckdb: memory and spill_limit must be sizes such as '2GB', threads a whole number from 1."
             ) from None
         self._pool = ThreadPoolExecutor(1)
-        self._setup = ""  # what makes the view, in each connection anew
+        self._setup = ""  # what makes the view, in each connection again
         self._csv = False
 
     def open(self, files: Files) -> dict[str, pl.DataType]:

@@ -164,7 +164,7 @@ def _with_flags(job: TableJob) -> Table:
 
 
 def check_linkable(jobs: Sequence[TableJob]) -> None:
-    """A code must stand for the same records in all tables: a recoded variable must be recoded in all of them alike."""
+    """A code must stand for the same records in all tables: a recoded variable must be recoded in all of them in the same way."""
     if len({job.finished is None for job in jobs}) > 1:
         raise PlanError("linked tables come from microdata or from table files, not from both.").at(jobs[0].where)
     for name in dict.fromkeys(name for job in jobs for name in job.mapped):
@@ -172,7 +172,7 @@ def check_linkable(jobs: Sequence[TableJob]) -> None:
         if len({job.mapped.get(name) for job in having}) > 1:
             raise PlanError(
                 f"{name!r} is recoded in one of the linked tables and not in the same way in another, so a code would stand "
-                "for different records. Recode it alike in all of them."
+                "for different records. Recode it in the same way in all of them."
             ).at(having[0].where)
 
 

@@ -291,7 +291,7 @@ class Generalize(Method):
         return digit_patterns(variable, shown) if named and variable.digits and not self.local else ()
 
     def promises(self) -> tuple[Promise, ...]:
-        """Every record that keeps a key is in a safe group, counted anew from the output."""
+        """Every record that keeps a key is in a safe group, counted again from the output."""
 
         def broken(before: Microdata, after: Microdata) -> int:
             keys = self._keys(before.schema)

@@ -105,7 +105,8 @@ class LocalSuppression(Method):
         default_factory=dict, metadata={"help": "variables that are blanked together with a key"}
     )
     by_combination: bool = field(
-        default=False, metadata={"keyed": "if set", "help": "blank all records of a combination alike (own-category)"}
+        default=False,
+        metadata={"keyed": "if set", "help": "blank the same keys in all records of a combination (own-category)"},
     )
 
     def __post_init__(self) -> None:

@@ -255,7 +255,7 @@ def _size(at: int) -> str:
 def _sources(found: Combinations, new: Ints, uniform: NDArray[np.float64]) -> Ints:
     """The record whose values each record gets: the first of its own combination, or of a copied one if it is dropped.
 
-    Who is dropped, and what takes the place, is drawn. All records of a combination are written alike.
+    Who is dropped, and what takes the place, is drawn. All records of a combination are written in the same way.
     """
     order = np.lexsort((uniform, found.group))
     starts = np.concatenate(([0], np.cumsum(found.counts)[:-1]))

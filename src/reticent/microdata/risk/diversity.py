@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a key group gives away about sensitive values: l-diversity, t-closeness and their kin.
+"""What a key group reveals about sensitive values: l-diversity, t-closeness and their kin.
 
 For each key group j of n_j records and each sensitive value s: q_js is the value's share in the group, p_s its share in
 the file, r_1 ≥ r_2 ≥ … the counts of the group's values. A missing sensitive value is a value of its own (except where

@@ -98,7 +98,7 @@ def deviation_intervals(original: npt.ArrayLike, masked: npt.ArrayLike, *, k: fl
 
 @dataclass(frozen=True)
 class RankingAttack:
-    """What individual ranking gives away for one variable."""
+    """What individual ranking reveals for one variable."""
 
     covered: float
     median_width: float

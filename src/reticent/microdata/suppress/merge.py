@@ -2,7 +2,7 @@
 """Missing as a category of its own: records are blanked in groups of at least k that then look the same.
 
 This is classical k-anonymity by suppression (NP-hard: Meyerson and Williams 2004). Greedy: masks by rising cost; under each,
-records that agree outside the mask and are at least k together are blanked alike. Records that are left join the
+records that agree outside the mask and are at least k together are blanked in the same way. Records that are left join the
 nearest group: with as many of its members as it can spare (those beyond k), or with all of them.
 """
 
@@ -24,7 +24,7 @@ def merged_blanks(
 ) -> tuple[Codes, NDArray[np.bool_]]:
     """The published codes, in which every combination (missing = a code) has at least k records, and who is stuck.
 
-    With `copies` each row stands for this many records, which stay together: all of them are blanked alike.
+    With `copies` each row stands for this many records, which stay together: all of them are blanked in the same way.
     """
     each = np.ones(len(codes), dtype=np.int64) if copies is None else copies
     rows = _Rows(codes, each, k, whole=copies is not None)

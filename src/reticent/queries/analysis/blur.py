@@ -30,7 +30,7 @@ def respondent_ids(data: Microdata) -> NDArray[np.uint64]:
 def blur_factors(ids: NDArray[np.uint64], response: str, *, blur: float, secret: Secret) -> Floats:
     """1 + e for each record, keyed by its respondent, the response and `blur`.
 
-    With another `blur` it is drawn anew: two factors from one draw, of different sizes, would give the value.
+    With another `blur` it is drawn again: two factors from one draw, of different sizes, would give the value.
     """
     draws = uniform_matrix(*secret.words(f"{response} {float(blur)!r}"), ids, 2)
     size = blur * (0.5 + 0.5 * draws[:, 0])

@@ -31,7 +31,7 @@ def kept_rows(
         members = np.flatnonzero(stratum[rows] == number)
         order = np.argsort(ids[rows[members]], kind="stable")
         digest = hashlib.blake2b(ids[rows[members]][order].tobytes(), digest_size=16).hexdigest()
-        rng = secret.stream(f"drop-q:{most}:{digest}")  # with another `most` drawn anew, or the difference is a record
+        rng = secret.stream(f"drop-q:{most}:{digest}")  # with another `most` drawn again, or the difference is a record
         q = int(rng.integers(2, most + 1))
         keep[members[order[rng.permutation(len(members))[:q]]]] = False
     return rows[keep]

@@ -99,7 +99,7 @@ class AnalysisMode:
         "pairs in its stratum than the policy allows (with 4 pairs and up to 5 records dropped, an attacker who averages them "
         "still mistakes a value of 0 or 1 once in five times, unless a regression on a public number tells which records "
         "were dropped), in all versions of the data together, and padding with other "
-        "strata draws nothing anew. A regression has one sample for each universe, in which each category of at least "
+        "strata redraws nothing. A regression has one sample for each universe, in which each category of at least "
         "`category` records loses a few, and each category that it shows counts as a universe. Each "
         "respondent's values carry a factor, "
         "drawn once for ever, so that averaging over many universes comes no nearer to a value than that. A respondent who "
@@ -282,7 +282,7 @@ class AnalysisMode:
         fit = fit_regression(design, labels, response, rules)
         if isinstance(fit, str):
             return fit
-        # every model and every sample draws anew: two plots with one noise, on different scales, would give the values
+        # every model and every sample draws again: two plots with one noise, on different scales, would give the values
         secret = self.setting.secret.child(
             f"residuals:{statistic.variables[0]}:{_fingerprint(design, labels, response)}"
         )

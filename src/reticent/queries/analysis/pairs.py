@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often two answered universes may differ by a few records only, one of them being the same.
 
-What a universe loses is drawn anew for every set of records in a stratum. Two universes that differ in a stratum by a few
+What a universe loses is drawn again for every set of records in a stratum. Two universes that differ in a stratum by a few
 records are a measurement of these records, with the noise of two draws; padding both with other records of the stratum
 makes the measurement again. Each record may be in the difference of a few such pairs, and not of more: the attacker's
-error after this many is `attacker_error`. Padding with records of other strata draws nothing anew. Universes of all versions
+error after this many is `attacker_error`. Padding with records of other strata redraws nothing. Universes of all versions
 of the data count together: the same records in a new version are no new chance.
 """
 

@@ -111,7 +111,7 @@ def _predicts_a_subset(design: Floats, residual: Floats, response: Floats, rules
 
 
 def synthetic_residuals(fit: Fit, secret: Secret, *, noise: float = 0.25) -> dict[str, dict[str, list[float]]]:
-    """For each predictor a synthetic plot: x drawn anew, residual = smooth + local deviation + noise, clipped to ±4.
+    """For each predictor a synthetic plot: x drawn again, residual = smooth + local deviation + noise, clipped to ±4.
 
     Numeric predictors are drawn from a kernel density, indicators by bootstrap (Reiter 2003). The secret belongs to the model
     and its records: repeating a model does not average the noise out, and another model shares no draw with it.

@@ -83,7 +83,7 @@ def _combined(rows: NDArray[np.float64], answers: list[Span]) -> Span | None:
 
 
 def averaging(attacker: Attacker) -> Claim:
-    """All and all but the target, again and again and in many spellings; noise that is drawn anew averages out."""
+    """All and all but the target, again and again and in many spellings; noise that is drawn again averages out."""
     target = all_of(attacker.knows.target)
     everyone = ["TRUE"] * REPEATS + ["1 = 1", "NOT FALSE", "TRUE OR FALSE", f"{target} OR NOT {target}"]
     others = [f"NOT {target}"] * REPEATS + [f"NOT ({text})" for text in spellings(attacker.knows)[:12]]

@@ -183,7 +183,7 @@ class CellKeyMode:
     def _key(self, records: RecordSet, what: str) -> float:
         """The key of a set for one kind of value: a keyed hash of the sum of its record keys."""
         total = int(self._atom_sums(records.version)[records.atoms].sum(dtype=np.uint64)) % 2**53
-        # other options draw anew: two changes from one draw, of different sizes, would give the truth
+        # other options draw again: two changes from one draw, of different sizes, would give the truth
         digest = self.setting.secret.digest(f"cell key {total} {what} {self._design}", size=8)
         return (int.from_bytes(digest, "little") >> 11) / 2.0**53
 

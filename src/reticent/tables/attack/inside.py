@@ -163,7 +163,7 @@ class Breach:
 
 
 class _Unpublished:
-    """How far cells move for respondents if nothing is published: what they know anyway no table gives away."""
+    """How far cells move for respondents if nothing is published: what they know anyway no table reveals."""
 
     def __init__(self, problem: SuppressionProblem) -> None:
         self._problem = problem

@@ -18,7 +18,7 @@ _NOISE = 1e-7
 class Revelation:
     """What the attacker concludes about a cell, and from what.
 
-    `relations` are numbers in the problem, `published` the cells they give away, `limited` the hidden cells whose own
+    `relations` are numbers in the problem, `published` the cells they reveal, `limited` the hidden cells whose own
     bounds (mostly: not below zero) are part of the proof.
     """
 

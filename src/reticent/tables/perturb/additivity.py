@@ -89,7 +89,7 @@ def restore_additivity(
     way: Way = "yes",
     time_limit: float = 60.0,
 ) -> Restored:
-    """Counts near the noisy ones that satisfy all relations; `published` cells keep the value that is out already.
+    """Counts near the noisy ones that satisfy all relations; `published` cells keep the value that was released before.
 
     No count from 1 to `skip` is made, and cells that are `empty` stay 0. Where published cells leave no way, that is
     refused: cells of an earlier table cannot be taken back.
@@ -204,7 +204,7 @@ def _nearest_model(given: NoisyCounts, low: Floats, high: Floats, *, whole: bool
     infinite = np.full(n, np.inf)
     lower = [given.relations.rhs, -given.noisy, given.noisy]
     upper = [given.relations.rhs, infinite, infinite]
-    if width == 3:  # (skip + 1)·z ≤ y ≤ M·z, except where what is out already is small
+    if width == 3:  # (skip + 1)·z ≤ y ≤ M·z, except where what was released before is small
         least = np.where(given.known, 0.0, given.skip + 1.0)
         blocks += [
             [eye, none, -sparse.diags_array(least)],

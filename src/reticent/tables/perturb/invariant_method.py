@@ -92,7 +92,7 @@ class InvariantNoise(CellDraws):
         return InvariantOnTable(self, table)
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
-        """Not without the table: the same cell must be drawn alike wherever it stands."""
+        """Not without the table: the same cell must be drawn the same wherever it occurs."""
         raise ParameterError(
             f"{OWNER}: cells are known by their records or codes; start from microdata, a table or a plan."
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which true counts an attacker finds possible when all that is out is put together: strata, additivity, releases."""
+"""Which true counts an attacker finds possible when all that was released is put together: strata, additivity, releases."""
 
 from dataclasses import dataclass, replace
 

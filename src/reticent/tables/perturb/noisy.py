@@ -101,7 +101,7 @@ def _with_origins(rule: QuotaRule, skip: int, counts: Counts, before: Before, to
 
 
 def _before(problem: SuppressionProblem) -> Before:
-    """What is out already; nothing where no release is named."""
+    """What was released before; nothing where no release is named."""
     if problem.published is not None:
         return problem.published
     nothing = np.full(problem.n_cells, np.nan)

@@ -20,7 +20,7 @@ class Origins:
     """For each cell a set of whole numbers: `patterns[pattern[cell]]` marks which of base, base + 1, … are possible.
 
     `weights` has, in the same places, how likely each true count leads to the published one (None: not calculated).
-    `alike` has what each cell is published as, where cells with the same records are published alike (−1: no such rule):
+    `alike` has what each cell is published as, where cells with the same records get the same value (−1: no such rule):
     then two of them that are published differently have different records.
     """
 

@@ -40,7 +40,7 @@ class RandomRounding(CellDraws):
         "somebody in it is determined exactly, and no unsafe sum is placed within its protection levels. Levels of counts are "
         "not promised.",
         Rate(17, 1053, 24),
-        "cells of the same records are changed alike, so values that differ tell of somebody elsewhere",
+        "cells of the same records are changed in the same way, so different values reveal somebody elsewhere",
     )
     lists_empty: ClassVar[bool] = True
     base: float = field(default=5.0, metadata={"above": 0, "help": "all published values are multiples of it"})
@@ -51,7 +51,7 @@ class RandomRounding(CellDraws):
         return RandomlyRoundedTable(self, table)
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
-        """Not without the table: the same cell must be rounded alike in every table."""
+        """Not without the table: the same cell must be rounded the same in every table."""
         raise DataError(f"{OWNER}: cells are known by their records or codes; start from microdata, a table or a plan.")
 
 

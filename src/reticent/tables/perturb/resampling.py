@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table method `resample`: counts drawn anew from the table itself (after Domingo-Ferrer and Mateo-Sanz 1999)."""
+"""The table method `resample`: counts drawn again from the table itself (after Domingo-Ferrer and Mateo-Sanz 1999)."""
 
 import hashlib
 import math

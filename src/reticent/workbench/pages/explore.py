@@ -235,7 +235,7 @@ def act(visit: Visit[Project]) -> View | Go:
     if "candidate" in sent:
         points = visit.works.ask(engine.candidates, *_question(visit.state), patience=1).value()["points"]
         number = sent.number("candidate")
-        return _into_plan(visit, points[number]["steps"] if 0 <= number < len(points) else [], anew=True)
+        return _into_plan(visit, points[number]["steps"] if 0 <= number < len(points) else [], again=True)
     asked, work = _asked(visit)
     if "local" in sent:
         return _into_plan(visit, [asked.locally()])
@@ -262,16 +262,16 @@ def _asked(visit: Visit[Project]) -> tuple[Asked, Work]:
     )  # fmt: skip
 
 
-def _into_plan(visit: Visit[Project], steps: list[dict[str, Any]], *, anew: bool = False) -> Go:
+def _into_plan(visit: Visit[Project], steps: list[dict[str, Any]], *, again: bool = False) -> Go:
     """Steps at the end of the plan, or in place of those that it has."""
     state = visit.state.need("file")
     text = TomlText(state.read().text)
-    while anew and text.entries("step"):
+    while again and text.entries("step"):
         text = text.remove("step", 0)
     for step in steps:
         text = text.insert("step", len(text.entries("step")), step)
     state.change(
-        text.text, version=visit.sent.get("version"), what="pick of a candidate" if anew else "pick of a recoding"
+        text.text, version=visit.sent.get("version"), what="pick of a candidate" if again else "pick of a recoding"
     )
     return Go(address("plan"))
 

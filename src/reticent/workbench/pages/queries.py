@@ -63,7 +63,7 @@ def _shown(visit: Visit[Project], taken: Taken, **more: Any) -> View | Go:
 
 
 def _promise(mode: str) -> list[tuple[str, list[str]]]:
-    """What a mode promises, what it does not, and what it gives away, a sentence each."""
+    """What a mode promises, what it does not, and what it reveals, a sentence each."""
     found = promise_of(mode)
     said = re.split(r"(?<=\.) (?=[A-Z])", found["guarantee"])
     leaks = [f"{text[:1].upper()}{text[1:]}." for text in found["leakage"]]
