@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Three hundred honest questions about the Adult census extract, and how many of them a protected database answers.
 
     python examples/adult_workload.py adult.csv [--mode exact] [--limit 300] [--json out.json]

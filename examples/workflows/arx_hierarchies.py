@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Full-domain generalisation with hierarchies as ARX writes them (leaf first)."""
 
 from importlib.resources import files

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attack a table that somebody else protected (tau-ARGUS: audit)."""
 
 import pandas as pd

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """k-anonymity with local suppression (sdcMicro: localSuppression)."""
 
 from importlib.resources import files

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two linked tables of counts, protected as one system (tau-ARGUS: linked tables)."""
 
 from importlib.resources import files

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A hierarchical magnitude table, protected by cell suppression (tau-ARGUS: a table with hierarchies, modular or optimal)."""
 
 from importlib.resources import files

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Microaggregation of numbers (sdcMicro: microaggregation)."""
 
 from importlib.resources import files

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Post-randomisation of categories (sdcMicro: pram)."""
 
 from importlib.resources import files

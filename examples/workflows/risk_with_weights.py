@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Individual risk from sampling weights (sdcMicro: freqCalc, indivRisk, measure_risk)."""
 
 from importlib.resources import files

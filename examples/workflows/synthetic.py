@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Synthetic data (synthpop: syn)."""
 
 from importlib.resources import files

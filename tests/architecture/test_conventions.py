@@ -32,3 +32,16 @@ def test_the_citation_names_this_version() -> None:
 def test_security_and_conduct_are_there() -> None:
     for name in ("SECURITY.md", "CODE_OF_CONDUCT.md", "LICENSE", "CHANGELOG.md"):
         assert (ROOT / name).read_text().strip()
+
+
+def test_every_program_names_its_licence() -> None:
+    """Programs and what browsers run; tests are covered by the file LICENSE."""
+    folders = ("src", "scripts", "benchmarks", "examples", "docs")
+    paths = [path for name in folders for path in (ROOT / name).rglob("*") if path.suffix in (".py", ".js", ".css")]
+    without = [
+        str(path.relative_to(ROOT))
+        for path in paths
+        if not {"_build", "__pycache__"} & set(path.parts)
+        and "SPDX-License-Identifier: Apache-2.0" not in path.read_text(encoding="utf-8")[:200]
+    ]
+    assert without == []

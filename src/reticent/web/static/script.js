@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one script of the pages. Everything works without it; with it, running work is watched, forms marked as live show
 // their result while one types, and a page that is left with unsaved input asks first.
 "use strict";
