@@ -259,10 +259,10 @@ def test_quotas_that_are_not_judged_never_read_as_held() -> None:
     added = protected(people(1, 2.0), InvariantNoise(selection="quotas", add_up="exact"), 1)
     assert (added.exposed, added.state, added.summary()["state"]) == ((), "not judged", "not judged")
     assert "not judged" in added.headline
-    assert any("Not judged: what quotas tell" in note for note in added.notes)
-    assert "Not judged: what quotas tell" in confidential_table_report(added)
+    assert any("Not judged: what quotas reveal" in note for note in added.notes)
+    assert "Not judged: what quotas reveal" in confidential_table_report(added)
     assert "are called not judged and refused" in InvariantNoise.guarantee.arithmetic
-    with pytest.raises(NotProtectedError, match='what quotas tell .* is not judged.*selection = "keys"'):
+    with pytest.raises(NotProtectedError, match='what quotas reveal .* is not judged.*selection = "keys"'):
         added.require()
     added.require(accept_exposed=True)
     data = pl.DataFrame({"id": [f"p{n}" for n in range(9)], "a": [*"001110001"], "b": [*"010101010"]})
@@ -285,7 +285,7 @@ def test_quotas_that_are_not_judged_never_read_as_held() -> None:
 
 
 def test_the_matrix_of_any_true_table_has_the_same_changes() -> None:
-    """Where frequencies are only kept on the average no frequencies rule out a change: seeing it would tell them."""
+    """Where frequencies are only kept on average no frequencies rule out a change: seeing it would tell them."""
     rng = np.random.default_rng(3)
     for _ in range(300):
         design = InvariantDesign(

@@ -32,7 +32,7 @@ from reticent.tables.suppression import SUPPRESSION_METHODS
 from reticent.tabulation.cell_atoms import CellAtoms, atoms_of_cells
 from reticent.tabulation.ground import GroundedData
 
-WEIGHTED = "what weighted sums tell of the values themselves"
+WEIGHTED = "what weighted sums reveal about the values themselves"
 NOTHING: Interval = (None, None)
 Required = dict[tuple[str, ...], tuple[float, float]]
 ByCodes = Mapping[tuple[str, ...], tuple[float, float]]

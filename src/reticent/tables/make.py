@@ -90,6 +90,6 @@ def _redesigned(
     merged = [f"{name}: {' + '.join(group)}" for name, groups in found.merged.items() for group in groups]
     note = (
         f"redesign: {found.unsafe_before} unsafe cells became {found.unsafe_after}; merged {', '.join(merged) or 'nothing'} "
-        f"({found.loss:.3g} bits a record lost{least}, {found.status}, {found.tables} tables tried)."
+        f"({found.loss:.3g} bits per record lost{least}, {found.status}, {found.tables} tables tried)."
     )
     return found.data, found.spec, note

@@ -22,11 +22,11 @@ from reticent.microdata.mask.synthesize import Synthesize
 from reticent.microdata.mask.top_code import MultivariateTopCode
 from reticent.microdata.mask.weights_noise import NoiseOnWeights
 
-NOISY = "how near the noisy values are to the true ones, on the average and by the size of the noise"
+NOISY = "how near the noisy values are to the true ones, on average and by the size of the noise"
 DRAWN = "how likely values stay as they are"
 FEW = "how few records were changed, and which were likely to be"
 RANKS = "how far ranks moved at most"
-MODEL = "what the model that drew the values tells of the true ones"
+MODEL = "what the model that drew the values reveals about the true ones"
 PULLED = "in which direction from the center each record lies, and which records lie outside"
 WEIGHTS = "how near the weights are to the true ones"
 COPIED = "how near the counts are to the true ones, and that shown combinations exist"

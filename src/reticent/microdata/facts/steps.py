@@ -52,7 +52,7 @@ def text_of(label: Any) -> str:
     return str(int(label)) if label == int(label) else repr(label)
 
 
-@declares(RemoveIdentifiers, NewIdentifiers, Reorder, tells="what the other variables tell; nothing by itself")
+@declares(RemoveIdentifiers, NewIdentifiers, Reorder, tells="what the other variables reveal; nothing by itself")
 def _nothing(step: MaskingMethod, seen: Seen, facts: Mapping[str, Any]) -> Seen:
     gone = [name for name in seen.schema.names if name not in step.schema_after(seen.schema)]
     if isinstance(step, NewIdentifiers):

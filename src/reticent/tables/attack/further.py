@@ -83,7 +83,7 @@ def _releases_note(n: int, lost: int, cells: int, mean: Averaging) -> str:
     return (
         f"Together with {n} other release{'s' if n > 1 else ''} of these cells {lost} of {cells} counts above 0 are determined "
         f"exactly. The rounded mean of all releases is the true count in {mean.undone} of the {mean.changed} cells that noise "
-        f"changed; it is {mean.from_true:.2f} from the truth on the average, and {mean.from_noisy:.2f} from the noisy counts."
+        f"changed; it is {mean.from_true:.2f} from the truth on average, and {mean.from_noisy:.2f} from the noisy counts."
     )
 
 

@@ -34,8 +34,8 @@ CERTAIN = 0.95
 LONGEST = 40
 """Relations of more cells say too little about each of them to be worth the work."""
 QUOTAS_UNJUDGED = (
-    "what quotas tell (how many cells moved from each count to each other one) is not judged: there are too many true tables to "
-    'look at, or the published counts are not those that were selected; selection = "keys" is judged in every table'
+    "what quotas reveal (how many cells moved from each count to each other one) is not judged: there are too many true tables "
+    'to look at, or the published counts are not those that were selected; selection = "keys" is judged in every table'
 )
 WORK = 3e8
 """This many products are spent on relations, the shortest first."""

@@ -50,7 +50,7 @@ def _intersected(first: Origins, second: Origins) -> Origins:
 
 @dataclass(frozen=True)
 class Averaging:
-    """What averaging over releases gives: how far the mean is from the noisy counts and from the true ones, on the average.
+    """What averaging over releases gives: how far the mean is from the noisy counts and from the true ones, on average.
 
     `undone` cells with somebody in them have a mean that, rounded, is the true count although the noise had changed it.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A measure of how far each published count may be from the true one, itself perturbed (SORT 1477–1510).
 
-To publish the change itself would undo it. So the changes are moved by an invariant matrix, which keeps on the average how often
+To publish the change itself would undo it. So the changes are moved by an invariant matrix, which keeps on average how often
 each change occurs, and the absolute value of what results is published beside the count. Each cell is drawn by itself, and each
 movement within the band is possible: numbers that are kept exactly, or sizes that must have occurred, would be equations for
 the attacker.

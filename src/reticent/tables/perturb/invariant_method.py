@@ -37,7 +37,7 @@ class InvariantNoise(CellDraws):
     """Invariant noise: a count changes by at most 2 (a small one to 0 or skip + 1), and each count stays as frequent as it is.
 
     The matrix is R* = αR + (1 − α)I of Shlomo and Young, from the frequencies of the table or from given `frequencies` (of the
-    counts 1, 2, 3, …). The cell key alone decides (`selection = "keys"`), so that frequencies are kept on the average, and with
+    counts 1, 2, 3, …). The cell key alone decides (`selection = "keys"`), so that frequencies are kept on average, and with
     given frequencies a cell has the same noise in every table. With "quotas" expected frequencies are met exactly where
     they are whole, else within 1; what that tells is judged in small tables, and elsewhere the run is refused unless accepted.
     `strata` names dimensions whose codes have matrices of their own.

@@ -114,7 +114,7 @@ def origins_of(
 ) -> Origins:
     """The possible true counts behind each published one.
 
-    Additivity moved noisy counts by at most `slack` (of each cell), and by `mean_slack` on the average. `told` is what is
+    Additivity moved noisy counts by at most `slack` (of each cell), and by `mean_slack` on average. `told` is what is
     published of each change. 0 stays 0: what is published above 0 has somebody in it.
     """
     shown = np.rint(published).astype(np.int64)
