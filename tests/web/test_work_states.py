@@ -2,7 +2,7 @@
 
 import pytest
 
-from reticent.base.errors import Cancelled, DataError
+from reticent.base.errors import Cancelled, DataError, ReticentError
 from reticent.web.work import Work, Works
 
 
@@ -11,6 +11,8 @@ def test_work_runs_until_it_is_said_to_be_over() -> None:
     assert work.running
     assert not work.done
     assert work.seconds >= 0
+    with pytest.raises(ReticentError, match="nothing was changed"):
+        work.value()
     work.end("done", result={"cells": 3})
     assert work.done
     assert not work.running

@@ -88,9 +88,11 @@ class Work:
         return copy.copy(self)
 
     def value(self) -> Any:
-        """The result; its error is raised."""
+        """The result; its error is raised. What still runs has none, and nobody may take that for a good end."""
         if self.error is not None:
             raise self.error
+        if self.running:
+            raise ReticentError("This takes longer than a page waits; nothing was changed. Try again in a moment.")
         return self.result
 
 

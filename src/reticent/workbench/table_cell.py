@@ -58,7 +58,8 @@ def _after(visit: Visit[Project], seen: Seen, asked: tuple[Any, ...]) -> dict[st
         }  # fmt: skip
         if found["hidden"] and visit.query.get("if") == "shown":
             tried = visit.works.ask(engine.show_cell, *asked, values, title="Trying without the cell")
-            facts |= {"what_if": str(tried.error or tried.value() or ""), "work": tried if tried.running else None}
+            said = str(tried.error or "") or (tried.value() if tried.done else "")
+            facts |= {"what_if": said, "work": tried if tried.running else None}
     return facts
 
 

@@ -233,13 +233,17 @@ def act(visit: Visit[Project]) -> View | Go:
     if "text" in sent:
         return _measure(visit, sent.get("text").replace("\r\n", "\n"))
     if "candidate" in sent:
-        points = visit.works.ask(engine.candidates, *_question(visit.state), patience=1).value()["points"]
-        number = sent.number("candidate")
+        measured = visit.works.ask(engine.candidates, *_question(visit.state), patience=1)
+        if measured.running:  # a page that was opened long ago: the page shows the progress
+            return Go(address("explore"))
+        points, number = measured.value()["points"], sent.number("candidate")
         return _into_plan(visit, points[number]["steps"] if 0 <= number < len(points) else [], again=True)
     asked, work = _asked(visit)
+    if not asked.keys:
+        return Go(address("explore"))
     if "local" in sent:
         return _into_plan(visit, [asked.locally()])
-    if "node" in sent or "measure" in sent:
+    if ("node" in sent or "measure" in sent) and not work.running:
         found, number = work.value(), sent.number("node" if "node" in sent else "measure")
         if not 0 <= number < len(found["nodes"]):
             return Go(address("explore"))

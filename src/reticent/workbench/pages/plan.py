@@ -121,6 +121,8 @@ def _move(visit: Visit[Project], state: TextState) -> Go:
 
 def _save_section(visit: Visit[Project], state: TextState) -> View | Go:
     name = visit.sent.get("section")
+    if name not in SECTIONS:
+        raise ReticentError(f"{state.name}: there is no such section here; change it as text.")
     cls = SECTIONS[name]
     text = TomlText(state.read().text)
     taken = take_form(cls, visit.sent, kept=text.table.get(name, {}), owner=f"[{name}]")
