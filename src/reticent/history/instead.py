@@ -113,7 +113,7 @@ def _intervals(looked: Looked, grounded: GroundedData, name: str) -> Iterator[In
 
 
 def _narrowest(system: JointSystem, fact: Fact, name: str) -> tuple[int, int] | None:
-    """Halve the widths: wider intervals reveal less, but for where they begin; what comes out was judged safe itself."""
+    """Halve the widths: wider intervals reveal less, except for where they begin; what comes out was judged safe itself."""
     if fact.low is None or fact.high is None:
         return None
     first, last, found = 0, len(WIDTHS) - 1, None

@@ -106,7 +106,7 @@ def check_pairs(
 
 @njit(cache=True, nogil=True)
 def _hashes(codes: Narrow, rows: Ints, wild: int, out: Words) -> None:
-    """A hash of the codes of some rows, but for the wild ones. O(rows · variables)."""
+    """A hash of the codes of some rows, except for the wild ones. O(rows · variables)."""
     for at in range(rows.size):
         found = np.uint64(0x9E3779B97F4A7C15)
         for v in range(codes.shape[1]):

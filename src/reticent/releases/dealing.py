@@ -178,7 +178,7 @@ class Dealer:
         return self._in_pairs(items, self._other_marks(release)) if thorough else None
 
     def deal_in_contexts(self, release: int, coarse: dict[int, int], barred: Ints | None = None) -> Movement | None:
-        """The same in pairs of classes that are alike but for the cell of the release, in contexts that cancel."""
+        """The same in pairs of classes that are alike except for the cell of the release, in contexts that cancel."""
         contexts = self._contexts_of(release)
         if len(coarse) > MOST_ITEMS:
             return None

@@ -136,7 +136,7 @@ class Search:
             self._rows(row, -INFINITE, INFINITE)
 
     def correct(self, row: int, change: int) -> Ints | None:
-        """A movement that keeps all rows within their ends but for one, which it changes by so much; None if none is found."""
+        """A movement that keeps all rows within their ends except for one, which it changes by so much; None if none is found."""
         n = self.rows.shape[0]
         value = int(exact_product(self.rows[[row]], self.center)[0])
         low, high = self.row_low.copy(), self.row_high.copy()

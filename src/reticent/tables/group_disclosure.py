@@ -21,7 +21,7 @@ class GroupDisclosure:
 
 
 def group_disclosures(table: Table, *, coalition: int = 0, minimum: int = 1) -> tuple[GroupDisclosure, ...]:
-    """Cells whose respondents, but for at most `coalition`, all lie in one of several possible parts.
+    """Cells whose respondents, except for at most `coalition`, all lie in one of several possible parts.
 
     With a coalition of k, the k respondents elsewhere learn it about all the others. Groups of fewer than `minimum`
     respondents are left to the threshold rule.

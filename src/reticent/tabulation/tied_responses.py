@@ -102,7 +102,7 @@ class Tie:
     def __str__(self) -> str:
         if self.within is not None:
             return f"{self.relation} {self.within}"
-        return str(self.relation) if self.everywhere else f"{self.relation} (but for a few records)"
+        return str(self.relation) if self.everywhere else f"{self.relation} (except for a few records)"
 
 
 def check_declared(relation: ResponseRelation, numbers: Numbers) -> Tie:

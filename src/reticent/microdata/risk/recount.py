@@ -231,7 +231,7 @@ def _fitting(fit: Fit, shares: Floats, values: Floats) -> tuple[Ints, Floats]:
                 total += _around(fit, true, rows, amounts)
             else:
                 total += _equal(true, fit.shown[rows], amounts[rows])
-    # shares of one respondent add up to 1 but for rounding; who fits at all is at least one
+    # shares of one respondent add up to 1 except for rounding; who fits at all is at least one
     counts = np.where(found > 0, np.maximum(np.floor(found + 1e-6), 1.0), 0.0)
     return counts.astype(np.int64), sums
 

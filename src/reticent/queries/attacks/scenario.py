@@ -63,7 +63,7 @@ class Scenario:
         return replace(self, policy=replace(self.policy, mode=mode, test=mode == "open"))
 
     def twin(self) -> "Scenario":
-        """The same data but for the target's value."""
+        """The same data except for the target's value."""
         values = self.data.numbers((self.knowledge.response,))[:, 0].copy()
         values[self.row] = np.floor(values[self.row] * OTHER_VALUE)
         return replace(self, data=self.data.with_numbers(self.knowledge.response, values))

@@ -163,7 +163,7 @@ def _closed_forms(reach: Reach) -> None:
 def _kernel_movements(reach: Reach, wants: Wants, rng: np.random.Generator) -> None:
     """Cells that move at all: a random kernel vector modulo a prime, where all cells of the group have room both ways.
 
-    Zero in a random kernel vector means (but for a chance of 2⁻³¹) that no kernel vector moves the cell.
+    Zero in a random kernel vector means (except for a chance of 2⁻³¹) that no kernel vector moves the cell.
     """
     reduced = reach.reduced
     relations = reduced.relations

@@ -104,7 +104,7 @@ def singles_by_relations(single: NDArray[np.bool_], relations: Relations) -> Int
 class _Algebra:
     """What follows from the relations alone: random vectors of the kernel, made to vanish on what a respondent knows.
 
-    A primary that such a vector moves cannot be worked out; one that it does not move can (but for a chance of 2⁻³¹),
+    A primary that such a vector moves cannot be worked out; one that it does not move can (except for a chance of 2⁻³¹),
     unless bounds take part. Movements without room one way are held fixed, so every vector can be made small enough to
     respect the bounds, and only where such movements exist is a failure no proof; then each of them is set free in turn.
     """

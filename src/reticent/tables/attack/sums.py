@@ -2,7 +2,7 @@
 """Sums of hidden cells that follow from what is published: known to everybody, though no cell of them is.
 
 Which sums do not move when the hidden cells move? Random movements modulo a prime tell (a sum that is 0 in all of them is
-known, but for a chance of 2⁻³¹ each); so do the relations that are left when cells that move together are one.
+known, except for a chance of 2⁻³¹ each); so do the relations that are left when cells that move together are one.
 """
 
 import itertools

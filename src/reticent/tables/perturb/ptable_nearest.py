@@ -18,7 +18,7 @@ def exact_row(row: Row, *, variance: float) -> Row:
         return row
     if abs(float(row.chances.sum()) - 1.0) > PRINTED:
         raise DataError(
-            f"{OWNER}: the probabilities of row {row.size:g} must add up to 1 but for the print's rounding."
+            f"{OWNER}: the probabilities of row {row.size:g} must add up to 1 except for the print's rounding."
         )
     found = nearest_row(row.size, row.changes, row.chances, variance=variance)
     moved = dict(zip(found.changes.tolist(), found.chances.tolist(), strict=True))

@@ -70,7 +70,7 @@ class _Part:
     row_of: NDArray[np.int64]
 
     def program(self, cost: Floats, low: Floats, high: Floats, place: int) -> LinearModel:
-        """Movements within low and high; cells of one row only, but for `place`, are not columns but width of that row."""
+        """Movements within low and high; cells of one row only, except for `place`, are not columns but width of that row."""
         relations = self.relations
         shared = np.bincount(relations.cells, minlength=len(self.cells)) > 1
         shared[place] = True
