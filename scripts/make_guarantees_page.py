@@ -22,7 +22,7 @@ INTRODUCTION = """# Guarantees and their limits
 This page lists what each method promises, to whom, and what it leaves open. It is made from the declarations in the code
 (`python scripts/make_guarantees_page.py`).
 
-Two attackers are kept apart everywhere:
+The page distinguishes two attackers:
 
 - The **arithmetic attacker** has all that is published, the relations between numbers, the method's name and the parameters
   that bound a change, known bounds, their own records, and every earlier release that was named to us. What is promised
