@@ -287,6 +287,23 @@ class RowSpace:
         """The released rows."""
         return [self._row(number) for number in range(self.rank)]
 
+    def inside(self, mask: Mask) -> list[int]:
+        """The numbers of the released rows that are 0 outside of some columns."""
+        outside = (self._touched() & ~self._pack(mask)).any(axis=1)
+        return [int(number) for number in np.flatnonzero(~outside)]
+
+    def near(self, mask: Mask, most: int) -> list[int]:
+        """The numbers of the released rows whose columns differ from some columns in at most so many, the nearest first."""
+        apart = np.bitwise_count(self._touched() ^ self._pack(mask)).sum(axis=1, dtype=np.int64)
+        order = np.argsort(apart, kind="stable")
+        return [int(number) for number in order[apart[order] <= most]]
+
+    def _touched(self) -> Residues:
+        """The columns of each released row."""
+        if self.rank == 0:
+            return np.zeros((0, self._words), dtype=np.uint64)
+        return np.bitwise_or.reduceat(self._bits[: int(self._starts[-1])], self._starts[:-1], axis=0)
+
     def _unpack(self, words: Residues) -> Mask:
         packed = words.astype("<u8").view(np.uint8)
         return np.unpackbits(packed, bitorder="little")[: self.n_columns].astype(bool)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Mask
 from reticent.kernels.echelon import PRIME
 from reticent.queries.audit.common import CommonSquares, Resting
+from reticent.queries.audit.digits import Digits
 from reticent.queries.audit.few import Found
 from reticent.queries.audit.watch import Totals, Watched
 from reticent.queries.columns import Columns
@@ -65,7 +66,9 @@ class Auditor:
     unions: int = 2
     families: Iterable[Mask] = ()
     bounds: BoundStage | None = None
+    guessed: BoundStage | None = None
     common: CommonSquares | None = None
+    digits: tuple[Digits, int] | None = None
     space: RowSpace = field(init=False)
     _releases: list[int] = field(default_factory=list)
     _undo: list[_Undo] = field(default_factory=list)
@@ -81,6 +84,8 @@ class Auditor:
         self._watched = Watched.of(self.families, self.columns, self.rules)
         self._totals = Totals(self.columns.n_columns)
         self._resting = Resting(self.columns, self.rules.minimum if self.rules.minimum > 1 else 0, self.rng)
+        if self.digits is not None:
+            self.digits[0].follow(self.digits[1], self.space)
 
     def know(self, mask: Mask) -> None:
         """Add what outsiders know: the total of some columns, as if it had been released."""
@@ -95,10 +100,13 @@ class Auditor:
             if isinstance(found, Certificate):
                 return Ruling(True, implied=True), None
             reason = self._exposed(found)
+            if reason is None and self.digits is not None:
+                reason = self.digits[0].check(self.digits[1], found)
         except Undecided:
             return Ruling(False, reason=StaffReason("undecided", "the combination has too large coefficients")), None
-        if reason is None and self.bounds is not None:
-            reason = self.bounds.check(self.space, found)
+        for stage in (self.bounds, self.guessed):
+            if reason is None and stage is not None:
+                reason = stage.check(self.space, found)
         return Ruling(reason is None, reason=reason), found
 
     def release(self, row: LinearRow, release: int) -> Ruling:
@@ -140,6 +148,8 @@ class Auditor:
         self._resting.back_to(0)
         if self.common is not None:
             self.common.back_to(0)
+        if self.digits is not None:
+            self.digits[0].back_to(self.digits[1], 0)
 
     def rank(self) -> int:
         """Number of independent rows released."""
@@ -157,6 +167,8 @@ class Auditor:
         self._resting.back_to(rank)
         if self.common is not None:
             self.common.back_to(rank)
+        if self.digits is not None:
+            self.digits[0].back_to(self.digits[1], rank)
         while self.space.rank > rank:
             undo = self._undo.pop()
             self._releases.pop()

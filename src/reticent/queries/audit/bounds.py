@@ -27,7 +27,7 @@ from scipy import sparse
 from reticent.base.arrays import Floats
 from reticent.base.errors import SolverError
 from reticent.queries.audit.auditor import BoundStage
-from reticent.queries.audit.witness import ExactRows, candidates
+from reticent.queries.audit.witness import MOST_CLASSES, MOST_ROWS, ExactRows, candidates
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Whole, exact
 from reticent.queries.policy import Bounds, Policy
@@ -48,6 +48,8 @@ TINY = 1e-6
 SMALLEST, LARGEST = Fraction(1, 1000), 10**12
 KEPT_DIGITS = 6
 FINE = 10**6
+MOST_WEIGHT = 1_000
+FEW_VALUES = 16
 FORCED = StaffReason("bounds", "known bounds would fix the values of a class of records")
 NARROW = StaffReason("interval", "known bounds would narrow an unsafe class too far")
 UNCHECKED = StaffReason("bounds", "the check against known bounds could not be finished")
@@ -61,6 +63,22 @@ def bound_stage(columns: Columns, policy: Policy, key: tuple[str, ...], rules: S
     known = np.zeros(columns.n_columns, dtype=bool)
     known[columns.of_entities(rules.known)] = True
     return _Stage(columns, bounds, policy.interval, rules, known)
+
+
+def guessed_stage(columns: Columns, policy: Policy, key: tuple[str, ...], rules: SetRules) -> BoundStage | None:
+    """A check against what anybody guesses of few whole values, from the least to the greatest; None for other responses.
+
+    It sees to classes that no rule lets anybody know the total of, while there are few; others may be at their bounds.
+    """
+    declared = policy.bounds.get(key[0], Bounds())
+    if len(key) > 1 or declared.integer or columns.n_columns == 0 or columns.values.scale != 1:
+        return None
+    least, greatest = (int(end) for end in (columns.extremes[0].min(), columns.extremes[1].max()))
+    if not 0 < greatest - least < FEW_VALUES:
+        return None
+    known = np.zeros(columns.n_columns, dtype=bool)
+    known[columns.of_entities(rules.known)] = True
+    return _Guess(_Stage(columns, Bounds(float(least), float(greatest), True), 0.0, rules, known))
 
 
 def _bounds_of(policy: Policy, key: tuple[str, ...]) -> Bounds | None:
@@ -91,11 +109,13 @@ class _Stage:
         at_low = self._at(self.bounds.low, totals, counts) & hidden
         at_high = self._at(self.bounds.high, totals, counts) & hidden
         pinned = at_low | at_high
-        probing = self.interval > 0 or self.bounds.integer
         forced = bool(pinned.any()) and not space.free_basis(proposal, ~pinned)
-        if not (probing or forced):
+        if not (self.interval > 0 or self.bounds.integer or forced):
             return None
         rows = ExactRows.of(space, proposal)
+        # no solver finds whole numbers that fit weights of many digits: what these tell is counted in bits (`digits`)
+        whole = self.bounds.integer and rows.largest <= MOST_WEIGHT
+        probing = self.interval > 0 or whole
         touched = np.zeros(partition.n_classes, dtype=bool)
         touched[rows.matrix.indices] = True
         pinned &= touched
@@ -107,7 +127,17 @@ class _Stage:
                 return FORCED
         if not probing:
             return None
-        return self._probe(rows, _Scene(partition, totals, counts, touched & hidden, pinned, self.columns.values.scale))
+        scale = self.columns.values.scale
+        return self._probe(rows, _Scene(partition, totals, counts, touched & hidden, pinned, scale, whole))
+
+    def probe_unsafe(self, rows: ExactRows, partition: Partition) -> StaffReason | None:
+        """Show for each unsafe class that another total fits, in whole numbers."""
+        totals, counts = (_by_class(own, partition) for own in (self.columns.totals, self.columns.counts))
+        touched = np.zeros(partition.n_classes, dtype=bool)
+        touched[rows.matrix.indices] = True
+        touched &= ~self.known[partition.representative]
+        nowhere = np.zeros(partition.n_classes, dtype=bool)
+        return self._probe(rows, _Scene(partition, totals, counts, touched, nowhere, self.columns.values.scale, True))
 
     def interior(self, partition: Partition) -> NDArray[np.bool_]:
         """Classes whose true total lies strictly within its bounds."""
@@ -129,7 +159,7 @@ class _Stage:
         unsafe = np.zeros(len(scene.totals), dtype=bool)
         for j in np.flatnonzero(scene.touched).tolist():
             unsafe[j] = self.rules.broken(self.columns, scene.partition.class_of == j) is not None
-        needs = _Needs(scene, unsafe, self.interval, whole=self.bounds.integer)
+        needs = _Needs(scene, unsafe, self.interval, whole=scene.whole)
         low, high = self._box(scene)
         values = scene.values
         rng = np.random.default_rng(len(values))  # only a search order; verdicts do not depend on it
@@ -180,7 +210,7 @@ class _Stage:
 
     def _within(self, scene: "_Scene", step: Whole, denominator: int) -> bool:
         """Whether true totals plus step / denominator keep the bounds (and are whole)."""
-        if self.bounds.integer and bool((step % (denominator * scene.scale)).any()):
+        if scene.whole and bool((step % (denominator * scene.scale)).any()):
             return False
         there = scene.totals.astype(object) * denominator + step
         counts = scene.counts.astype(object) * denominator * scene.scale
@@ -203,12 +233,32 @@ class _Stage:
     ) -> Solution | None:
         matrix = rows.floats
         sides = np.asarray(matrix @ scene.values, dtype=np.float64)
-        whole = np.full(len(cost), True) if self.bounds.integer and scene.unit == 1 else None
+        whole = np.full(len(cost), True) if scene.whole and scene.unit == 1 else None
         model = LinearModel(cost, box[0], box[1], matrix, sides, sides, integer=whole, maximise=True)
         try:
             return solve(model, time_limit=limit)
         except SolverError:
             return None
+
+
+@dataclass(frozen=True)
+class _Guess:
+    """The part of a check that is about classes which are unsafe, in whole numbers."""
+
+    stage: _Stage
+
+    def check(self, space: RowSpace, proposal: Proposal) -> StaffReason | None:
+        """Why the proposed row must not be released, or None."""
+        if space.rank >= MOST_ROWS or proposal.partition.n_classes > MOST_CLASSES:
+            return None
+        rows = ExactRows.of(space, proposal)
+        if rows.largest > MOST_WEIGHT:
+            return None
+        return self.stage.probe_unsafe(rows, proposal.partition)
+
+    def interior(self, partition: Partition) -> NDArray[np.bool_]:
+        """Classes whose true total lies strictly within its bounds."""
+        return self.stage.interior(partition)
 
 
 @dataclass(frozen=True)
@@ -221,6 +271,7 @@ class _Scene:
     touched: NDArray[np.bool_]
     pinned: NDArray[np.bool_]
     scale: int
+    whole: bool
 
     @cached_property
     def values(self) -> Floats:

@@ -11,8 +11,9 @@ import numpy as np
 from reticent.base.errors import ParameterError, PlanError
 from reticent.ledger.chain import LedgerError
 from reticent.queries.audit.auditor import Auditor, Ruling
-from reticent.queries.audit.bounds import bound_stage
+from reticent.queries.audit.bounds import bound_stage, guessed_stage
 from reticent.queries.audit.common import CommonSquares
+from reticent.queries.audit.digits import Digits, People, Range
 from reticent.queries.audit.products import ProductWatch
 from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
@@ -39,6 +40,7 @@ class AuditedMode:
     setting: Setting
     _auditors: dict[tuple[str, ...], Auditor] = field(default_factory=dict)
     _watches: dict[tuple[str, ...], ProductWatch] = field(default_factory=dict)
+    _digits: dict[str, Digits] = field(default_factory=dict)
 
     name: ClassVar[str] = "exact"
     by_value: ClassVar[bool] = True
@@ -52,11 +54,15 @@ class AuditedMode:
         "that is dominated or breaks the p percent rule; and, with the bounds that the policy calls known, no value is fixed "
         "and no unsafe class is narrowed below its interval. Sums of products are judged as the sums over values that they "
         "are: no combination of them and of plain sums, split by the values of either variable, rests on fewer respondents "
-        "than the minimum, and no combination of sums of squares on equal values only. Not watched: other unions of classes "
+        "than the minimum, and no combination of sums of squares on equal values only. What whole values spell out is "
+        "counted in bits, each value from the least to the greatest equally likely: sums, also with public weights, and sums of "
+        "squares tell at most half of the bits of every set, as far as a search finds it, of classes with too few "
+        "respondents; while there are few classes of few whole values, each such class has a second total that fits. Not "
+        "watched: other unions of classes "
         "for dominance and the p percent rule (also of products); sums of squares whose values are equal in each of several "
-        "classes but differ between these; insiders with more knowledge than their own records; what whole values spell out: "
-        "a sum of products with a public number of many digits, or many sums over few possible values, can tell whole "
-        "values that linear algebra leaves free. Not for the transparent attacker: refusals depend on values."
+        "classes but differ between these; insiders with more knowledge than their own records; sums at their least or "
+        "greatest where no bounds are declared; bits that sums of products of two responses tell. "
+        "Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
@@ -251,12 +257,27 @@ class AuditedMode:
             unions=policy.unions,
             families=self._watched(columns, rules),
             bounds=bound_stage(columns, policy, key, rules) if by_value else None,
+            guessed=guessed_stage(columns, policy, key, rules) if by_value else None,
             common=self._common(columns, rules),
+            digits=self._digits_of(key),
         )
         for column in columns.of_entities(known):
             auditor.know(np.arange(columns.n_columns) == column)
         auditor.forget_undo()
         return auditor
+
+    def _digits_of(self, key: tuple[str, ...]) -> tuple[Digits, int] | None:
+        """What counts the bits that sums of a response tell, or sums of its squares; None for products of two responses."""
+        name = key[0]
+        if key == (COUNT,) or set(key) != {name}:
+            return None
+        if name not in self._digits:
+            universe, policy = self.setting.universe, self.setting.policy
+            columns = universe.columns(name)
+            own = Range.found(columns) if self.by_value else Range.declared(policy.bounds.get(name))
+            people = People.of(columns, universe.known_entities())
+            self._digits[name] = Digits(columns.name, people, own, policy.minimum)
+        return self._digits[name], len(key) - 1
 
     def _common(self, columns: Columns, rules: SetRules) -> CommonSquares | None:
         """What sums of squares tell about records of which all have one value."""
@@ -315,8 +336,10 @@ class SimulatableMode(AuditedMode):
         'whatever equations tie the responses (with `ties = "declared"`: those that the policy names). A refusal or '
         "an error depends only on which records the queries so far select, never on a response's value, however "
         "large, small or fine it is. Not covered: dominance, the p percent rule, known bounds, groups whose values "
-        "are all the same, whole values that sums with weights of many digits, or many sums over few possible values, "
-        "spell out together; ratios, correlations and regressions are not answered."
+        "are all the same, and sums, or sums less others, at their least or greatest. What whole values spell out is counted in "
+        "bits, each value that the declared bounds allow equally likely (without bounds: 0 and 1): of every set, as far as a "
+        "search finds it, of classes with too few respondents at most half of the bits are told. Ratios, correlations and "
+        "regressions are not answered."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, how many respondents they are, and which values are missing, is treated as public",

@@ -52,6 +52,11 @@ class ExactRows:
         """The rows for a solver, which may round them."""
         return self.matrix.astype(np.float64)
 
+    @property
+    def largest(self) -> int:
+        """The largest weight, without its sign."""
+        return int(abs(self.matrix).max()) if self.matrix.nnz else 0
+
     def vanish(self, vector: Whole) -> bool:
         """Whether every row gives exactly 0."""
         m = self.matrix

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many bits sums of whole values tell about some of them, counted without a value.
+
+Each value is one of r whole numbers, all equally likely, so there are log2 r bits to find out. A sum of many such values is
+nearly normal: it tells ½·log2(2πe·variance) bits, which is what a measurement with noise of variance 1/(2πe) would tell. So
+rows are measurements with that noise, values outside of a set S are noise too, and what rows tell about S is
+−½·log2 det(I − P_SS), where P is the projection on the rows (scaled to unit variance, with the noise). Linear algebra calls
+a value free until a row gives it away; here many rows together give away more than there is to know.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reticent.base.arrays import Floats, Ints, Mask
+
+NOISE = 1 / (2 * math.pi * math.e)
+# one measurement is kept within so many times the noise, so that I − P keeps digits in floating-point numbers
+FINEST = 2.0**30
+NOTHING_NEW = 1e-9
+# of the bits of any set at most so many may be told
+SHARE = 0.5
+
+
+def spread_of(values: float) -> float:
+    """The variance of one of so many whole numbers in a row, all equally likely."""
+    return (values * values - 1) / 12
+
+
+def squared_spread(values: float) -> float:
+    """The variance that their squares have beside a linear function of them: that of (x − mean)²."""
+    return (values * values - 1) * (values * values - 4) / 180
+
+
+def total_bits(units: Floats, values: float) -> Floats:
+    """How many bits the total of so many values has; of one, all bits that it has."""
+    several = 0.5 * np.log2(np.maximum(units, 1) * spread_of(values) / NOISE)
+    return np.asarray(np.where(units <= 1, math.log2(values), several), dtype=np.float64)
+
+
+@dataclass
+class Measured:
+    """Rows over columns as measurements, made orthogonal one after the other (Gram and Schmidt)."""
+
+    units: Floats
+    spread: float
+    rows: Floats = field(init=False)
+    known: Floats = field(init=False)
+    length: int = 0
+    finest: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.rows = np.zeros((8, len(self.units)))
+        self.known = np.zeros(len(self.units))
+
+    def excess(self, row: Ints) -> float:
+        """How many bits of a row with large weights are finer than what is kept of it."""
+        return 0.5 * math.log2(self._noise(row) / NOISE)
+
+    def fineness(self, row: Ints) -> float:
+        """How many times the noise one value moves a row, squared."""
+        return self.spread * float(np.abs(row).max(initial=0)) ** 2 / self._noise(row)
+
+    def next(self, row: Ints) -> Floats | None:
+        """The part of a row that earlier ones do not tell, in units of its length; None if there is none."""
+        scaled = row * np.sqrt(self.units * self.spread)
+        done = self.rows[: self.length]
+        along = done @ scaled
+        rest = scaled - along @ done
+        rest -= (done @ rest) @ done if self.length else 0.0
+        left, whole = float(rest @ rest), float(scaled @ scaled)
+        if left <= NOTHING_NEW * whole or whole == 0:
+            return None
+        noise = self._noise(row)
+        return np.asarray(rest / math.sqrt(max(whole + noise - float(along @ along), left + noise)))
+
+    def add(self, row: Ints) -> None:
+        """Take a row in."""
+        found = self.next(row)
+        if found is None:
+            return
+        if self.length == len(self.rows):
+            self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
+        self.rows[self.length] = found
+        self.known += found**2
+        self.length += 1
+        self.finest = max(self.finest, self.fineness(row))
+
+    def back_to(self, length: int) -> None:
+        """Forget the rows after so many."""
+        if length < self.length:
+            self.length = length
+            self.known = np.asarray((self.rows[:length] ** 2).sum(axis=0))
+
+    def _noise(self, row: Ints) -> float:
+        largest = float(np.abs(row).max(initial=0))
+        return max(NOISE, self.spread * largest * largest / FINEST)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A set of unknowns, the bits that it has and the bits that are told of it."""
+
+    members: Ints
+    unknown: float
+    told: float
+
+    @property
+    def beyond(self) -> float:
+        """How many bits more are told than may be."""
+        return self.told - SHARE * self.unknown
+
+
+def told_of(shares: Sequence[Floats]) -> float:
+    """How many bits independent systems of rows tell about unknowns, given their parts of the projections."""
+    found = [np.linalg.slogdet(np.eye(len(share)) - share) for share in shares]
+    return sum(math.inf if sign <= 0 else max(0.0, -0.5 * float(size) / math.log(2)) for sign, size in found)
+
+
+def worst_group(shares: Sequence[Floats], unknown: Floats) -> Group:
+    """The set of unknowns that is told most of, among those that are left when the least told goes first.
+
+    What rows tell of a set grows faster than the set (it is supermodular), and for such functions this order finds a set
+    nearly as dense as the densest (Charikar 2000 for graphs).
+    """
+    n = len(unknown)
+    inverses = [np.linalg.inv(np.eye(n) - share) for share in shares]
+    told, bits, here = told_of(shares), float(unknown.sum()), np.ones(n, dtype=bool)
+    worst = Group(np.arange(n), bits, told)
+    for _ in range(n - 1):
+        own = np.sum([0.5 * np.log2(np.maximum(np.diag(inverse), 1.0)) for inverse in inverses], axis=0)
+        i = int(np.argmin(np.where(here, own / unknown, np.inf)))
+        told, bits = told - float(own[i]), bits - float(unknown[i])
+        for inverse in inverses:
+            inverse -= np.outer(inverse[:, i], inverse[i] / inverse[i, i])
+        here[i] = False
+        if told - SHARE * bits > worst.beyond:
+            worst = Group(np.flatnonzero(here), bits, told)
+    return worst
+
+
+def by_lattice(coefficients: Floats, units: Floats, chosen: Mask, values: float) -> float:
+    """What rows tell about the chosen unknowns where the others are no smooth noise: multiples of 2, say, tell a parity.
+
+    No noise has more bits than the unknowns that it is made of: H(all) − H(others), each at most its own bits.
+    """
+    spread = spread_of(values)
+
+    def bits(there: Mask) -> float:
+        scaled = coefficients[:, there] * np.sqrt(units[there] * spread / NOISE)
+        rows = np.eye(len(scaled)) + scaled @ scaled.T
+        return min(float(total_bits(units[there], values).sum()), 0.5 * float(np.linalg.slogdet(rows)[1]) / math.log(2))
+
+    touched = np.asarray(coefficients.any(axis=0), dtype=bool)
+    return max(0.0, bits(touched) - bits(touched & ~chosen))

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What whole values spell out: rows that together tell more of some values than may be told, whatever linear algebra says.
+
+Values are whole multiples of a unit within a range, so finitely many databases fit the answers, and an integer program or a
+reduced lattice basis finds them. What counts is how many are left, in bits, and that depends on rows and ranges only: the same
+count serves the mode whose refusals may not depend on values. Of classes with enough respondents the total may be known; of
+every set of smaller classes at most half of the bits may be told (`bits`).
+
+A row with weights of many digits is measured coarsely, because values outside of a set hide it there. Its finer digits mix all
+values under it: they are counted against all of these together, and where most weights leave the same remainder by some
+number, against those that do not.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reticent.base.arrays import Floats, Ints, Mask
+from reticent.queries.audit.bits import (
+    SHARE,
+    Measured,
+    by_lattice,
+    spread_of,
+    squared_spread,
+    told_of,
+    total_bits,
+    worst_group,
+)
+from reticent.queries.columns import Columns
+from reticent.queries.policy import Bounds
+from reticent.queries.refusals import StaffReason
+from reticent.releases.rows import LinearRow, Proposal
+from reticent.releases.rowspace import RowSpace
+
+PLAIN, SQUARES = 0, 1
+# of more values the digits beyond count as told: fewer bits to find out, so this errs on the safe side
+MOST_VALUES = 256.0
+WIDEST, WIDEST_OF_MANY = 256, 96
+LATTICE_ROWS, LATTICE_CLASSES = 120, 400
+MOST_FINE, MOST_TOGETHER = 64, 1_500
+LATTICE_WEIGHTS = 1_000
+REMAINDERS = 256
+# beyond so many entries of all rows, only what lies within so many columns is looked at
+MOST_ENTRIES = 8_000_000
+NEARBY, DIFFERENCES = 2_000, 8
+FEW_VALUES = 16
+TINY = 1e-12
+SPELLED = "digits: whole values would be spelled out"
+
+
+@dataclass(frozen=True)
+class Range:
+    """How many values each unknown may have, and whether its square is another number than it."""
+
+    values: float
+    squares: bool
+
+    @classmethod
+    def declared(cls, bounds: Bounds | None) -> "Range":
+        """By declared bounds; two values where there are none, which is the most careful guess for sums."""
+        if bounds is None or bounds.low is None or bounds.high is None:
+            return cls(2.0, True)
+        values = min(max(math.floor(bounds.high - bounds.low) + 1.0, 2.0), MOST_VALUES)
+        return cls(values, values > 2 or not bounds.integer)
+
+    @classmethod
+    def found(cls, columns: Columns) -> "Range":
+        """By the data: from the least value to the greatest, in steps that all of them have; or the few that there are."""
+        if columns.n_columns == 0:
+            return cls(2.0, False)
+        least, greatest = (int(end) for end in (columns.extremes[0].min(), columns.extremes[1].max()))
+        there = np.unique(columns.values.integers) if len(columns.values.integers) else np.zeros(0)
+        step = math.gcd(*(int(value) - least for value in there.tolist())) or 1
+        values = (greatest - least) // step + 1
+        few = len(there) if 0 < len(there) <= FEW_VALUES else values
+        return cls(float(min(max(min(values, few), 2), int(MOST_VALUES))), values > 2)
+
+
+@dataclass(frozen=True)
+class People:
+    """How many values each column has, and of whom: `entity` is None where every value is of somebody else."""
+
+    counts: Ints
+    entity: Ints | None
+    hidden: Mask
+
+    @classmethod
+    def of(cls, columns: Columns, known: frozenset[int]) -> "People":
+        """Those of a response; what is known of some anyway is not hidden."""
+        hidden = ~np.isin(np.arange(columns.n_columns), columns.of_entities(known))
+        return cls(columns.counts, None if columns.one_each else columns.entity, hidden)
+
+    def at(self, places: Ints) -> "People":
+        """Those of some columns."""
+        entity = None
+        if self.entity is not None:
+            entity = self.entity[np.isin(np.repeat(np.arange(len(self.counts)), self.counts), places)]
+        return People(self.counts[places], entity, self.hidden[places])
+
+    def respondents(self, class_of: Ints, n_classes: int) -> Ints:
+        """The number of respondents in each class of columns."""
+        if self.entity is None:
+            return np.bincount(class_of, weights=self.counts, minlength=n_classes).astype(np.int64)
+        pairs = np.unique(np.column_stack((np.repeat(class_of, self.counts), self.entity)), axis=0)
+        return np.bincount(pairs[:, 0], minlength=n_classes).astype(np.int64)
+
+
+@dataclass
+class _Kind:
+    """The rows of one kind, sums of values or of their squares, and how many of its row space are taken in."""
+
+    measured: Measured
+    space: RowSpace | None = None
+    seen: int = 0
+
+
+@dataclass(frozen=True)
+class _Fine:
+    """A row whose weights have more digits than are measured: its place, where it is not 0, and the bits of these digits."""
+
+    place: int
+    inside: Mask
+    bits: float
+
+
+@dataclass
+class Digits:
+    """All rows of one response, and of its squares, and whether one more tells too much of whole values."""
+
+    name: str
+    people: People
+    range: Range
+    minimum: int
+    _kinds: tuple[_Kind, ...] = field(init=False)
+    _taken: list[tuple[int, int, tuple[int, ...]]] = field(default_factory=list)
+    _fine: list[_Fine] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        units = self.people.counts.astype(np.float64)
+        # of values that nobody has declared, squares may tell more than the values: as much as those of three values
+        spreads = (spread_of(self.range.values), squared_spread(max(self.range.values, 3.0)))
+        self._kinds = tuple(_Kind(Measured(units, spread)) for spread in spreads)
+
+    def follow(self, kind: int, space: RowSpace) -> None:
+        """Take rows from the row space of the values, or of their squares."""
+        self._kinds[kind].space = space
+
+    def back_to(self, kind: int, rank: int) -> None:
+        """Forget the rows of a kind that were released after its rank was this, and all that came later."""
+        first = next((i for i, (own, number, _) in enumerate(self._taken) if own == kind and number >= rank), None)
+        if first is None:
+            self._kinds[kind].seen = min(self._kinds[kind].seen, rank)
+            return
+        lengths = self._taken[first][2]
+        for place, own in enumerate(self._kinds):
+            own.measured.back_to(lengths[place])
+            own.seen = min([own.seen, *(number for k, number, _ in self._taken[first:] if k == place)])
+        del self._taken[first:]
+        self._fine = [fine for fine in self._fine if fine.place < first]
+
+    def check(self, kind: int, proposal: Proposal) -> StaffReason | None:
+        """Why a proposed row must not be released, or None."""
+        if self.minimum <= 1:
+            return None
+        rank = 1 + sum(own.space.rank for own in self._kinds if own.space is not None)
+        if rank * len(self.people.counts) > MOST_ENTRIES:
+            spelled = any(near.spells(kind, row) for near, row in self._nearby(kind, self._coefficients(proposal.row)))
+        else:
+            spelled = self._spells(kind, proposal)
+        return StaffReason(SPELLED, f"{self.name}: too few bits would be left of some values") if spelled else None
+
+    def spells(self, kind: int, row: Ints) -> bool:
+        """Whether a row would spell out values."""
+        space = self._kinds[kind].space
+        assert space is not None
+        found = space.propose(_row_of(row))
+        return isinstance(found, Proposal) and self._spells(kind, found)
+
+    def _spells(self, kind: int, proposal: Proposal) -> bool:
+        self._catch_up()
+        at = self._measured_as(kind)
+        row = self._coefficients(proposal.row)
+        measured = self._kinds[at].measured
+        new = measured.next(row)
+        scene = None if new is None else self._scene(kind, (at, new, measured.fineness(row)), proposal)
+        if scene is None or not scene.small.any():
+            return False
+        return (
+            scene.spelled()
+            or self._lattice(scene, row)
+            or self._together(scene, at, row)
+            or self._alike(scene, at, row)
+        )
+
+    def _nearby(self, kind: int, row: Ints) -> Iterator[tuple["Digits", Ints]]:
+        """In databases too large to keep all rows: the row and its differences to the nearest ones, with the rows inside."""
+        space = self._kinds[kind].space
+        assert space is not None
+        touched = np.asarray(row != 0, dtype=bool)
+        numbers = space.near(touched, NEARBY)[:DIFFERENCES]
+        for own in (row, *(row - self._coefficients(space.row(number)) for number in numbers)):
+            inside = np.asarray(own != 0, dtype=bool)
+            places = np.flatnonzero(inside)
+            if not 0 < len(places) <= NEARBY:
+                continue
+            small = Digits(self.name, self.people.at(places), self.range, self.minimum)
+            for which, kept in enumerate(self._kinds):
+                small.follow(which, self._inside(kept.space, inside))
+            yield small, own[places]
+
+    def _inside(self, space: RowSpace | None, inside: Mask) -> RowSpace:
+        """The released rows that are 0 outside of some columns, over these columns."""
+        places = np.flatnonzero(inside)
+        part = RowSpace(len(places), rng=np.random.default_rng(0))  # only for screens, which miss nothing
+        for number in () if space is None else space.inside(inside):
+            assert space is not None
+            found = part.propose(_row_of(self._coefficients(space.row(number))[places]))
+            if isinstance(found, Proposal):
+                part.accept(found)
+        return part
+
+    def _measured_as(self, kind: int) -> int:
+        """Squares of values that are 0 or 1 are these values."""
+        return kind if self.range.squares else PLAIN
+
+    def _coefficients(self, row: LinearRow) -> Ints:
+        return row.coefficients(np.arange(len(self.people.counts)))
+
+    def _catch_up(self) -> None:
+        """Take in what was released since the last look."""
+        for kind, own in enumerate(self._kinds):
+            while own.space is not None and own.seen < own.space.rank:
+                row = self._coefficients(own.space.row(own.seen))
+                at = self._measured_as(kind)
+                measured = self._kinds[at].measured
+                bits = measured.excess(row)
+                if bits > 0:
+                    self._fine.append(_Fine(len(self._taken), np.asarray(row != 0, dtype=bool), bits))
+                self._taken.append((kind, own.seen, tuple(k.measured.length for k in self._kinds)))
+                measured.add(row)
+                own.seen += 1
+
+    def _scene(self, kind: int, new: tuple[int, Floats, float], proposal: Proposal) -> "_Scene":
+        """The classes as they would be, their unknowns, and all that is measured of them."""
+        class_of, places = proposal.partition.class_of, proposal.partition.representative
+        others = [own.space for own in self._kinds if own.space is not None and own.space.rank]
+        others = [space for space in others if space is not self._kinds[kind].space]
+        for space in others:  # rows of the other kind may split these classes
+            pairs = class_of * space.partition.n_classes + space.partition.class_of
+            _, places, class_of = np.unique(pairs, return_index=True, return_inverse=True)
+            class_of = class_of.reshape(-1)
+        units = np.bincount(class_of, weights=self.people.counts, minlength=len(places)).astype(np.float64)
+        scale = np.sqrt(units / self.people.counts[places])
+        rows = [own.measured.rows[: own.measured.length] for own in self._kinds]
+        known = [own.measured.known[places] for own in self._kinds]
+        known[new[0]] = known[new[0]] + new[1][places] ** 2
+        small = self.people.respondents(class_of, len(places)) < self.minimum
+        small &= (sum(known) > TINY) & self.people.hidden[places]
+        finest = max(new[2], *(own.measured.finest for own in self._kinds))
+        known_of = tuple(own * scale**2 for own in known)
+        return _Scene(places, units, scale, small, tuple(rows), known_of, new[:2], finest, self.range)
+
+    def _lattice(self, scene: "_Scene", row: Ints) -> bool:
+        """Whether sums whose other parts are multiples of something tell too much; looked at in small systems only."""
+        spaces = [own.space for own in self._kinds[: 1 if self.range.squares else 2] if own.space is not None]
+        if sum(space.rank for space in spaces) >= LATTICE_ROWS or len(scene.places) > LATTICE_CLASSES:
+            return False
+        if scene.new[0] != PLAIN:
+            return False
+        rows = [released.coefficients(scene.places) for space in spaces for released in space.rows()]
+        table = np.array([*rows, row[scene.places]], dtype=np.float64)
+        if np.abs(table).max() > LATTICE_WEIGHTS:
+            return False
+        told = by_lattice(table, scene.units, scene.small, self.range.values)
+        return told > SHARE * float(scene.unknown(scene.small).sum())
+
+    def _together(self, scene: "_Scene", at: int, row: Ints) -> bool:
+        """Whether the fine digits of rows, with all else, tell too much of all values under them together.
+
+        From the values under the new row on, the rows whose digits need the fewest further values come first.
+        """
+        inside = np.asarray(row != 0, dtype=bool)[scene.places]
+        bits = self._kinds[at].measured.excess(row)
+        left = [(fine.inside[scene.places], fine.bits) for fine in self._fine[-MOST_FINE:]]
+        if bits == 0 and not any(bool((own & inside).any()) for own, _ in left):
+            return False
+        while True:
+            if bits and not scene.enough_left(inside, bits):
+                return True
+            near = [(float(scene.unknown(own & ~inside).sum()) - more, i) for i, (own, more) in enumerate(left)]
+            if not near:
+                return False
+            own, more = left.pop(min(near)[1])
+            inside, bits = inside | own, bits + more
+
+    def _alike(self, scene: "_Scene", at: int, row: Ints) -> bool:
+        """Whether weights that leave the same remainder but for few values tell about these by the remainder of the sum."""
+        weights = row[scene.places]
+        if self._kinds[at].measured.excess(row) == 0:
+            return False
+        return any(not scene.enough_left(others, math.log2(divisor)) for divisor, others in odd_ones(weights))
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """Classes of columns with their units, those that are small, and what is measured of them with the new row."""
+
+    places: Ints
+    units: Floats
+    scale: Floats
+    small: Mask
+    rows: tuple[Floats, ...]
+    known: tuple[Floats, ...]
+    new: tuple[int, Floats]
+    finest: float
+    range: Range
+
+    def unknown(self, chosen: Mask) -> Floats:
+        """The bits of all values of the chosen classes; where the total may be known, the bits of the total."""
+        units = self.units[chosen]
+        totals = total_bits(units, self.range.values)
+        return np.where(self.small[chosen], units * math.log2(self.range.values), totals)
+
+    def told(self, chosen: Mask) -> float:
+        """How many bits are told of the chosen classes; of very many, at most all that their rows tell."""
+        own = np.flatnonzero(chosen)
+        if len(own) > MOST_TOGETHER:
+            return self._most(own) * float(sum(known[own].sum() for known in self.known))
+        return told_of(self._shares(own))
+
+    def enough_left(self, chosen: Mask, more: float) -> bool:
+        """Whether half of the bits of the small classes among the chosen ones would be left if so many more were told."""
+        small = chosen & self.small
+        if not small.any():
+            return True
+        left = float(self.unknown(chosen).sum()) - self.told(chosen) - more
+        return left >= (1 - SHARE) * float(self.unknown(small).sum())
+
+    def spelled(self) -> bool:
+        """Whether too much is told of some set of small classes."""
+        own = np.flatnonzero(self.small)
+        unknown = self.unknown(self.small)
+        if bool((sum(known[own] for known in self.known) * self._most(own) <= SHARE * unknown).all()):
+            return False
+        widest = WIDEST if len(own) <= WIDEST else WIDEST_OF_MANY
+        if len(own) > widest:  # sets without a part of the new row were looked at before
+            moved = (self.new[1][self.places[own]] * self.scale[own]) ** 2
+            kept = np.sort(np.argsort(-moved, kind="stable")[:widest])
+            own, unknown = own[kept], unknown[kept]
+        return worst_group(self._shares(own), unknown).beyond > 0
+
+    def _most(self, own: Ints) -> float:
+        """Σ of the classes' shares of the projection times this is at least what is told of any set of them.
+
+        −½·log2(1 − λ) is convex in λ, so it lies below the line to the largest λ, that of a sum over all of them.
+        """
+        ratio = 1 + float(self.units[own].sum()) * self.finest
+        return 0.5 * math.log2(ratio) / (1 - 1 / ratio)
+
+    def _shares(self, own: Ints) -> list[Floats]:
+        shares = []
+        for kind, rows in enumerate(self.rows):
+            there = rows[:, self.places[own]] * self.scale[own]
+            share = there.T @ there
+            if kind == self.new[0]:
+                fresh = self.new[1][self.places[own]] * self.scale[own]
+                share = share + np.outer(fresh, fresh)
+            shares.append(share)
+        return shares
+
+
+def _row_of(coefficients: Ints) -> LinearRow:
+    """The row that has some coefficients."""
+    levels = np.unique(coefficients[coefficients != 0]).tolist()
+    return LinearRow(tuple((int(level), np.asarray(coefficients == level, dtype=bool)) for level in levels))
+
+
+def odd_ones(weights: Ints) -> Iterator[tuple[int, Mask]]:
+    """Numbers by which most weights leave the same remainder, each with the classes that leave another one.
+
+    If most do, differences of weights drawn at random have the number as a common divisor often enough to be found.
+    """
+    there = np.flatnonzero(weights)
+    if len(there) < 4:
+        return
+    draw = np.random.default_rng(len(there)).integers(0, len(there), size=(REMAINDERS, 4))  # only a search order
+    chosen = weights[there[draw]]
+    common = np.gcd(chosen[:, 0] - chosen[:, 1], chosen[:, 2] - chosen[:, 3])
+    seen: set[tuple[int, int]] = set()
+    for divisor, first in zip(common.tolist(), chosen[:, 0].tolist()):
+        if divisor > 1 and (divisor, first % divisor) not in seen:
+            seen.add((divisor, first % divisor))
+            others = (weights != 0) & (weights % divisor != first % divisor)
+            if 0 < int(others.sum()) < len(there) // 2:
+                yield divisor, np.asarray(others, dtype=bool)
