@@ -5,6 +5,7 @@ is, a schema that describes what comes out, and files with gaps, with one record
 """
 
 import dataclasses
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,24 @@ def test_only_what_a_method_names_is_changed(name: str, number: int) -> None:
     for variable in set(before.columns) & set(after.columns) - touched:
         left, right = kept.sort("person")[variable], same.sort("person")[variable]
         assert left.cast(pl.String).equals(right.cast(pl.String)), variable
+
+
+@EACH
+def test_whoever_writes_true_records_in_another_place_says_what_moves(name: str, number: int) -> None:
+    """The recount and linkage look for people where their values went; a method that moves them has to say so."""
+    method, data = method_of(name, number), survey()
+    after = run(method, data).data
+    names = [n for n in after.schema.names if n in data.schema and data.schema[n].role is not Role.IDENTIFIER]
+    if {data.schema[n].kind for n in names} != {after.schema[n].kind for n in names}:
+        return
+    before = data.frame.table.select(names).cast(pl.String).rows()
+    shown = after.frame.table.select(names).cast(pl.String).rows()
+    place = {identity: at for at, identity in enumerate(data.record_ids().tolist())}
+    own = [place.get(identity, -1) for identity in after.record_ids().tolist()]
+    once = {row: at for at, row in enumerate(before)}
+    many = Counter(before)
+    elsewhere = sum(many[row] == 1 and once[row] != at for row, at in zip(shown, own, strict=True))
+    assert not elsewhere or method.moves(data.schema), elsewhere
 
 
 @EACH

@@ -290,7 +290,7 @@ def test_methods(reticent: CommandLine, folder: Path, call: str, said: list[str]
 def test_a_base_that_is_too_small_is_refused(reticent: CommandLine, folder: Path) -> None:
     ran = batch(reticent, folder, HEAD + '<SUPPRESS> RND(1,10)\n<WRITETABLE> (1,2,,"out.txt")\n')
     assert ran.code == 5
-    assert "line 8: the attacker recovers 1 cells too closely" in ran.sentence
+    assert "line 8: the attacker recovers 1 cell too closely" in ran.sentence
     assert "Use a larger base" in ran.sentence
 
 

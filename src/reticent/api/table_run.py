@@ -14,6 +14,7 @@ from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, silent
 from reticent.base.randomness import Secret
+from reticent.base.words import counted
 from reticent.data import published_table
 from reticent.data.hierarchy import TOTAL
 from reticent.data.large import LargeFile
@@ -266,7 +267,7 @@ class TableRun:
         if self.found.exposed and accept_risk is None:
             named = ", ".join(" × ".join(codes) for codes in self.exposed[:3])
             raise NotProtectedError(
-                f"release: the attacker recovers {len(self.exposed)} cells too closely ({named}"
+                f"release: the attacker recovers {counted(len(self.exposed), 'cell')} too closely ({named}"
                 f"{', …' if len(self.exposed) > 3 else ''}); choose a method that protects them, or give accept_risk.",
                 exposed=len(self.exposed),
             )

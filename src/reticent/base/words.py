@@ -38,6 +38,15 @@ def amount(value: float, decimals: int = 0) -> str:
     return text.replace(",", THIN)
 
 
+def counted(many: int, noun: str) -> str:
+    """So many of a thing.
+
+    >>> counted(1, "cell"), counted(3, "unsafe cell")
+    ('1 cell', '3 unsafe cells')
+    """
+    return f"{many} {noun}" if many == 1 else f"{many} {noun}s"
+
+
 def span(low: float, high: float) -> str:
     """An interval: `exactly 12` where it has no width, else as many decimals as it takes to see its width."""
     width = high - low

@@ -79,6 +79,7 @@ class Method(Parameters):
     with the values as they were before. `coarsens` says that it shows one coarser value for each value (and may blank
     some): the attacker does the same to what they know. `searches` says that its choice takes long, or depends on all data.
     `last` says that a later step that changes values would break what it promises.
+    `moves` names variables whose values come together from another record: the attacker finds them where they went.
     """
 
     name: ClassVar[str]
@@ -104,6 +105,10 @@ class Method(Parameters):
 
     def promises(self) -> tuple[Promise, ...]:
         """Nothing is promised."""
+        return ()
+
+    def moves(self, schema: Schema) -> tuple[str, ...]:
+        """Nothing is taken over together from another record."""
         return ()
 
     def new_codes(

@@ -2,7 +2,7 @@
 """All attacks on a masked file by one who has the true values. Each is reported; the plan says which ones count."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,14 +16,18 @@ from reticent.microdata.risk.interval import rank_intervals
 from reticent.microdata.risk.known import known_variables
 from reticent.microdata.risk.known_linkage import KnownLinkage, known_linkage
 from reticent.microdata.risk.recount import Recount, recount
+from reticent.microdata.risk.restored import Restored, restore
 from reticent.microdata.risk.traces_left import OrderLeft, WeightsLeft, order_left, weights_left
-from reticent.microdata.trace import positions
 
 
 @dataclass(frozen=True)
 class FileAttacks:
-    """What each attack found; None where it could not be tried, with the reason in `not_tried`."""
+    """What each attack found; None where it could not be tried, with the reason in `not_tried`.
 
+    `restored` has what published variables tell of hidden keys; recount, linkage and households use it.
+    """
+
+    restored: Restored | None = field(default=None, repr=False)
     recount: Recount | None = None
     linkage: KnownLinkage | None = None
     households: HouseholdRecount | None = None
@@ -31,6 +35,10 @@ class FileAttacks:
     weights: WeightsLeft | None = None
     order: OrderLeft | None = None
     not_tried: Mapping[str, str] = field(default_factory=dict)
+
+    def seen(self, masked: Masked) -> Masked:
+        """The masked file as the attacker reads it, with what is restored."""
+        return masked if self.restored is None else replace(masked, data=self.restored.data)
 
 
 def recount_keys(original: Microdata, settings: RiskSection) -> tuple[str, ...]:
@@ -44,10 +52,12 @@ def attack_file(
     masked: Masked, released: Microdata, settings: RiskSection, *, shuffled: bool, progress: Progress = silent
 ) -> FileAttacks:
     """Try every attack; `released` is the masked file as it would be written, `shuffled` says that its order is drawn."""
-    original, data, trace = masked.trace.original, masked.data, masked.trace
+    original, trace = masked.trace.original, masked.trace
     reasons: dict[str, str] = {}
     wanted = recount_keys(original, settings)
-    keys = tuple(name for name in wanted if name in data.schema)
+    keys = tuple(name for name in wanted if name in masked.data.schema)
+    restored = restore(trace, masked.data, keys)
+    data = restored.data
     unknown = [name for name in keys if trace.covers[name].unknown]
     if not wanted:
         reasons["recount"] = "the schema has no keys, so there is nothing to count by; give variables the role key"
@@ -68,11 +78,12 @@ def attack_file(
     if not known:
         reasons["linkage"] = "no key and no number is declared, so there is nothing to link by"
     return FileAttacks(
+        restored=restored,
         recount=counted,
         linkage=known_linkage(trace, data, known) if known else None,
         households=homes,
         intervals=_intervals(masked, settings),
-        weights=weights_left(trace, data),
+        weights=weights_left(trace, masked.data),
         order=order_left(original, released, shuffled=shuffled),
         not_tried=reasons,
     )
@@ -89,7 +100,7 @@ def _intervals(masked: Masked, settings: RiskSection) -> dict[str, float] | None
         and v.name in original.schema
         and original.schema[v.name].kind is Kind.NUMERIC
     ]
-    own = positions(original, data)
+    own = masked.trace.own(data)
     here = np.flatnonzero(own >= 0)
     if not names or not here.size:
         return None

@@ -26,11 +26,13 @@ from reticent.data.schema import Kind, Role, Schema
 from reticent.data.verdict import ATTACKS, AttackVerdict, FileVerdict, State
 from reticent.kernels.draws import uniforms
 from reticent.microdata.large_linkage import SAMPLE, Linker, SampledLinkage
+from reticent.microdata.large_restored import told_in_engine
 from reticent.microdata.large_risk import refuse_respondents
 from reticent.microdata.large_steps import LargeSteps, prepare
 from reticent.microdata.pipeline import StepRecord
 from reticent.microdata.risk.recount import Recount, recount, recount_as_it_is
-from reticent.microdata.verdict import figure
+from reticent.microdata.risk.restored import Told
+from reticent.microdata.verdict import figure, told_texts
 
 Sink = Callable[[Microdata, Floats], None]
 """Takes a masked block without identifiers, and a drawn number for each record that says where it is in the release."""
@@ -87,6 +89,7 @@ def protect_large(
     progress(0.2, "recount")
     before = recount_as_it_is(ready.combined.trace.original, keys)
     after = recount(ready.combined.trace, ready.combined.data, keys)
+    told = told_in_engine(ready, keys, progress=part(progress, 0.2, 0.25))
     linker, whole = _sampled(ready, known, secret, part(progress, 0.25, 0.35))
     done = 0
     order = _order_words(ready, steps, secret)
@@ -99,7 +102,7 @@ def protect_large(
     return LargeResult(
         file.n_records,
         _public_schema(ready),
-        judge_large(after, linkage, settings, limit, weights=file.schema.weight is not None),
+        judge_large(after, linkage, settings, limit, weights=file.schema.weight is not None, told=told),
         _risk_facts(before),
         _risk_facts(after),
         linkage,
@@ -188,9 +191,18 @@ def _risk_facts(found: Recount) -> dict[str, Any]:
 
 
 def judge_large(
-    found: Recount, linkage: SampledLinkage, settings: RiskSection, limit: float, *, weights: bool
+    found: Recount,
+    linkage: SampledLinkage,
+    settings: RiskSection,
+    limit: float,
+    *,
+    weights: bool,
+    told: Sequence[Told] = (),
 ) -> FileVerdict:
-    """One verdict for each attack; what needs all records at once is not judged, whatever was asked."""
+    """One verdict for each attack; what needs all records at once is not judged, whatever was asked.
+
+    The recount goes by combinations of keys; where other variables tell what is hidden of these (`told`), it is not judged.
+    """
     asked = settings.asked(households=False, weights=weights)
     individual = found.individual()
     worst, above = float(individual.risk.max(initial=0.0)), individual.records_above(limit)
@@ -198,9 +210,11 @@ def judge_large(
     sure = "" if linkage.whole else f", at most {linkage.upper:.2%} of the file with 95 % confidence"
     texts: dict[str, tuple[float | None, float, str]] = {
         "recount": (
-            worst,
+            None if told else worst,
             limit,
-            f"the largest risk of a record is {figure(worst, limit)}, {limit:g} is allowed ({above} records above)",
+            f"{'; '.join(told_texts(told))}; a count with what is told {IN_AN_ENGINE}"
+            if told
+            else f"the largest risk of a record is {figure(worst, limit)}, {limit:g} is allowed ({above} records above)",
         ),
         "linkage": (
             linkage.upper,

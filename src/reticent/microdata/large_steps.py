@@ -104,7 +104,7 @@ class LargeSteps:
         maps = [self.file.row_map(name) for name in self.looked_up]
         for rows, raw in self.file.coded_blocks(maps, names, self.identifier, where=where):
             truth = self._shown(raw, rows)
-            place = self._place(truth.codes(self.keys))
+            place = self.place(truth.codes(self.keys))
             yield Block(truth, self._masked(truth, place), place)
 
     def _shown(self, raw: Microdata, rows: NDArray[np.int32]) -> Microdata:
@@ -119,12 +119,12 @@ class LargeSteps:
         return Microdata(frame, self.file.schema, raw.ids, encoded)
 
     def _masked(self, truth: Microdata, place: NDArray[np.int64]) -> Microdata:
-        data = self._combined(truth, place)
+        data = self.combined_rows(truth, place)
         for late in self.late:
             data = late.apply(data).data
         return data
 
-    def _combined(self, data: Microdata, place: NDArray[np.int64]) -> Microdata:
+    def combined_rows(self, data: Microdata, place: NDArray[np.int64]) -> Microdata:
         """Each record as its combination of keys is shown."""
         before, after = self.combined.trace.original, self.combined.data
         for name in self.keys:
@@ -144,7 +144,7 @@ class LargeSteps:
         encoded = {**data._encoded, name: Encoded(np.where(where, -1, own.codes).astype(np.int32), own.categories)}
         return replace(data, frame=frame, _encoded=encoded)
 
-    def _place(self, codes: Codes) -> NDArray[np.int64]:
+    def place(self, codes: Codes) -> NDArray[np.int64]:
         """The combination of each record."""
         known = self.combined.trace.original.codes(self.keys)
         sizes = [len(self.file.categories(name)) for name in self.keys]

@@ -86,11 +86,11 @@ def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpa
         data, steps, secret=source, rules=rules, keys=(*keys, *settings.known), progress=part(progress, 0.2, 0.6)
     )
     progress(0.6, "attack")
-    after = measure_risk(data, settings, masked=masked)
     released = finish(
         masked.data, secret=source, keep_order=keep_order, keep_household_ids=wishes.get("keep_household_ids", False)
     )
     attacks = attack_file(masked, released, settings, shuffled=not keep_order, progress=part(progress, 0.7, 0.9))
+    after = measure_risk(data, settings, masked=attacks.seen(masked))
     verdict = judge(attacks, settings, limit=limit, households=data.schema.household_id is not None)
     progress(0.9, "loss")
     report = compare(data, masked.data)

@@ -4,10 +4,11 @@
 A step either makes values coarser (recoding, top coding, rounding), blanks them, or changes them by chance. Coarsening is
 public: whoever knows that somebody is 37 knows the band that was published. So for every variable that an attacker may
 know, the trace keeps pairs (true value, value that may be shown for it), learned from the step's own input and output.
-Chance is not public: a swapped or noisy value is compared with the true one as it stands.
+Chance is not public: a swapped or noisy value is compared with the true one as it stands. What a step takes over
+together from another record belongs to the person it came from: a copied record makes nobody new, and exchanged ones hide nobody.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,11 +18,14 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Ints
 from reticent.base.progress import silent
 from reticent.base.randomness import Secret
-from reticent.data.method import MaskingMethod
+from reticent.data.method import MaskingMethod, Method
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
+from reticent.kernels.grouping import group_columns
 
 Pairs = tuple[tuple[Any, Any], ...]
+AGREE = 0.9
+"""The share of records that have the value of their partner, from which a variable counts as exchanged with the others."""
 
 
 @dataclass(frozen=True)
@@ -106,21 +110,31 @@ class Cover:
         found[use[::-1, 0]] = use[::-1, 1]
         return found
 
-    def images(self) -> Ints:
-        """The shown value of each original record (−1: missing, or never shown); the finest where there are several."""
+    @property
+    def finest(self) -> Ints:
+        """The finest shown value of each true one (−1: never shown), and −1 at the end for a missing one."""
         finest = np.full(self.n_true + 1, -1, dtype=np.int64)
         sizes = np.bincount(self.pairs[:, 1], minlength=len(self.shown))
         order = self.pairs[np.argsort(-sizes[self.pairs[:, 1]], kind="stable")]
         finest[order[:, 0]] = order[:, 1]
-        return finest[self.true]
+        return finest
+
+    def images(self) -> Ints:
+        """The shown value of each original record (−1: missing, or never shown); the finest where there are several."""
+        return self.finest[self.true]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The original file and what became of each variable that an attacker may know."""
+    """The original file and what became of each variable that an attacker may know.
+
+    `origins` has, for each variable that a step took over from other records, the original record whose value stands in the
+    place of each.
+    """
 
     original: Microdata
     covers: Mapping[str, Cover]
+    origins: Mapping[str, Ints] = field(default_factory=dict, repr=False)
 
     @classmethod
     def start(cls, data: Microdata, names: Iterable[str]) -> "Trace":
@@ -132,7 +146,7 @@ class Trace:
         if getattr(step, "blanks_only", False):
             return self
         covers = {name: cover for name, cover in self.covers.items() if name in after.schema}
-        own = positions(before, after)
+        own, origins = positions(before, after), self._moved(step, before, after)
         same = bool((own == np.arange(before.n_rows)).all()) if own.size == before.n_rows else False
         rows = before if same else before.rows(np.maximum(own, 0))
         moved = [name for name in covers if not _alike(rows, after, name)]
@@ -146,7 +160,24 @@ class Trace:
                 covers[name] = covers[name].coarser(relation)
             else:
                 covers[name] = _changed(covers[name], rows, after, name)
-        return Trace(self.original, covers)
+        return Trace(self.original, covers, origins)
+
+    def _moved(self, step: MaskingMethod, before: Microdata, after: Microdata) -> Mapping[str, Ints]:
+        """Whose value stands where, after a step that takes over some variables together."""
+        names = step.moves(before.schema) if isinstance(step, Method) else ()
+        names = tuple(name for name in names if name in after.schema)
+        if not names:
+            return self.origins
+        place = positions(self.original, before)
+        now = np.arange(self.original.n_rows)
+        now[positions(self.original, after)] = place[copied_from(before, after, positions(before, after), names)]
+        # of variables that went the same ways there is one array, so that these are seen to belong together
+        new: dict[int, Ints] = {}
+        origins = dict(self.origins)
+        for name in names:
+            old = self.origins.get(name)
+            origins[name] = new.setdefault(id(old), now if old is None else old[now])
+        return origins
 
     def _stepped(self, step: MaskingMethod, before: Microdata, secret: Secret) -> tuple[Microdata, Microdata] | None:
         """What the step makes of the true values, for those that chance has taken out of its input."""
@@ -154,6 +185,42 @@ class Trace:
             return None
         true = self.truth(before)
         return true, step.apply(true, secret=secret, progress=silent).data
+
+    def own(self, masked: Microdata) -> Ints:
+        """The original record whose values each masked one has (changed or not); −1 where it has none.
+
+        Where all published variables came from other records together, these are the ones they came from.
+        """
+        own = positions(self.original, masked)
+        parts = {id(self.origins.get(name)) for name in masked.schema.names}
+        source = self.origins.get(masked.schema.names[0])
+        return own if len(parts) > 1 or source is None else np.where(own >= 0, source[own], -1)
+
+    def parts(self, masked: Microdata) -> Iterator[tuple[tuple[str, ...], "Trace"]]:
+        """Published variables that came together from other records, and the trace by which these are the own ones.
+
+        A variable in which partners agree belongs to them, too. Nothing where `own` says it already.
+        """
+        published = masked.schema.names
+        found: dict[int, list[str]] = {}
+        for name in published:
+            if name in self.origins:
+                found.setdefault(id(self.origins[name]), []).append(name)
+        for names in found.values():
+            source = self.origins[names[0]]
+            if len(names) < len(published):
+                stay = [name for name in published if name not in self.origins and self._agree(name, source)]
+                yield (*names, *stay), replace(self, origins=dict.fromkeys(published, source))
+
+    def _agree(self, name: str, source: Ints) -> bool:
+        """Whether nearly everybody has the value of the one whose other values stand in that place.
+
+        Nearly: of people with equal values any may be the one that they came from.
+        """
+        if name not in self.original.schema:
+            return False
+        numbers = values_of(self.original, name).numbers
+        return float((numbers == numbers[source]).mean()) >= AGREE
 
     def truth(self, masked: Microdata) -> Microdata:
         """The records of the masked file with their true values at the published detail (no blanks, no chance)."""
@@ -191,6 +258,35 @@ def positions(original: Microdata, masked: Microdata) -> Ints:
     place = np.minimum(np.searchsorted(first[order], second), first.size - 1)
     found = order[place]
     return np.where(first[found] == second, found, -1)
+
+
+def copied_from(before: Microdata, after: Microdata, own: Ints, names: Sequence[str]) -> Ints:
+    """Whose values of some variables each record has after a step that takes them over (`own`: the record it was before).
+
+    A record that has its own values is nobody's copy; the copies of equal records are dealt out among all who have these
+    values, those first whose own are gone from their place, so that as many people count as there are.
+    """
+    columns, sizes = [], []
+    for name in names:
+        old, new = values_of(before, name), values_of(after, name)
+        place = {value: at for at, value in enumerate(old.distinct)}
+        table = np.array([*(place.setdefault(value, len(place)) for value in new.distinct), -1])
+        columns.append(np.concatenate((old.numbers, table[new.numbers])))
+        sizes.append(len(place))
+    group, n_groups = group_columns(columns, sizes)
+    old_group, new_group = np.split(group, [before.n_rows])
+    stays = np.zeros(before.n_rows, dtype=bool)
+    stays[own[old_group[own] == new_group]] = True
+    holders = np.lexsort((stays, old_group))
+    many = np.bincount(old_group, minlength=n_groups)
+    starts = np.cumsum(many) - many
+    found = own.copy()
+    copies = np.flatnonzero((old_group[own] != new_group) & (many[new_group] > 0))
+    copies = copies[np.argsort(new_group[copies], kind="stable")]
+    kind = new_group[copies]
+    rank = np.arange(copies.size) - np.searchsorted(kind, kind)
+    found[copies] = holders[starts[kind] + rank % np.maximum(many[kind], 1)]
+    return found
 
 
 def _alike(before: Microdata, after: Microdata, name: str) -> bool:

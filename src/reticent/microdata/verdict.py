@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judge what the attacks found by the limits that the plan states: held, not held, or not judged."""
 
+from collections.abc import Sequence
+
+from reticent.base.words import counted
 from reticent.data.plan import RiskSection
 from reticent.data.verdict import ALWAYS, ATTACKS, AttackVerdict, FileVerdict, State
 from reticent.microdata.attacks import FileAttacks
+from reticent.microdata.risk.restored import Restored, Told
 
 Found = tuple[float | None, float | None, str]
 
@@ -54,11 +58,37 @@ def _recount(attacks: FileAttacks, limit: float) -> Found:
     individual = found.individual()
     worst, above = float(individual.risk.max(initial=0.0)), individual.records_above(limit)
     by = "by the weights" if found.population_counts is not None else "in the sample"
-    return (
-        worst,
-        limit,
-        f"the largest risk of a record {by} is {figure(worst, limit)}, {limit:g} is allowed ({above} records above)",
-    )
+    text = f"the largest risk of a record {by} is {figure(worst, limit)}, {limit:g} is allowed ({above} records above)"
+    if found.copied:
+        are = "record of the file is a copy" if found.copied == 1 else "records of the file are copies"
+        text += f"; {found.copied} {are} of others, and copies of one person count once"
+    if found.together:
+        text += f"; {', '.join(found.together)} went to other records together, where they are found"
+    return worst, limit, text + restored_text(attacks.restored)
+
+
+def restored_text(found: Restored | None) -> str:
+    """Which hidden values of keys the file gives back, by what, and what to do; empty where it gives none back."""
+    if found is None:
+        return ""
+    texts = told_texts(found.told)
+    if found.pairs_left_out:
+        texts.append(f"{counted(found.pairs_left_out, 'pair')} of variables were too many to look for more")
+    return "".join(f"; {text}" for text in texts)
+
+
+def told_texts(told: Sequence[Told]) -> list[str]:
+    """One sentence for each key; only what tells most of it is named."""
+    texts = []
+    for key in dict.fromkeys(one.key for one in told):
+        mine = [one for one in told if one.key == key]
+        best, all_records = max(mine, key=lambda one: one.records), sum(one.records for one in mine)
+        are = "is" if all_records == 1 else "are"
+        most = f" ({best.records} of them) and others" if len(mine) > 1 else ""
+        advice = "declare it as a key, or drop it" if len(best.by) == 1 else "declare both as keys, or drop one"
+        values = f"{counted(all_records, 'hidden value')} of {key} {are} told by {' with '.join(best.by)}{most}"
+        texts.append(f"{values}: {advice}")
+    return texts
 
 
 def _linkage(attacks: FileAttacks, limit: float) -> Found:

@@ -71,7 +71,8 @@ def _grids(result: ProtectedTable) -> Iterator[Section]:
 def _short(result: ProtectedTable) -> tuple[Block, ...]:
     counts, exposed = result.counts(), len(result.exposed)
     if exposed:
-        text = f"The attacker recovers {number(exposed)} cells more closely than allowed: this table must not leave as it is."
+        cells = "cell" if exposed == 1 else "cells"
+        text = f"The attacker recovers {number(exposed)} {cells} more closely than allowed: this table must not leave as it is."
     elif result.audit.unjudged:
         text = f"Not judged: {result.audit.unjudged}. The arithmetic attacker without it recovers no unsafe cell too closely."
     else:

@@ -16,6 +16,7 @@ from reticent.base.errors import NotProtectedError
 from reticent.base.plain import finite
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret, Source
+from reticent.base.words import counted
 from reticent.data.parameters import Parameters
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.exchanged import audit_exchanged
@@ -147,8 +148,9 @@ class ProtectedNumbers:
         if not exposed or accept_exposed or not self.problem.primary.any():
             return
         named = ", ".join(map(str, exposed[:5])) + (", …" if len(exposed) > 5 else "")
+        many = counted(len(exposed), "unsafe cell")
         raise NotProtectedError(
-            f"table: the attacker recovers {len(exposed)} unsafe cells too closely (ids {named}), so nothing was written. "
+            f"table: the attacker recovers {many} too closely (ids {named}), so nothing was written. "
             "Use a larger base, --protect or another method, or say --accept-exposed.",
             exposed=len(exposed),
         )

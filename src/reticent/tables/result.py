@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from reticent.base.errors import NotProtectedError, ParameterError, PlanError
 from reticent.base.plain import finite
 from reticent.base.randomness import STREAM_VERSION
+from reticent.base.words import counted
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import PublishedTable
 from reticent.data.table import Table
@@ -129,7 +130,7 @@ class ProtectedTable:
         named = ", ".join(whole.table.name_of(cell) for cell in exposed[:3])
         more = f" and {len(exposed) - 3} more" if len(exposed) > 3 else ""
         raise NotProtectedError(
-            f"table: the attacker recovers {len(exposed)} cells too closely ({named}{more}), so nothing was written. "
+            f"table: the attacker recovers {counted(len(exposed), 'cell')} too closely ({named}{more}), so nothing was written. "
             "Choose a method that protects them, or say accept_exposed = true.",
             exposed=len(exposed),
         )

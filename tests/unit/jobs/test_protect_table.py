@@ -119,7 +119,7 @@ def test_exposed_cells_keep_everything_unwritten(folder: Path) -> None:
     plan.write_text(PLAN.replace("accept_exposed = true\n", ""))
     before = sorted(p.name for p in folder.iterdir())
     with pytest.raises(
-        NotProtectedError, match=r"recovers 1 cells too closely \(A × N\), so nothing was written"
+        NotProtectedError, match=r"recovers 1 cell too closely \(A × N\), so nothing was written"
     ) as err:
         run_table_plan(plan)
     assert err.value.exposed == 1

@@ -5,6 +5,7 @@ from functools import partial
 
 from reticent.base.errors import NotProtectedError, PlanError
 from reticent.base.progress import Progress
+from reticent.base.words import counted
 from reticent.io.argus_batch import Command
 from reticent.jobs.argus.ckm import ckm_method
 from reticent.jobs.argus.methods import Choice, choose, with_minimum
@@ -91,7 +92,7 @@ def write_table(batch: Batch, command: Command, progress: Progress) -> None:
     if exposed and not confidential and not batch.accept_exposed:
         advice = {"round": "Use a larger base", "primary-only": "Add a <SUPPRESS>"}.get(result.method, "Use MOD or OPT")
         raise NotProtectedError(
-            f"the attacker recovers {exposed} cells too closely, so the table was not written. {advice}, or run with "
+            f"the attacker recovers {counted(exposed, 'cell')} too closely, so the table was not written. {advice}, or run with "
             "--accept-exposed.",
             exposed=exposed,
         )

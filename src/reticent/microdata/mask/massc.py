@@ -161,6 +161,10 @@ class Massc(Method):
         factor = total / np.maximum(np.bincount(level[kept], minlength=size), 1)
         return kept[of], _weights(data) * factor[level][of]
 
+    def moves(self, schema: Schema) -> tuple[str, ...]:
+        """All keys are those of one other unit."""
+        return self.keys
+
     def promises(self) -> tuple[Promise, ...]:
         """Calibrated totals are those of the original file."""
         return (

@@ -133,6 +133,10 @@ class RecordSwap(Method):
             "swaps": audit,
         }
 
+    def moves(self, schema: Schema) -> tuple[str, ...]:
+        """What lies in an area moves with it."""
+        return (*self.areas, *self.carry_along)
+
     def promises(self) -> tuple[Promise, ...]:
         """Households stay together, and the table of areas by common profile variables is unchanged."""
         shared = tuple(name for name in self.profiles[0] if all(name in profile for profile in self.profiles))

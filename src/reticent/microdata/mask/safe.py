@@ -31,10 +31,10 @@ GUARANTEE = (
     "Against the arithmetic attacker, who knows the method, the controlled tables and bounds of the deviations, not how large "
     "the largest is: every table of this file, however crossed, filtered or merged, has counts of 0 or at least 3, and no true "
     "count of 1 or 2 can be proved, because the published counts themselves fit everything they know. Whoever is told that a "
-    "deviation is reached can prove more: keep the report confidential. Not covered: presence (a combination that is "
-    "shown exists), a value that all who fit share (it is true of somebody), and likely guesses (a published 3 often stands "
-    "for one or two records). Not for the transparent attacker. A second release of these records, with another secret or "
-    "other options, reveals more."
+    "deviation is reached can prove more: keep the report confidential. Not covered: people. A combination that is shown "
+    "exists, whoever is alone with it can be looked up in its copies with all other values, and a published 3 often stands for "
+    "one or two records; the verdict on the file counts copies of one person once. Not for the transparent attacker. A second "
+    "release of these records, with another secret or other options, reveals more."
 )
 _UNWANTED = {
     Role.WEIGHT: "it counts records, and weighted tables would show single weights",
@@ -144,6 +144,10 @@ class Safe(Method):
                 role = Role.OTHER if left[name].role is Role.HOUSEHOLD_VARIABLE else left[name].role
                 left = left.change(name, household=False, role=role)
         return left
+
+    def moves(self, schema: Schema) -> tuple[str, ...]:
+        """Whole records are copied."""
+        return self._names(schema)
 
     def _controlled(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
         """The controlled tables as positions of variables, each once."""

@@ -85,6 +85,10 @@ class Swap(Method):
             rare[of[data.sample_counts(self.keys) <= self.threshold]] = True
         return rare
 
+    def moves(self, schema: Schema) -> tuple[str, ...]:
+        """The variables go to the partner together."""
+        return self.variables
+
     def promises(self) -> tuple[Promise, ...]:
         """The joint distribution of swapped variables and `within` is exactly as before."""
         return (Promise("marginals are kept exactly", partial(_joint_moved, self.variables, self.within)),)

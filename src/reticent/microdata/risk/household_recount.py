@@ -23,7 +23,7 @@ from reticent.kernels.household_matching import People, count_households, own_ho
 from reticent.microdata.risk.household_linkage import HouseholdLinkage, household_linkage
 from reticent.microdata.risk.known_linkage import known_columns
 from reticent.microdata.risk.recount import Fit, inverse, population_weights, weighted_risk
-from reticent.microdata.trace import Trace, positions
+from reticent.microdata.trace import Trace
 
 MOSTLY = 0.5
 """The share of groups (of households) that makes an attacker believe that a variable puts households together."""
@@ -63,13 +63,14 @@ def household_recount(
     mean = np.add.reduceat(each[members], starts[:-1]) / np.diff(starts)
     counts, sums, complete = _Matching(fit, starts, members, mean).count()
     columns = known_columns(trace, masked, known)
-    linked = household_linkage(columns, positions(trace.original, masked), starts, members) if columns else None
+    linked = household_linkage(columns, trace.own(masked), starts, members) if columns else None
     return HouseholdRecount(starts.size - 1, counts, None if weights is None else sums, by, complete, linked)
 
 
 def _groups(trace: Trace, masked: Microdata) -> tuple[Ints, Ints, str]:
     """Starts and members of the groups of records that an attacker can tell to be one household, and by what."""
-    own = positions(trace.original, masked)
+    own = trace.own(masked)
+    here = _once(own)
     true = trace.original.household()
     none = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), ""
     if true is None:
@@ -77,18 +78,25 @@ def _groups(trace: Trace, masked: Microdata) -> tuple[Ints, Ints, str]:
     household = np.where(own >= 0, true[own], -1)
     published = masked.household()
     if published is not None:
-        return *_grouped(published, own >= 0), "their id"
+        return *_grouped(published, here), "their id"
     best, found = none, 0
-    for names, by, trusted in _shared(masked, household):
+    for names, by, trusted in _shared(masked, np.where(here, household, -1)):
         group = masked.patterns(names).group
         together = _within_one(group, household)
-        several = np.bincount(group) > 1
+        several = np.bincount(group[here], minlength=together.size) > 1
         if not trusted and (together & several).sum() <= MOSTLY * several.sum():
             continue
-        use = (together & several)[group] & (own >= 0)
+        use = (together & several)[group] & here
         if int(use.sum()) > found:
             best, found = (*_grouped(group, use), by), int(use.sum())
     return best
+
+
+def _once(own: Ints) -> NDArray[np.bool_]:
+    """Published records of somebody, without further copies: a person is a member of a household once."""
+    found = np.zeros(own.size, dtype=bool)
+    found[np.unique(own, return_index=True)[1]] = True
+    return found & (own >= 0)
 
 
 def _shared(masked: Microdata, household: Ints) -> Iterator[tuple[list[str], str, bool]]:

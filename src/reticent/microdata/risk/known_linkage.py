@@ -10,23 +10,23 @@ records of one person share its value.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Ints
 from reticent.data.microdata import Microdata
-from reticent.data.schema import Kind
+from reticent.data.schema import Kind, Role
 from reticent.microdata.risk.known import alone_in, identifying_variables, other_codes, rare, without_role
 from reticent.microdata.risk.linkage_attackers import Column, Part, attackers
 from reticent.microdata.risk.linkage_bounded import bounded_linked
 from reticent.microdata.risk.linkage_coordinates import Coordinates
 from reticent.microdata.risk.linkage_distance import uniquely_linked
 from reticent.microdata.risk.linkage_likelihood import codes_changed, likelihood_linked
-from reticent.microdata.risk.respondents import respondents_of, respondents_shown
+from reticent.microdata.risk.respondents import counted_once, respondents_shown
 from reticent.microdata.risk.weights_rarity import expected_weights
-from reticent.microdata.trace import Trace, numbers_of, positions, values_of
+from reticent.microdata.trace import Trace, numbers_of, values_of
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,33 @@ class KnownLinkage:
 
 
 def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> KnownLinkage:
-    """Link the published records to all original ones on the variables named (those that are still published)."""
+    """Link the published records to all original ones on the variables named (those that are still published).
+
+    Variables that went to another record together lead to the person they came from, where there is more to learn there
+    than the attacker knows, or where all that is known went along.
+    """
+    found = _known_linkage(trace, masked, names)
+    for moved, part in trace.parts(masked):
+        together = [name for name in found.variables if name in moved]
+        everything = len(together) == len([n for n in found.variables if masked.schema[n].role is not Role.WEIGHT])
+        if together and (everything or set(moved) - set(together)):
+            other = _known_linkage(part, masked, together)
+            by = tuple((f"{name}, by what was exchanged together", share) for name, share in other.by_attacker)
+            both = found.linked | other.linked
+            found = replace(
+                found, by_attacker=found.by_attacker + by, linked=both, seconds=found.seconds + other.seconds
+            )
+    return found
+
+
+def _known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> KnownLinkage:
     started = time.perf_counter()
     known = _published(trace, masked, names)
-    own = positions(trace.original, masked)
+    own = trace.own(masked)
     linked = np.zeros(masked.n_records, dtype=bool)
     here = np.flatnonzero(own >= 0)
     columns = known_columns(trace, masked, known)
-    who = respondents_of(trace.original)
+    who = counted_once(trace.original, own)
     found: dict[str, float] = {}
     rarity = _weights_by_rarity(trace, masked, known, columns) if here.size else []
     by_rarity = [(f"{name}, weights by rarity", chosen) for name, chosen in attackers(rarity)]
@@ -144,7 +163,7 @@ def _singled_out(
 
 def known_columns(trace: Trace, masked: Microdata, names: Sequence[str]) -> list[Column]:
     """Both files by the variables named, as far as they are still published and somebody has a value."""
-    own = positions(trace.original, masked)
+    own = trace.own(masked)
     columns = [_known_column(trace, masked, name, own) for name in _published(trace, masked, names)]
     return [column for column in columns if not np.isnan(column.true).all()]
 

@@ -9,7 +9,7 @@ records and their weights.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,8 @@ from reticent.kernels.grouping import pattern_table
 from reticent.kernels.nearest import build_tree, sums_within
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.risk.individual import IndividualRisk, record_risk
-from reticent.microdata.risk.respondents import respondents_of, respondents_shown, shares_of
-from reticent.microdata.trace import Cover, Trace, numbers_of, positions, values_of
+from reticent.microdata.risk.respondents import copies_in, counted_once, respondents_of, respondents_shown, shares_of
+from reticent.microdata.trace import Cover, Trace, numbers_of, values_of
 
 ENOUGH = 1000
 """Fitting records after which a search around moved numbers stops: the risk is then at most 1/1000."""
@@ -30,17 +30,34 @@ ENOUGH = 1000
 
 @dataclass(frozen=True)
 class Recount:
-    """Fitting published records of each original record (0: its own is not among them) and their weights."""
+    """Fitting published records of each original record (0: its own is not among them) and their weights.
+
+    `copied` published records are copies of others, and count as one with these; `together` are variables that went to
+    other records together, where that raises the risk of somebody.
+    """
 
     keys: tuple[str, ...]
     sample_counts: Ints = field(repr=False)
     population_counts: Floats | None = field(repr=False)
     copies: Ints | None = field(default=None, repr=False)
+    copied: int = 0
+    together: tuple[str, ...] = ()
 
     @property
     def sample_risk(self) -> Floats:
         """1/f, and 0 for records whose own is not among the fitting ones."""
         return inverse(self.sample_counts)
+
+    def or_riskier(self, other: "Recount") -> "Recount":
+        """Each original record with the larger of two risks."""
+        more = other.individual().risk > self.individual().risk
+        if not more.any():
+            return self
+        population = None
+        if self.population_counts is not None and other.population_counts is not None:
+            population = np.where(more, other.population_counts, self.population_counts)
+        counts = np.where(more, other.sample_counts, self.sample_counts)
+        return replace(self, sample_counts=counts, population_counts=population, together=other.together)
 
     def individual(self) -> IndividualRisk:
         """The risk of each original record: the expected 1/F with weights, else 1/f."""
@@ -85,7 +102,7 @@ class Fit:
     @classmethod
     def of(cls, trace: Trace, masked: Microdata, keys: Sequence[str]) -> "Fit":
         """Bind the trace to the published file."""
-        own = positions(trace.original, masked)
+        own = trace.own(masked)
         near = [name for name in keys if is_near(trace.covers[name], masked, name)]
         exact = [name for name in keys if name not in near]
         m = masked.n_rows
@@ -165,26 +182,38 @@ def _numbered(cover: Cover, masked: Microdata, name: str) -> Codes:
 def recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
     """Count the fitting published records of each original record; without keys every published record fits.
 
-    Records of one respondent count once, and its own record is among the fitting ones if any of the respondent's is.
+    Records of one respondent, and copies of one record, count once, and the own record is among the fitting ones if any
+    of the respondent's is. Where keys went to another record together with something that is no key, whoever knows these
+    keys finds the rest there: each person has the larger of both risks.
     """
+    found = _recount(trace, masked, keys)
+    for names, part in trace.parts(masked):
+        together = [name for name in keys if name in names]
+        if together and any(name not in keys for name in names):
+            found = found.or_riskier(replace(_recount(part, masked, together), together=names))
+    return found
+
+
+def _recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
     fit = Fit.of(trace, masked, keys)
     weights = population_weights(trace, masked)
-    true_who = respondents_of(trace.original)
+    true_who = counted_once(trace.original, fit.own)
     who = None if true_who is None else respondents_shown(true_who, fit.own)
     exclusive = not fit.true_numbers.shape[1] and all(len(layers) == 1 for layers in fit.maps)
     if who is None:
         shares, sizes = masked.multiplicity.astype(np.float64), np.ones(masked.n_rows)
     else:
         shares = sizes = shares_of(who, fit.shown, exclusive=exclusive)
-    counts, sums = _fitting(fit, shares, shares if weights is None else sizes * weights)
+    counts, fitting = _fitting(fit, shares, shares if weights is None else sizes * weights)
     mine = fit.own_fits()
     if who is not None:
         mine = (np.bincount(who, weights=mine) > 0)[who] & (fit.own >= 0) & (counts > 0)
     n = trace.original.n_rows
     found, population = np.zeros(n, dtype=np.int64), np.zeros(n)
     at = np.flatnonzero(mine)
-    found[fit.own[at]], population[fit.own[at]] = counts[at], sums[at]
-    return Recount(fit.keys, found, None if weights is None else population, trace.original.copies)
+    found[fit.own[at]], population[fit.own[at]] = counts[at], fitting[at]
+    sums = None if weights is None else population
+    return Recount(fit.keys, found, sums, trace.original.copies, copies_in(fit.own))
 
 
 def recount_as_it_is(data: Microdata, keys: Sequence[str]) -> Recount:
@@ -216,7 +245,7 @@ def population_weights(trace: Trace, masked: Microdata) -> Floats | None:
     true = trace.original.weights()
     if true is None:
         return None
-    own = positions(trace.original, masked)
+    own = trace.own(masked)
     here = np.where(own >= 0, true[own], 0.0)
     return np.asarray(here * (true.sum() / here.sum())) if here.sum() > 0 else here
 

@@ -2,7 +2,7 @@
 """Respondents with several records: attackers count and link respondents, never the records of one of them.
 
 Ten visits of one patient are no crowd to hide in: records that show the same keys are one candidate if they belong to one
-respondent.
+respondent. Nor are copies of one record a crowd.
 """
 
 import numpy as np
@@ -20,6 +20,20 @@ def respondents_of(original: Microdata) -> Ints | None:
     known = np.where(entity < 0, entity.max(initial=-1) + 1 + np.arange(entity.size), entity)
     numbers = np.unique(known, return_inverse=True)[1].ravel().astype(np.int64)
     return None if numbers.max(initial=-1) + 1 == numbers.size else numbers
+
+
+def counted_once(original: Microdata, own: Ints) -> Ints | None:
+    """The same, also where each record is a respondent of its own but some have several published ones (copies)."""
+    found = respondents_of(original)
+    if found is not None or not copies_in(own):
+        return found
+    return np.arange(original.n_rows)
+
+
+def copies_in(own: Ints) -> int:
+    """Published records (`own`: whose values each has) that stand beside another one of the same original record."""
+    known = own[own >= 0]
+    return int(known.size - np.unique(known).size)
 
 
 def respondents_shown(who: Ints, own: Ints) -> Ints:

@@ -53,7 +53,7 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     name = masked.schema.weight
     if name is None:
         return None
-    own = positions(trace.original, masked)
+    own = trace.own(masked)
     weight = masked.patterns((name,)).group
     unit = np.where(own >= 0, _units(trace.original)[own], -1)
     pairs = np.unique(np.column_stack((weight, unit)), axis=0)
