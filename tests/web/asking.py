@@ -76,7 +76,9 @@ class Bench:
     def send(self, path: str, form: dict[str, object], status: int = 200) -> str:
         """A form of the page as it is now, with its token and version."""
         page = self.get(path)
-        hidden = {name: re.search(rf'name="{name}" value="(\w+)"', page) for name in ("form-token", "version")}
+        hidden = {
+            name: re.search(rf'name="{name}" value="(\w+)"', page) for name in ("form-token", "site-about", "version")
+        }
         data = {**{name: found[1] for name, found in hidden.items() if found}, **form}
         answer = self.answer = self.client.post(path.split("?")[0], data=data, headers=OWN)
         assert answer.status_code == status, re.sub(r"(?s)^.*<main", "", answer.text)[:2000]

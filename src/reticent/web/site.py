@@ -28,6 +28,10 @@ from reticent.web.work import Work, Works
 HERE = Path(__file__).parent
 SHOW_VALUES = "show values"
 MOST_FIELDS = 20_000
+ABOUT = "site-about"
+ELSEWHERE = (
+    "Another file was opened after this page, in another tab; nothing was written. Open the file of this page again."
+)
 log = logging.getLogger("reticent.web")
 State = TypeVar("State")
 
@@ -94,6 +98,8 @@ class Page:
     show: Show
     act: Show | None = None
     note: Notes | None = None
+    anywhere: bool = False
+    """Whether its forms may be sent whatever the site is about by now."""
 
 
 def address(page: str, **asked: Any) -> str:
@@ -105,7 +111,10 @@ def address(page: str, **asked: Any) -> str:
 
 @dataclass(frozen=True)
 class Site(Generic[State]):
-    """Pages over one state. `heading` says what the top bar shows at an address: a title and the name of a file."""
+    """Pages over one state. `heading` says what the top bar shows at an address: a title and the name of a file.
+
+    `about` names what the site is about; a form of a page that was about something else is not taken.
+    """
 
     pages: Sequence[Page]
     state: State
@@ -113,6 +122,7 @@ class Site(Generic[State]):
     works: Works
     packages: tuple[str, ...]
     heading: Callable[[State, str, Mapping[str, str]], Mapping[str, str]]
+    about: Callable[[State], str]
 
     def app(self) -> FastAPI:
         """The application; it has no pages of documentation, which would fetch scripts from elsewhere."""
@@ -153,6 +163,8 @@ class Site(Generic[State]):
         session = self.guard.session(request) or {}
         visit = Visit(self.state, self.works, dict(request.query_params), sent, session.get(SHOW_VALUES, False))
         try:
+            if not page.anywhere and sent.get(ABOUT, self.about(self.state)) != self.about(self.state):
+                raise ChangedMeanwhile(ELSEWHERE)
             function = page.act if request.method == "POST" and page.act is not None else page.show
             answer = function(visit)
         except ChangedMeanwhile as err:
@@ -180,6 +192,7 @@ class Site(Generic[State]):
             "heading": self.heading(self.state, page.name if page else "", visit.query if visit else {}),
             "show_values": visit.show_values if visit else False,
             "form_token": self.guard.form_token(request),
+            "site_about": self.about(self.state),
             "here": str(request.url.path) + (f"?{request.url.query}" if request.url.query else ""),
             "error": view.error,
             "work": view.work,
@@ -245,7 +258,7 @@ def _within(back: str) -> str:
 
 def _kept(sent: Sent) -> list[tuple[str, str]]:
     """What a form sent and could not be taken, so that nothing typed is lost."""
-    return [(name, value) for name, value in sent.items if value and name not in (FORM_TOKEN, "version")]
+    return [(name, value) for name, value in sent.items if value and name not in (FORM_TOKEN, ABOUT, "version")]
 
 
 def _failed(number: str, err: Exception) -> str:

@@ -78,6 +78,10 @@ class Project:
         """Whether there are described data."""
         return bool(self.plans)
 
+    def mark(self) -> str:
+        """What tells this project from another that is opened in its place; empty: nothing is open."""
+        return version_of(f"{self.folder}\n{self.stem}") if self.ready or self.waiting is not None else ""
+
     def plan(self, kind: str = "file") -> TextState | None:
         """The plan of a kind, if the project has one."""
         return self.plans.get(kind)

@@ -52,7 +52,7 @@ def heading(project: Project, page: str, asked: Mapping[str, str]) -> Mapping[st
 def site(project: Project, port: int) -> Site[Project]:
     """The pages over a project, for a server on a port."""
     guard = Guard((f"{HOST}:{port}", f"localhost:{port}"))
-    return Site(PAGES, project, guard, Works(), PACKAGES, heading)
+    return Site(PAGES, project, guard, Works(), PACKAGES, heading, Project.mark)
 
 
 def serve(target: Path | None, *, say: Say, port: int = 0, browser: bool = True) -> None:

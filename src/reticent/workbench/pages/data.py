@@ -137,4 +137,4 @@ def note(project: Project) -> Note:
     return Note("done") if project.ready else Note()
 
 
-PAGE = Page("data", "Data", "Prepare", show, act, note)
+PAGE = Page("data", "Data", "Prepare", show, act, note, anywhere=True)

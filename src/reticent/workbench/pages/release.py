@@ -132,6 +132,8 @@ def act(visit: Visit[Project]) -> View | Go:
         state = project.need(kind)
         text = TomlText(state.read().text).set_section("ledger", taken.values)
         state.change(text.text, version=sent.get("version"), what="ledger")
+    elif "judge" in sent or "release" in sent:  # what is judged and recorded is the plan that the page shows
+        project.need(kind).require(sent.get("version"))
     if "judge" in sent:
         visit.works.ask(
             engine.judge, *release_question(project, kind), title="Judging with earlier releases", again=True

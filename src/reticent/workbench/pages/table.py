@@ -357,6 +357,7 @@ def _compare(visit: Visit[Project], state: TextState) -> Go:
 def _by_hand(visit: Visit[Project], state: TextState) -> View | Go:
     """Set the status of a cell: a line in the a-priori file that the plan names."""
     project, sent = visit.state, visit.sent
+    state.require(sent.get("version"))  # the cell is named by its place in the table that the page showed
     sections = forms.sections_of(project)
     grids = visit.works.ask(
         engine.judge_table, *judge_question(project), title="Making the table", patience=PATIENT
