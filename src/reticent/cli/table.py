@@ -95,6 +95,8 @@ def show_table_result(console: Console, result: "ProtectedTable", *, exposed: in
     if brief:
         return
     show_inside(console, result.inside, result.table.name_of)
+    if result.asked_inside == "exact" and result.inside.findings:
+        console.print('Only exact values are kept from them; insiders = "protect" keeps them out of the levels too.')
     console.print(result.guarantee.short(), style="dim", highlight=False)
     for note in result.notes:
         console.print(tagged("note:", "yellow", f"{note}"))
@@ -116,7 +118,7 @@ def show_inside(console: Console, found: "InsideAudit", name: Callable[[int], st
             required = shown_span(item.required_low, item.required_high)
             known = ", ".join(name(cell) for cell in item.known[:3])
             rows.append((known, name(item.cell), shown_span(item.low, item.high), required))
-        show_rows(console, ("known", "cell", "interval", "required"), rows, words=("known", "cell"))
+        show_rows(console, ("knows", "finds", "interval", "required"), rows, words=("knows", "finds"))
 
 
 def relations_shown(words: list[str]) -> str:
