@@ -40,7 +40,7 @@ class Imported:
 
     def sentence(self) -> str:
         """In words."""
-        text = f"{self.facts.release}: out already, and known from now on in every verdict."
+        text = f"{self.facts.release}: published before; from now on every verdict takes it into account."
         known = list(dict.fromkeys(one.sentence for one in self.conflicts))
         if known:
             text += f" Nothing can undo what it reveals beside the other releases: {' '.join(known)}"

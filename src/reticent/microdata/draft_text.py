@@ -56,7 +56,11 @@ def database_text(
             "the ledger belongs to one data set and its versions",
         ),
         _section("ledger", {"path": f"{stem}.ledger", "anchor": f"{stem}.anchor"}, "keep the anchor on another disk"),
-        _section("policy", policy, "fewest respondents in a set; what may be selected by, and what may be added up"),
+        _section(
+            "policy",
+            policy,
+            "fewest respondents in a set; variables to select by (GROUP BY needs their codes in the schema); variables to add up",
+        ),
         *([_section("policy.cutpoints", cutpoints, "numbers are compared with these only")] if cutpoints else []),
         *(
             _section(f"policy.bounds.{_inline_key(name)}", {"low": 0}, "what everybody knows")

@@ -95,5 +95,5 @@ def no_labels(name: str) -> Refusal:
     return Refusal(
         Code.NOT_ALLOWED,
         f"{name!r} has no published code list or cutpoints, so its groups cannot be shown.",
-        "Use another variable.",
+        "Select single codes with WHERE, or ask the owner to declare its codes in the schema.",
     )

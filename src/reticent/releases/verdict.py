@@ -61,7 +61,7 @@ class JointVerdict:
     def sentence(self) -> str:
         """The verdict in words."""
         if self.safe:
-            text = f"{self.release}: safe with all earlier releases; everything that is watched stays unknown."
+            text = f"{self.release}: safe with all earlier releases; every watched sum stays unknown."
         else:
             text = f"{self.release}: refused. " + " ".join(one.sentence() for one in self.exposures)
         if self.uncertified:
