@@ -90,6 +90,31 @@ def test_random_sums_fix_nobody(seeds: range, mode: str, bounds: dict[str, Bound
     assert known <= (0 if mode == "exact" else 24 * len(seeds) // 100)
 
 
+def parities(seed: int) -> np.ndarray:
+    """Fifteen sums over 15 groups of four people and some of eleven others: each group is in an even number of many combinations.
+
+    Over the rational numbers the groups hide the eleven; of the rows modulo 2 only four are different on the groups, so eleven
+    combinations of the sums are even but for the eleven people.
+    """
+    groups = np.array([[(i & j).bit_count() % 2 for j in range(1, 16)] for i in range(1, 16)])
+    others = np.random.default_rng(seed).random((15, 11)) < 0.5
+    return np.hstack((np.repeat(groups, 4, axis=1), others)).astype(float)
+
+
+@pytest.mark.parametrize("mode", ["exact", "simulatable"])
+def test_parities_of_sums_give_nobody_away(mode: str, tmp_path: Path) -> None:
+    """Also behind a hundred sums about other people, which must not distract."""
+    rows, ill = parities(3), half(71 + 400, 7)
+    assert known_people(rows, rows @ ill[:71]) >= 11, "all fifteen sums tell eleven people and more"
+    base = database(tmp_path, ill, no_numbers(), mode=mode)
+    for first in range(71, 71 + 400, 4):
+        base.ask(f"SELECT SUM(ill) FROM data WHERE who >= {first} AND who < {first + 4}", user="u")
+    asked = [base.ask(f"SELECT SUM(ill) FROM data WHERE {listed(row > 0)}", user="u").as_json() for row in rows]
+    told = np.array([reply["answered"] for reply in asked])
+    assert 5 <= told.sum() < 15
+    assert known_people(rows[told], (rows @ ill[:71])[told]) == 0
+
+
 def digits(n: int, seed: int, numbers: int = 1) -> np.ndarray:
     return np.random.default_rng(1000 + seed).integers(10**6, 10**7, (numbers, n))
 

@@ -14,7 +14,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.bounds import bound_stage
-from reticent.queries.audit.mode import exact
+from reticent.queries.audit.mode import AuditedMode
 from reticent.queries.canonical import Universe, Version
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed
@@ -24,6 +24,16 @@ from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import Answer
 from reticent.queries.rules import SetRules
 from reticent.releases.rows import LinearRow
+
+
+class LinearMode(AuditedMode):
+    """The mode `exact` without what it counts of whole values, which has tests of its own: the oracle knows nothing of it."""
+
+    def _digits_of(self, key: tuple[str, ...]) -> None:
+        return None
+
+    def _guessed_of(self, key: tuple[str, ...], rules: SetRules) -> None:
+        return None
 
 
 def make_auditor(values: np.ndarray, policy: Policy) -> Auditor:
@@ -183,7 +193,7 @@ def compare_statistics(seed: int) -> tuple[int, int]:
     )
     secret = as_secret(1)
     universe = Universe((Version("1", Microdata.of(table, SCHEMA), policy),), policy, secret)
-    mode = exact(Setting(universe, policy, secret))
+    mode = LinearMode(Setting(universe, policy, secret))
     cells = [universe.records(cell).tolist() for cell in universe.cells(("a", "b"))] if policy.families else []
     systems = {
         "n": System([1] * len(x), by_value=False),
@@ -259,7 +269,7 @@ def compare_joint(seed: int) -> tuple[str, int, int]:
     )
     secret = as_secret(1)
     universe = Universe((Version("1", Microdata.of(table, SCHEMA), policy),), policy, secret)
-    mode = exact(Setting(universe, policy, secret))
+    mode = LinearMode(Setting(universe, policy, secret))
     owner, x = [int(o) for o in owners], [int(v) for v in table["x"]]
     sets = watched_sets(table, owner, policy)
     oracle = oracle_of(policy, {"x": System(x)}, owner, tables=sets)

@@ -298,6 +298,28 @@ class RowSpace:
         order = np.argsort(apart, kind="stable")
         return [int(number) for number in order[apart[order] <= most]]
 
+    def around(self, mask: Mask, counted: Mask, most: tuple[int, int]) -> list[int]:
+        """The numbers of released rows that hang together with some columns, at most so many rows over so many columns.
+
+        Only counted columns count. Rows that need the fewest further columns come first.
+        """
+        touched, inside = self._touched() & self._pack(counted), self._pack(mask & counted)
+        found: list[int] = []
+        free = np.ones(self.rank, dtype=bool)
+        while len(found) < most[0]:
+            near = np.flatnonzero(free & (touched & inside).any(axis=1))
+            if len(near) == 0:
+                break
+            further = np.bitwise_count(touched[near] & ~inside).sum(axis=1, dtype=np.int64)
+            best = int(np.argmin(further))
+            if int(np.bitwise_count(inside).sum()) + int(further[best]) > most[1]:
+                break
+            chosen = near[further == further[best]][: most[0] - len(found)] if further[best] == 0 else near[[best]]
+            inside = inside | touched[chosen[0]]
+            free[chosen] = False
+            found += chosen.tolist()
+        return found
+
     def _touched(self) -> Residues:
         """The columns of each released row."""
         if self.rank == 0:

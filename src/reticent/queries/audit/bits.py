@@ -34,10 +34,9 @@ def squared_spread(values: float) -> float:
     return (values * values - 1) * (values * values - 4) / 180
 
 
-def total_bits(units: Floats, values: float) -> Floats:
-    """How many bits the total of so many values has; of one, all bits that it has."""
-    several = 0.5 * np.log2(np.maximum(units, 1) * spread_of(values) / NOISE)
-    return np.asarray(np.where(units <= 1, math.log2(values), several), dtype=np.float64)
+def total_bits(units: Floats, bits: float, spread: float) -> Floats:
+    """How many bits the total of so many values has, which have so many bits and such a variance each."""
+    return np.asarray(np.minimum(0.5 * np.log2(1 + units * spread / NOISE), units * bits), dtype=np.float64)
 
 
 @dataclass
@@ -141,17 +140,43 @@ def worst_group(shares: Sequence[Floats], unknown: Floats) -> Group:
     return worst
 
 
-def by_lattice(coefficients: Floats, units: Floats, chosen: Mask, values: float) -> float:
+def by_lattice(coefficients: Floats, units: Floats, chosen: Mask, each: tuple[float, float]) -> float:
     """What rows tell about the chosen unknowns where the others are no smooth noise: multiples of 2, say, tell a parity.
 
-    No noise has more bits than the unknowns that it is made of: H(all) − H(others), each at most its own bits.
+    No noise has more bits than the unknowns that it is made of: H(all) − H(others), each at most its own bits. `each` is the
+    bits and the variance of one value.
     """
-    spread = spread_of(values)
 
     def bits(there: Mask) -> float:
-        scaled = coefficients[:, there] * np.sqrt(units[there] * spread / NOISE)
+        scaled = coefficients[:, there] * np.sqrt(units[there] * each[1] / NOISE)
         rows = np.eye(len(scaled)) + scaled @ scaled.T
-        return min(float(total_bits(units[there], values).sum()), 0.5 * float(np.linalg.slogdet(rows)[1]) / math.log(2))
+        return min(float(total_bits(units[there], *each).sum()), 0.5 * float(np.linalg.slogdet(rows)[1]) / math.log(2))
 
     touched = np.asarray(coefficients.any(axis=0), dtype=bool)
     return max(0.0, bits(touched) - bits(touched & ~chosen))
+
+
+def rests_on_few(rows: Ints, respondents: Ints, minimum: int, prime: int) -> bool:
+    """Whether the remainder by a prime of a sum of few respondents follows: a combination that vanishes modulo it elsewhere.
+
+    Classes with enough respondents are eliminated first. What is left is looked at row by row and two by two.
+    """
+    order = np.argsort(respondents < minimum, kind="stable")
+    table, crowded = rows[:, order] % prime, int((respondents >= minimum).sum())
+    done = 0
+    for column in range(table.shape[1]):
+        pivots = np.flatnonzero(table[done:, column])
+        if len(pivots) == 0:
+            continue
+        table[[done, done + pivots[0]]] = table[[done + pivots[0], done]]
+        table[done] = table[done] * pow(int(table[done, column]), -1, prime) % prime
+        others = np.flatnonzero(table[:, column])
+        others = others[others != done]
+        table[others] = (table[others] - np.outer(table[others, column], table[done])) % prime
+        done += 1
+        if done == len(table):
+            break
+    left = table[:done][~table[:done, :crowded].any(axis=1), crowded:]
+    people = respondents[order][crowded:]
+    pairs = [(a - c * b) % prime for i, a in enumerate(left) for b in left[:i] for c in range(1, prime)]
+    return any(int(people[own != 0].sum()) < minimum for own in (*left, *pairs))

@@ -13,7 +13,7 @@ number, against those that do not.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from reticent.queries.audit.bits import (
     SHARE,
     Measured,
     by_lattice,
+    rests_on_few,
     spread_of,
     squared_spread,
     told_of,
@@ -36,46 +37,72 @@ from reticent.releases.rowspace import RowSpace
 
 PLAIN, SQUARES = 0, 1
 # of more values the digits beyond count as told: fewer bits to find out, so this errs on the safe side
-MOST_VALUES = 256.0
-WIDEST, WIDEST_OF_MANY = 256, 96
-LATTICE_ROWS, LATTICE_CLASSES = 120, 400
+MOST_VALUES = 256
+WIDEST, NARROW, HARDLY = 400, 48, 0.05
+LEAST_ROWS, LATTICE_ROWS, LATTICE_CLASSES = 2, 60, 400
 MOST_FINE, MOST_TOGETHER = 64, 1_500
 LATTICE_WEIGHTS = 1_000
+PRIMES = (2, 3, 5, 7)
 REMAINDERS = 256
 # beyond so many entries of all rows, only what lies within so many columns is looked at
 MOST_ENTRIES = 8_000_000
 NEARBY, DIFFERENCES = 2_000, 8
-FEW_VALUES = 16
+FEW_VALUES, FEWEST_BITS = 16, 0.05
 TINY = 1e-12
 SPELLED = "digits: whole values would be spelled out"
 
 
 @dataclass(frozen=True)
 class Range:
-    """How many values each unknown may have, and whether its square is another number than it."""
+    """What each unknown may be: the bits and the variance that it has, and that its square has beside it (0: nothing)."""
 
-    values: float
-    squares: bool
+    bits: float
+    spread: float
+    squares: float
+
+    @classmethod
+    def even(cls, values: float, *, squares: bool = True) -> "Range":
+        """One of so many whole numbers in a row, all equally likely."""
+        # of values that nobody has declared, squares may tell more than the values: as much as those of three values
+        return cls(math.log2(values), spread_of(values), squared_spread(max(values, 3.0)) if squares else 0.0)
 
     @classmethod
     def declared(cls, bounds: Bounds | None) -> "Range":
         """By declared bounds; two values where there are none, which is the most careful guess for sums."""
         if bounds is None or bounds.low is None or bounds.high is None:
-            return cls(2.0, True)
+            return cls.even(2.0)
         values = min(max(math.floor(bounds.high - bounds.low) + 1.0, 2.0), MOST_VALUES)
-        return cls(values, values > 2 or not bounds.integer)
+        return cls.even(values, squares=values > 2 or not bounds.integer)
 
     @classmethod
     def found(cls, columns: Columns) -> "Range":
-        """By the data: from the least value to the greatest, in steps that all of them have; or the few that there are."""
+        """By the data: from the least value to the greatest, in steps that all of them have, as likely as they are there.
+
+        Of few values each has its share, of more only a value that most have.
+        """
         if columns.n_columns == 0:
-            return cls(2.0, False)
+            return cls.even(2.0, squares=False)
         least, greatest = (int(end) for end in (columns.extremes[0].min(), columns.extremes[1].max()))
-        there = np.unique(columns.values.integers) if len(columns.values.integers) else np.zeros(0)
+        there, counts = np.unique(columns.values.integers, return_counts=True)
         step = math.gcd(*(int(value) - least for value in there.tolist())) or 1
-        values = (greatest - least) // step + 1
-        few = len(there) if 0 < len(there) <= FEW_VALUES else values
-        return cls(float(min(max(min(values, few), 2), int(MOST_VALUES))), values > 2)
+        values = max((greatest - least) // step + 1, 2)
+        even = cls.even(float(min(values, MOST_VALUES)), squares=values > 2)
+        if not len(there):
+            return even
+        shares = counts / counts.sum()
+        if len(there) > FEW_VALUES:
+            most = float(shares.max())
+            return replace(even, bits=_entropy([most, 1 - most]) + (1 - most) * even.bits) if most > 0.5 else even
+        bits = max(_entropy(shares.tolist()), FEWEST_BITS)
+        if values > FEW_VALUES:
+            return replace(even, bits=bits)
+        numbers = np.array([(int(value) - least) // step for value in there.tolist()], dtype=np.float64)
+        spread = float(shares @ numbers**2) - float(shares @ numbers) ** 2
+        return replace(even, bits=bits, spread=max(spread, FEWEST_BITS * even.spread))
+
+
+def _entropy(shares: list[float]) -> float:
+    return -sum(share * math.log2(share) for share in shares if share > 0)
 
 
 @dataclass(frozen=True)
@@ -139,9 +166,7 @@ class Digits:
 
     def __post_init__(self) -> None:
         units = self.people.counts.astype(np.float64)
-        # of values that nobody has declared, squares may tell more than the values: as much as those of three values
-        spreads = (spread_of(self.range.values), squared_spread(max(self.range.values, 3.0)))
-        self._kinds = tuple(_Kind(Measured(units, spread)) for spread in spreads)
+        self._kinds = tuple(_Kind(Measured(units, spread)) for spread in (self.range.spread, self.range.squares))
 
     def follow(self, kind: int, space: RowSpace) -> None:
         """Take rows from the row space of the values, or of their squares."""
@@ -189,7 +214,7 @@ class Digits:
             return False
         return (
             scene.spelled()
-            or self._lattice(scene, row)
+            or (at == PLAIN and self._lattice(proposal, row))
             or self._together(scene, at, row)
             or self._alike(scene, at, row)
         )
@@ -223,7 +248,7 @@ class Digits:
 
     def _measured_as(self, kind: int) -> int:
         """Squares of values that are 0 or 1 are these values."""
-        return kind if self.range.squares else PLAIN
+        return kind if self.range.squares > 0 else PLAIN
 
     def _coefficients(self, row: LinearRow) -> Ints:
         return row.coefficients(np.arange(len(self.people.counts)))
@@ -262,19 +287,36 @@ class Digits:
         known_of = tuple(own * scale**2 for own in known)
         return _Scene(places, units, scale, small, tuple(rows), known_of, new[:2], finest, self.range)
 
-    def _lattice(self, scene: "_Scene", row: Ints) -> bool:
-        """Whether sums whose other parts are multiples of something tell too much; looked at in small systems only."""
+    def _lattice(self, proposal: Proposal, row: Ints) -> bool:
+        """Whether sums whose other parts are multiples of something tell too much, of those that hang together with the row."""
+        class_of, places = proposal.partition.class_of, proposal.partition.representative
+        at_places = np.zeros(len(class_of), dtype=bool)
+        at_places[places] = True
         spaces = [own.space for own in self._kinds[: 1 if self.range.squares else 2] if own.space is not None]
-        if sum(space.rank for space in spaces) >= LATTICE_ROWS or len(scene.places) > LATTICE_CLASSES:
+        rows = [row[places]]
+        for space in spaces:
+            numbers = space.around(np.asarray(row != 0, dtype=bool), at_places, (LATTICE_ROWS, LATTICE_CLASSES))
+            rows += [space.row(number).coefficients(places) for number in numbers]
+        table = np.array(rows)
+        if len(rows) < LEAST_ROWS or int(np.abs(table).max()) > LATTICE_WEIGHTS:
             return False
-        if scene.new[0] != PLAIN:
-            return False
-        rows = [released.coefficients(scene.places) for space in spaces for released in space.rows()]
-        table = np.array([*rows, row[scene.places]], dtype=np.float64)
-        if np.abs(table).max() > LATTICE_WEIGHTS:
-            return False
-        told = by_lattice(table, scene.units, scene.small, self.range.values)
-        return told > SHARE * float(scene.unknown(scene.small).sum())
+        touched = table.any(axis=0)
+        apart, alike = np.unique(
+            table[:, touched], axis=1, return_inverse=True
+        )  # what these rows treat alike is one class
+        number = np.full(len(places), apart.shape[1])
+        number[touched] = alike.reshape(-1)
+        own = number[class_of]
+        respondents = self.people.respondents(own, apart.shape[1] + 1)[:-1]
+        small = respondents < self.minimum
+        if any(
+            math.log2(prime) > SHARE * self.range.bits and rests_on_few(apart, respondents, self.minimum, prime)
+            for prime in PRIMES
+        ):
+            return True
+        units = np.bincount(own, weights=self.people.counts, minlength=apart.shape[1] + 1)[:-1].astype(np.float64)
+        told = by_lattice(apart.astype(np.float64), units, small, (self.range.bits, self.range.spread))
+        return told > SHARE * self.range.bits * float(units[small].sum()) > 0
 
     def _together(self, scene: "_Scene", at: int, row: Ints) -> bool:
         """Whether the fine digits of rows, with all else, tell too much of all values under them together.
@@ -320,15 +362,16 @@ class _Scene:
     def unknown(self, chosen: Mask) -> Floats:
         """The bits of all values of the chosen classes; where the total may be known, the bits of the total."""
         units = self.units[chosen]
-        totals = total_bits(units, self.range.values)
-        return np.where(self.small[chosen], units * math.log2(self.range.values), totals)
+        totals = total_bits(units, self.range.bits, self.range.spread)
+        return np.where(self.small[chosen], units * self.range.bits, totals)
 
     def told(self, chosen: Mask) -> float:
         """How many bits are told of the chosen classes; of very many, at most all that their rows tell."""
         own = np.flatnonzero(chosen)
-        if len(own) > MOST_TOGETHER:
+        parts = self._parts(own)
+        if min(len(own), max(map(len, parts))) > MOST_TOGETHER:
             return self._most(own) * float(sum(known[own].sum() for known in self.known))
-        return told_of(self._shares(own))
+        return told_of([part @ part.T if len(part) < len(own) else part.T @ part for part in parts])
 
     def enough_left(self, chosen: Mask, more: float) -> bool:
         """Whether half of the bits of the small classes among the chosen ones would be left if so many more were told."""
@@ -344,12 +387,20 @@ class _Scene:
         unknown = self.unknown(self.small)
         if bool((sum(known[own] for known in self.known) * self._most(own) <= SHARE * unknown).all()):
             return False
-        widest = WIDEST if len(own) <= WIDEST else WIDEST_OF_MANY
-        if len(own) > widest:  # sets without a part of the new row were looked at before
+        if len(own) > NARROW:  # sets that the new row hardly tells of were looked at before
             moved = (self.new[1][self.places[own]] * self.scale[own]) ** 2
-            kept = np.sort(np.argsort(-moved, kind="stable")[:widest])
+            order = np.argsort(-moved, kind="stable")
+            kept = order[: max(int((moved >= HARDLY * moved.max()).sum()), NARROW)]
+            if len(kept) > WIDEST:
+                broad = np.zeros(len(self.small), dtype=bool)
+                broad[own[kept]] = True
+                if self.told(broad) > SHARE * float(unknown[kept].sum()):
+                    return True
+            kept = np.sort(kept[:WIDEST])
             own, unknown = own[kept], unknown[kept]
-        return worst_group(self._shares(own), unknown).beyond > 0
+        if bool((sum(known[own] for known in self.known) * self._most(own) <= SHARE * unknown).all()):
+            return False
+        return worst_group([part.T @ part for part in self._parts(own)], unknown).beyond > 0
 
     def _most(self, own: Ints) -> float:
         """Σ of the classes' shares of the projection times this is at least what is told of any set of them.
@@ -359,16 +410,12 @@ class _Scene:
         ratio = 1 + float(self.units[own].sum()) * self.finest
         return 0.5 * math.log2(ratio) / (1 - 1 / ratio)
 
-    def _shares(self, own: Ints) -> list[Floats]:
-        shares = []
-        for kind, rows in enumerate(self.rows):
-            there = rows[:, self.places[own]] * self.scale[own]
-            share = there.T @ there
-            if kind == self.new[0]:
-                fresh = self.new[1][self.places[own]] * self.scale[own]
-                share = share + np.outer(fresh, fresh)
-            shares.append(share)
-        return shares
+    def _parts(self, own: Ints) -> list[Floats]:
+        """What is measured of some classes, row by row, for each kind of rows."""
+        places, scale = self.places[own], self.scale[own]
+        parts = [rows[:, places] * scale for rows in self.rows]
+        parts[self.new[0]] = np.vstack((parts[self.new[0]], self.new[1][places] * scale))
+        return parts
 
 
 def _row_of(coefficients: Ints) -> LinearRow:

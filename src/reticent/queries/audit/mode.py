@@ -10,7 +10,7 @@ import numpy as np
 
 from reticent.base.errors import ParameterError, PlanError
 from reticent.ledger.chain import LedgerError
-from reticent.queries.audit.auditor import Auditor, Ruling
+from reticent.queries.audit.auditor import Auditor, BoundStage, Ruling
 from reticent.queries.audit.bounds import bound_stage, guessed_stage
 from reticent.queries.audit.common import CommonSquares
 from reticent.queries.audit.digits import Digits, People, Range
@@ -257,7 +257,7 @@ class AuditedMode:
             unions=policy.unions,
             families=self._watched(columns, rules),
             bounds=bound_stage(columns, policy, key, rules) if by_value else None,
-            guessed=guessed_stage(columns, policy, key, rules) if by_value else None,
+            guessed=self._guessed_of(key, rules) if by_value else None,
             common=self._common(columns, rules),
             digits=self._digits_of(key),
         )
@@ -265,6 +265,10 @@ class AuditedMode:
             auditor.know(np.arange(columns.n_columns) == column)
         auditor.forget_undo()
         return auditor
+
+    def _guessed_of(self, key: tuple[str, ...], rules: SetRules) -> BoundStage | None:
+        """What anybody guesses of the bounds of few whole values."""
+        return guessed_stage(self.setting.universe.columns(*key), self.setting.policy, key, rules)
 
     def _digits_of(self, key: tuple[str, ...]) -> tuple[Digits, int] | None:
         """What counts the bits that sums of a response tell, or sums of its squares; None for products of two responses."""
