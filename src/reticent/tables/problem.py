@@ -37,6 +37,10 @@ class SumJudge(Protocol):
         """Whether the sum of each group of cells is unsafe."""
         ...
 
+    def respondents(self, groups: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
+        """How many respondents each group of cells has, each counted once; −1 where that is not known."""
+        ...
+
 
 class Known(TypedDict, total=False):
     """What may be said of cells besides values, relations and which are unsafe; one number stands for all cells."""

@@ -46,6 +46,7 @@ from reticent.tables.responses import JudgedRequest, ResponseTables, judged_resp
 from reticent.tables.result import ProtectedTable
 from reticent.tables.sum_judge import judged_sums
 from reticent.tables.suppression import SuppressionMethod
+from reticent.tables.suppression.sums import watched
 from reticent.tabulation.joint import tie_rows
 from reticent.tabulation.responses import related, tie_notes
 from reticent.tabulation.tied_responses import Tie
@@ -281,6 +282,8 @@ def _published_sums(
     """The unsafe sums that are published; where the time is up, a method that searches until there are none has looked."""
     if outcome.values is not None:
         return ()
+    if isinstance(request.method, SuppressionMethod):
+        problem = watched(problem, request.method.minimum_together)
     try:
         return published_sums(problem, outcome.hidden)
     except OutOfTime:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums of cells judged by the rules: the respondents of all their cells combined, as if the sum were a cell."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -52,6 +52,15 @@ class RespondentSums:
         new = [group for group in dict.fromkeys(groups) if group not in self._judged]
         self._judged.update(zip(new, self._unsafe(new).tolist(), strict=True))
         return np.array([self._judged[group] for group in groups], dtype=bool)
+
+    def respondents(self, groups: Sequence[Group]) -> NDArray[np.int64]:
+        """How many respondents each group of cells has, each counted once; −1 where that is not known."""
+        found = np.full(len(groups), -1, dtype=np.int64)
+        own = [at for at, group in enumerate(groups) if max(group) < self.system.table.n_cells]
+        counts = self._cells([groups[at] for at in own], by_record=False).counts if own else None
+        if counts is not None:
+            found[own] = counts
+        return found
 
     def _unsafe(self, groups: Sequence[Group]) -> Mask:
         found = np.zeros(len(groups), dtype=bool)
@@ -250,16 +259,16 @@ def _joined_lists(measure: Measure, groups: Sequence[list[int]]) -> tuple[Floats
 
 
 def judged_sums(system: System, rules: Sequence[Rule]) -> RespondentSums | None:
-    """The judge of the sums of a system; none where no rule could ever call a sum unsafe.
+    """The judge of the sums of a system; none where no rule could ever call a sum unsafe, and everybody is in one cell.
 
     In a table that counts respondents a sum below the minimum is no less than each of its cells, and those must be able to
     reach the minimum.
     """
     useful = tuple(rule for rule in rules if not isinstance(rule, Zero | Manual))
-    counted = system.table.kind == COUNT and all(part.contributions is None for part in system.parts)
-    if counted and all(isinstance(rule, Threshold) for rule in useful):
+    several = any(part.contributions is not None for part in system.parts)
+    if system.table.kind == COUNT and not several and all(isinstance(rule, Threshold) for rule in useful):
         return None
-    return RespondentSums(system, useful) if useful else None
+    return RespondentSums(system, useful) if useful or several else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,8 +281,20 @@ class JointSums:
     def unsafe(self, groups: Sequence[Group]) -> Mask:
         """Which groups are of one response and have an unsafe sum there."""
         found = np.zeros(len(groups), dtype=bool)
+        for judge, mine, own in self._by_response(groups):
+            found[mine] = judge.unsafe(own)
+        return found
+
+    def respondents(self, groups: Sequence[Group]) -> NDArray[np.int64]:
+        """How many respondents each group has, each counted once; −1 where that is not known or responses are mixed."""
+        found = np.full(len(groups), -1, dtype=np.int64)
+        for judge, mine, own in self._by_response(groups):
+            found[mine] = judge.respondents(own)
+        return found
+
+    def _by_response(self, groups: Sequence[Group]) -> Iterator[tuple[SumJudge, list[int], list[Group]]]:
+        """The groups of one response each that has a judge: their places, and their cells as the response numbers them."""
         for judge, start, end in zip(self.judges, self.starts[:-1], self.starts[1:], strict=True):
             mine = [at for at, group in enumerate(groups) if start <= min(group) and max(group) < end]
             if judge is not None and mine:
-                found[mine] = judge.unsafe([tuple(cell - start for cell in groups[at]) for at in mine])
-        return found
+                yield judge, mine, [tuple(cell - start for cell in groups[at]) for at in mine]

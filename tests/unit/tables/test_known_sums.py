@@ -30,6 +30,9 @@ class Everything:
     def unsafe(self, groups: Sequence[tuple[int, ...]]) -> np.ndarray:
         return np.ones(len(groups), dtype=bool)
 
+    def respondents(self, groups: Sequence[tuple[int, ...]]) -> np.ndarray:
+        return np.full(len(groups), -1)
+
 
 def shown(trees: list, shape: tuple[int, ...], hidden: list[int]) -> tuple[SuppressionProblem, np.ndarray]:
     values, relations = crossed(trees, np.arange(10.0, 10 + np.prod(shape)).reshape(shape))

@@ -24,7 +24,7 @@ from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.engine import Engine
 from reticent.tables.suppression.infeasible import explain_infeasible
 from reticent.tables.suppression.securing import secure
-from reticent.tables.suppression.sums import Group, first_sums, in_cells, small_groups, with_sums
+from reticent.tables.suppression.sums import Group, first_sums, in_cells, small_groups, watched, with_sums
 
 _LARGE = 1_000  # cells of counts from which whole-number attacks are left to the end
 _FIRST_STEP = 0.7  # share of the time for the search before
@@ -126,6 +126,7 @@ class SuppressionMethod(Parameters):
     def _within_limit(self, problem: SuppressionProblem, run: _Run) -> Suppression:
         """Search, and search again while unsafe sums of hidden cells are published."""
         groups = small_groups(problem, self.minimum_together) if self.minimum_together else []
+        problem = watched(problem, self.minimum_together)
         groups = list(dict.fromkeys([*groups, *first_sums(problem)]))
         start = clock.now()
         end = start + run.seconds

@@ -10,10 +10,12 @@ rows are there from the start, others are added when a pattern publishes them.
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.base.errors import DataError, InfeasibleError
 from reticent.data.cells import CellStatus
 from reticent.data.relations import Relations
@@ -36,9 +38,58 @@ def small_groups(problem: SuppressionProblem, minimum: int) -> list[Group]:
     for row in range(relations.n_rows):
         cells, coefs = relations.row(row)
         chosen = cells[(coefs > 0) & small[cells]]
-        if len(chosen) > 1 and int(counts[chosen].sum()) < minimum:
+        if len(chosen) > 1:
             found[tuple(sorted(chosen.tolist()))] = None
-    return list(found)
+    return [group for group, few in zip(found, _respondents(problem, list(found)) < minimum, strict=True) if few]
+
+
+def _respondents(problem: SuppressionProblem, groups: Sequence[Group]) -> NDArray[np.int64]:
+    """Respondents of each group, each counted once: whoever is in two of its cells must not make it look larger."""
+    assert problem.counts is not None
+    counted = np.array([int(problem.counts[list(group)].sum()) for group in groups], dtype=np.int64)
+    if problem.judge is None or not groups:
+        return counted
+    known = problem.judge.respondents(groups)
+    return np.where(known >= 0, known, counted)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """The judge of a problem with `minimum_together`: unsafe cells of one row with fewer respondents in all are unsafe too.
+
+    Which of them a pattern publishes, all of a row or some, is known only when there is a pattern.
+    """
+
+    problem: SuppressionProblem
+    minimum: int
+
+    def unsafe(self, groups: Sequence[Group]) -> Mask:
+        """Whether the sum of each group of cells is unsafe."""
+        judge = self.problem.judge
+        found = np.zeros(len(groups), dtype=bool) if judge is None else judge.unsafe(groups)
+        rest = [at for at in np.flatnonzero(~found).tolist() if self._in_one_row(groups[at])]
+        if rest:
+            found[rest] = _respondents(self.problem, [groups[at] for at in rest]) < self.minimum
+        return found
+
+    def respondents(self, groups: Sequence[Group]) -> NDArray[np.int64]:
+        """How many respondents each group of cells has, each counted once."""
+        return _respondents(self.problem, groups)
+
+    def _in_one_row(self, group: Group) -> bool:
+        """Whether all are unsafe parts of one total."""
+        problem = self.problem
+        if max(group) >= problem.n_own or not problem.primary[list(group)].all():
+            return False
+        indptr, row_of, coefs = problem.relations.by_cell
+        spans = [slice(int(indptr[cell]), int(indptr[cell + 1])) for cell in group]
+        rows = [set(row_of[span][coefs[span] > 0].tolist()) for span in spans]
+        return bool(set.intersection(*rows))
+
+
+def watched(problem: SuppressionProblem, minimum: int) -> SuppressionProblem:
+    """The problem with a judge who also keeps `minimum_together`, where it is asked for and can be counted."""
+    return replace(problem, judge=Together(problem, minimum)) if minimum and problem.counts is not None else problem
 
 
 def first_sums(problem: SuppressionProblem) -> list[Group]:
