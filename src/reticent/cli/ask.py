@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
+from reticent.base.words import THIN
 from reticent.cli.screen import JSON, check_answer, give_answer, open_console, say
 
 
@@ -81,7 +82,7 @@ def _text(value: Any) -> str:
     if value is None:
         return "hidden"
     if isinstance(value, tuple):
-        return f"{value[0]:,} … {value[1]:,}"  # all digits: a rounded end could leave the truth out
+        return f"{value[0]:,} … {value[1]:,}".replace(",", THIN)  # all digits: a rounded end could leave the truth out
     if isinstance(value, dict):
         return json.dumps(value, indent=1)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
+    return (f"{value:,}" if isinstance(value, int) else f"{value:,.10g}").replace(",", THIN)

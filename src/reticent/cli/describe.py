@@ -8,6 +8,7 @@ import typer
 from rich import box
 from rich.table import Table
 
+from reticent.base.words import amount
 from reticent.cli.screen import JSON, check_answer, give_answer, open_console, say
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def show(described: "Description", *, title: str) -> None:
     console = open_console()
     n_records = described.profiles[0].n_records if described.profiles else 0
     table = Table(
-        title=f"{title}: {n_records:,} records × {len(described.profiles)} variables",
+        title=f"{title}: {amount(n_records)} records × {len(described.profiles)} variables",
         title_justify="left",
         box=box.SIMPLE_HEAD,
     )
@@ -73,8 +74,8 @@ def show(described: "Description", *, title: str) -> None:
             _marked(variable, "role", str(variable.role)),
             _marked(variable, "kind", str(variable.kind)),
             _marked(variable, "level", str(variable.level)),
-            f"{looks.n_distinct:,}",
-            _marked(variable, "missing", f"{looks.n_empty + looks.n_missing_codes:,}"),
+            amount(looks.n_distinct),
+            _marked(variable, "missing", amount(looks.n_empty + looks.n_missing_codes)),
         ]
         if wide:
             row.append(_because(described, variable))

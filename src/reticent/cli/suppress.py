@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from reticent.base.errors import NotProtectedError, ParameterError
+from reticent.base.words import THIN
 from reticent.cli.grid import show_rows
 from reticent.cli.progress_bar import progress_bar
 from reticent.cli.screen import JSON, check_answer, give_answer, open_console, tagged
@@ -124,7 +125,7 @@ def _show_numbers(console: Console, found: "Audited") -> None:
 
 
 def _all_digits(value: float | None) -> str:
-    return "no limit" if value is None else f"{value:,}"
+    return "no limit" if value is None else f"{value:,}".replace(",", THIN)
 
 
 def verify(
