@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from reticent.base.words import THIN
 from reticent.cli.grid import show_rows
 from reticent.cli.main import app
 from reticent.report.page import number
