@@ -35,7 +35,7 @@ WHAT = {
     "saturated model": "a regression on codes in a small universe: fitted values are cell means",
     "covariance": "mean and variance of two records, directly or as differences",
     "encoding": "quantiles at many shares and the maximum spell out the ordered values",
-    "error oracle": "a code that one firm has against a code that nobody has: another reply tells that the code exists",
+    "error oracle": "a code that one firm has against a code that nobody has: another reply reveals that the code exists",
     "weights fingerprint": "equality with a number that is different for everybody",
     "insider": "the sum of a pair less one's own value",
     "collusion": "two users with one harmless question each",

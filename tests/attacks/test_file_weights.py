@@ -1,4 +1,4 @@
-"""Weights that tell where somebody lives, although noise was put on them.
+"""Weights that reveal where somebody lives, although noise was put on them.
 
 The attacker has the published file and the design weight of each region, which surveys publish, and takes the region whose
 weight is nearest. Noise made every weight unique, so that "weights that occur in one region only" found none: held, with

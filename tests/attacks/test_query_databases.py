@@ -218,7 +218,7 @@ def test_codes_of_refusals_do_not_tell_whether_an_event_is_one(tmp_path: Path) -
 
 
 def test_bounds_whose_sums_could_overflow_are_refused_in_private(tmp_path: Path) -> None:
-    """A sum that is infinite would tell that several values are near the bound, at any epsilon."""
+    """A sum that is infinite would reveal that several values are near the bound, at any epsilon."""
     policy = Policy(
         filters=("region",), responses=("x",), mode="private", bounds={"x": Bounds(0, 1e300)}, options=PRIVATE
     )

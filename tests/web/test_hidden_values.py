@@ -38,7 +38,7 @@ def _contributions(bench: Bench) -> set[float]:
 
 
 def test_a_table_that_is_not_protected_shows_no_number(bench: Bench) -> None:
-    """A row with its total and all cells but one tells that one, so there are respondents instead of values."""
+    """A row with its total and all cells but one reveals that one, so there are respondents instead of values."""
     page = bench.get("/table?level=9&depth=9")
     cells = _cells(page)
     assert {"unsafe"} < set(cells.values())

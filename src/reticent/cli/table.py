@@ -122,7 +122,7 @@ def show_inside(console: Console, found: "InsideAudit", name: Callable[[int], st
 
 
 def relations_shown(words: list[str]) -> str:
-    """The first relations of a revelation, one a line."""
+    """The first relations of a revelation, one per line."""
     more = [f"and {len(words) - LINES} more"] if len(words) > LINES else []
     return "\n".join([*words[:LINES], *more]) or "its own bounds"
 

@@ -176,7 +176,7 @@ class Facts:
                 if term.response == OWN:
                     _check_places(term.places, len(self.own), f"Facts of {self.release}: auxiliary unknowns")
         if not self.certified and not self.beyond:
-            raise DataError(f"Facts of {self.release}: beyond must say what it may tell where it is not certified.")
+            raise DataError(f"Facts of {self.release}: beyond must say what it may reveal where it is not certified.")
 
     def __repr__(self) -> str:
         return f"<Facts of {self.release}: {len(self.facts)} facts, {len(self.watches)} watches>"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A-priori files of tau-ARGUS (`.hst`): what is known about cells beforehand, one a line."""
+"""A-priori files of tau-ARGUS (`.hst`): what is known about cells beforehand, one per line."""
 
 from pathlib import Path
 

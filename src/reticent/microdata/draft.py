@@ -29,7 +29,7 @@ MOST_BLANKS = 0.2
 
 @dataclass(frozen=True)
 class Strength:
-    """How much a draft gives up: how many values a number keeps, how many codes a variable, and the smallest group."""
+    """How much a draft gives up: how many values a number keeps, how many codes a variable keeps, and the smallest group."""
 
     values: int
     codes: int

@@ -2,7 +2,7 @@
 """Answers and refusals: what the asker sees, and what only staff see.
 
 A refusal is a value, not an error. For the asker it has a code, a sentence and what to change. There is one code for
-everything that depends on data, `RISK`, always with the same words: the sentence never tells which rule, which record
+everything that depends on data, `RISK`, always with the same words: the sentence never reveals which rule, which record
 or which earlier answer was the reason. The full reason is a `StaffReason`, kept in the ledger.
 """
 

@@ -169,7 +169,7 @@ class ProtectedNumbers:
                 "method": self.method,
                 "secondaries": int((outcome.hidden & ~self.problem.primary).sum()),
             }
-        # -0.0 becomes 0.0, because its sign tells that there was something to take away
+        # -0.0 becomes 0.0, because its sign reveals that there was something to take away
         values = [float(value) for value in outcome.values + 0.0]
         said = {"secret": " ".join(self.notes)} if self.notes else {}
         judged = {"exposed": self.exposed, "exact": self.audit.exact, "intervals": interval_rows(self.audit)}

@@ -43,7 +43,7 @@ STATUS_NAMES = {status: status.name.lower() for status in CellStatus}
 class ProtectedTable:
     """A table (or linked tables) with its verdict, its protection and what the attacker found. Confidential.
 
-    `status` is final: primary, secondary, frozen, safe, empty. `published` holds what may leave, one a table.
+    `status` is final: primary, secondary, frozen, safe, empty. `published` holds what may leave, one per table.
     Related responses are `joint`: their cells are in one system, and `by_response` gives the part of each, whose `whole`
     is this. `shown` has the tables that are published, by their numbers (None: all but the `earlier` ones). `sums` are
     groups of hidden cells whose sum everybody knows although the rules call it unsafe.
@@ -142,7 +142,7 @@ class ProtectedTable:
 
     @property
     def published(self) -> tuple[PublishedTable, ...]:
-        """What may leave: one a table (earlier releases have left already), without any reference to this."""
+        """What may leave: one per table (earlier releases have left already), without any reference to this."""
         return tuple(
             release_table(self.system, number, self.outcome, self.method, self.problem)
             for number in self.published_numbers

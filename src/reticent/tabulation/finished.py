@@ -25,7 +25,7 @@ LISTED = 3
 
 @dataclass(frozen=True, eq=False)
 class CellColumns:
-    """The columns of a finished table: codes a dimension, values, and what else is known of each cell.
+    """The columns of a finished table: codes per dimension, values, and what else is known of each cell.
 
     With a `shadow` (and its name) the rules look at it, and `top` are the largest contributions to it. `others` are
     further numbers of each cell, as costs; `marks` those of the file.

@@ -68,7 +68,7 @@ def test_counts_stay_within_the_design_and_zeros_look_alike() -> None:
 
 
 def test_a_table_too_large_to_list_shows_no_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a 0 that noise made would tell that somebody is there."""
+    """Else a 0 that noise made would reveal that somebody is there."""
     monkeypatch.setattr("reticent.tables.cell_keys.MOST_EMPTY", 5)
     monkeypatch.setattr("reticent.tables.release.MOST_CELLS", 5)
     result = protect_table(DATA, spec("age", "town", "sex"), method=CellKey(), secret=3, test_secret=True)

@@ -54,7 +54,7 @@ def make(
 
 @pytest.mark.parametrize("statistic", ["VARIANCE(pay)", "STDDEV(pay)", "CORR(pay, bonus)"])
 def test_values_without_spread_are_not_given_away(tmp_path: Path, statistic: str) -> None:
-    """A variance of 0, or a correlation that does not exist, would tell that everybody earns the mean."""
+    """A variance of 0, or a correlation that does not exist, would reveal that everybody earns the mean."""
     db = make(tmp_path, table([40.0] * 9))
     assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="u"), Answer)
     assert db.ask(f"SELECT {statistic} FROM data", user="u") == RISK

@@ -92,7 +92,7 @@ def test_rows_of_changed_values_that_are_left_out_are_0() -> None:
 
 
 def test_a_code_of_records_is_listed_if_something_shows_it() -> None:
-    """A declared code is always listed; a row of zeros would tell that somebody has a code that only records have."""
+    """A declared code is always listed; a row of zeros would reveal that somebody has a code that only records have."""
     _, result = _protected()
     nobody, somebody = np.zeros(result.table.n_cells), np.zeros(result.table.n_cells)
     somebody[int(np.flatnonzero(result.table.codes.min(axis=1) > 0)[0])] = 3

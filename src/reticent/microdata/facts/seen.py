@@ -115,7 +115,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known of a file after some steps; `beyond` says in words what it may tell that is not in here.
+    """What is known of a file after some steps; `beyond` says in words what it may reveal that is not in here.
 
     The first view is the file without what chance has moved; further ones hold values that were exchanged between records.
     """

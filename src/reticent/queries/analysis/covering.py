@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sample of a regression: each category of its universe loses a few records.
 
-A regression tells the sums of its response over each category, all of one sample, and its standard errors tell how many
+A regression tells the sums of its response over each category, all of one sample, and its standard errors reveal how many
 records each category has kept. A sample that drops a few records of the whole leaves most categories complete, and their sums
 exact. Here q ∈ {2, …, k} records are dropped of each category of each filter, and of each combination of codes that an
 interaction of the model shows. There is one sample for each universe (and its interactions) for ever, whatever the model.

@@ -3,7 +3,7 @@
 
 The policy's dominance and p percent rules say when a few respondents hold too much of a total. Where they do, what each
 holds is cut back to the largest size at which the rules are met: Σ|y| for sums and means, Σy² for variances, correlations
-and responses of regressions. Nothing is refused for it, so that no refusal tells how large somebody is; what shows is
+and responses of regressions. Nothing is refused for it, so that no refusal reveals how large somebody is; what shows is
 that a respondent holds at least the limit. Cross products of a model cannot be limited one by one: there a rule that is
 broken forbids the model (`dominated`).
 """

@@ -97,7 +97,7 @@ class AnalysisMode:
         "computed without a few records, chosen once for ever for each universe and stratum, so that two universes that "
         "differ by one record agree in what they lost only with a small probability; no record is the difference of more such "
         "pairs in its stratum than the policy allows (with 4 pairs and up to 5 records dropped, an attacker who averages them "
-        "still mistakes a value of 0 or 1 once in five times, unless a regression on a public number tells which records "
+        "still mistakes a value of 0 or 1 once in five times, unless a regression on a public number reveals which records "
         "were dropped), in all versions of the data together, and padding with other "
         "strata redraws nothing. A regression has one sample for each universe, in which each category of at least "
         "`category` records loses a few, and each category that it shows counts as a universe. Each "
@@ -108,9 +108,9 @@ class AnalysisMode:
         "Regressions that lean on single respondents are refused; residuals are synthetic."
     )
     leakage: ClassVar[tuple[str, ...]] = (
-        "a refusal tells that a universe breaks a size rule or is too near to earlier ones, which depends on records only, "
+        "a refusal reveals that a universe breaks a size rule or is too near to earlier ones, which depends on records only, "
         "however it is written, or that too few respondents have a value other than 0",
-        "a refused ratio, correlation or regression also tells that it does not exist, or breaks a leverage, dominance or "
+        "a refused ratio, correlation or regression also reveals that it does not exist, or breaks a leverage, dominance or "
         "fit rule",
         "answers are near the truth: averaging over many different universes narrows totals of larger groups, and a value to "
         "its factor; two groups of at least joint_gamma records that differ by one, each measured many times, are not limited",

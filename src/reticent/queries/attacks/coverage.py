@@ -25,7 +25,10 @@ NOT_COVERED: dict[tuple[str, str], str] = {
         "syntactic variants",
         "private",
     ): "another condition pays and has noise of its own, even for the same records: only the budget bounds what all tell",
-    ("error oracle", "cell-key"): "nobody is counted as 0 without noise; a count above 0 tells that somebody is there",
+    (
+        "error oracle",
+        "cell-key",
+    ): "nobody is counted as 0 without noise; a count above 0 reveals that somebody is there",
 }
 
 

@@ -27,7 +27,7 @@ def _without_notes(result: Answer | Refusal) -> Answer | Refusal:
 
 
 def error_oracle(attacker: Attacker) -> Claim:
-    """Ask about a code that one record has and about one that nobody has; a different result tells that it exists."""
+    """Ask about a code that one record has and about one that nobody has; a different result reveals that it exists."""
     if attacker.knows.hidden is None:
         raise NotApplicable("all codes of the target are published")
     variable, code = attacker.knows.hidden

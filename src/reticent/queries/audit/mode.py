@@ -66,7 +66,7 @@ class AuditedMode:
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
-        "a refusal tells that some rule or the audit failed; it depends on values (dominance, p percent, known bounds)",
+        "a refusal reveals that some rule or the audit failed; it depends on values (dominance, p percent, known bounds)",
     )
 
     def decide(self, request: Request) -> Decision:

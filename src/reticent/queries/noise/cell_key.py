@@ -80,11 +80,11 @@ class CellKeyMode:
     leakage: ClassVar[tuple[str, ...]] = (
         "answers are near the truth: the difference of two answers is the true one plus the noise of both, and over many "
         "different sets the noise averages out",
-        "a set without records is counted as 0 without noise, so a count above 0 tells that somebody is in the set",
+        "a set without records is counted as 0 without noise, so a count above 0 reveals that somebody is in the set",
         "a refused sum tells no more than the noisy count of its respondents; a sum that is answered may be of one respondent, "
         "with noise in proportion to that one's value",
         "no sum changes its sign, and a sum of 0 is answered as 0",
-        "a sum that stays the same in a new version of the data tells that its true total did not change",
+        "a sum that stays the same in a new version of the data reveals that its true total did not change",
     )
     statistics: ClassVar[frozenset[str]] = frozenset({"count"})
 
@@ -200,7 +200,7 @@ def _part(noise: MagnitudeNoise, sizes: NDArray[np.float64], true: float) -> flo
 
 
 def _smeared(noisy: float, true: float, shift: float) -> float:
-    """Fill the gaps between the changes of the p-table, or the digits of an answer would tell which change it was.
+    """Fill the gaps between the changes of the p-table, or the digits of an answer would reveal which change it was.
 
     As in the p-table, 0 stays 0 and no sum changes its sign. The rounding depends on the answer alone.
     """

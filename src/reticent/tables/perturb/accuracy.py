@@ -78,7 +78,7 @@ def moved_changes(changes: Floats, keys: Floats, *, shown: NDArray[np.bool_], al
 
     Cells published as 0 have none: a measure above the band would show that somebody is there. Nor have cells that are out
     already: a second measure would say more than one. Where cells with the same records are published `alike` they have one
-    measure too; elsewhere each cell has its own, so that measures that differ do not tell that records do.
+    measure too; elsewhere each cell has its own, so that measures that differ do not reveal that records do.
     """
     out = np.full(len(changes), np.nan)
     at = np.flatnonzero(shown)

@@ -37,7 +37,7 @@ class Design(Parameters):
 
     No change is beyond `largest` (D); the variance is `variance` (V), or at most that with `at_most`. Results 1 to
     `skip` never occur. A value keeps its size with a probability of at least `stay`, where that is allowed at all.
-    `monotone` (one for all rows, or one a row from size 1 on): probabilities do not fall from the left up to no change.
+    `monotone` (one for all rows, or one per row from size 1 on): probabilities do not fall from the left up to no change.
     `parts` is the number of steps within 1: 1 for counts, more for magnitudes. With `tails` "normal" rows are not those of
     largest entropy: `stay` is then the wanted probability of no change, and both tails are fitted to a normal distribution.
     `held` declares single probabilities, {"3 to 6": 0.027}: that a count of 3 is published as 6. The other probabilities of
