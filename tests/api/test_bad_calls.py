@@ -20,6 +20,24 @@ World = dict[str, Any]
 STEP = mask.Recode("age", bands=(30, 60))
 
 CASES: dict[str, Callable[[World], Any]] = {
+    # names that a type has not, because it is of the other world
+    "a masked file measured again": lambda w: w["masked"].risk(),
+    "a masked file protected again": lambda w: w["masked"].protect([STEP]),
+    "a masked file tabulated": lambda w: w["masked"].tabulate("region"),
+    "a published table protected again": lambda w: w["tables"].release(accept_risk="a test").protect(),
+    "a run written": lambda w: w["run"].write("run.csv"),
+    "a run as a frame": lambda w: w["run"].to_frame(),
+    "data written": lambda w: w["data"].write("data.csv"),
+    "data released": lambda w: w["data"].release(),
+    "a table run written": lambda w: w["tables"].write("table.csv"),
+    "a misspelt verb": lambda w: w["data"].protct([STEP]),
+    "a table method that is a class": lambda w: w["table"].protect(
+        rules=[rules.Threshold(3)], method=methods.Heuristic
+    ),
+    "a response of text": lambda w: w["data"].tabulate("age", response="region").protect(rules=[rules.Threshold(3)]),
+    "a hierarchy without rows": lambda w: rt.Hierarchy.from_paths([]),
+    "a hierarchy of empty rows": lambda w: rt.Hierarchy.from_paths([[], []]),
+    "bounds the wrong way round": lambda w: rt.Bounds(3, 2),
     # load
     "a list as data": lambda w: rt.load([1, 2, 3]),
     "nothing as data": lambda w: rt.load(None),

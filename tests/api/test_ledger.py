@@ -94,7 +94,7 @@ def test_a_release_needs_a_name(firms: rt.Data, ledger: rt.ReleaseLedger) -> Non
 
 def test_what_the_ledger_would_not_know_of_is_refused(firms: rt.Data, ledger: rt.ReleaseLedger) -> None:
     run = firms.tabulate("industry", response="turnover").protect(rules=RULES, coalition=2)
-    with pytest.raises(rt.PlanError, match="no coalition"):
+    with pytest.raises(rt.PlanError, match="leave coalition out"):
         run.release(ledger=ledger, name="x")
 
 

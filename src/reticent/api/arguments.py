@@ -60,3 +60,18 @@ def marks_of(separator: str | None, decimal: str | None, keep_formulas: bool) ->
     if separator == decimal == ",":
         raise ParameterError("write: a decimal comma needs another separator; give separator=';'.")
     return Marks(separator, decimal, keep_formulas)
+
+
+OF_RUNS = dict.fromkeys(
+    ("to_frame", "write", "public_report"),
+    " It is confidential: release() gives what may leave, and confidential_frame() the true values.",
+)
+"""What to use instead of names that a confidential run does not have."""
+OF_DATA = dict.fromkeys(
+    ("to_frame", "write", "release", "public_report"),
+    " The data are confidential: protect() or tabulate() them, and release() what that gives.",
+)
+OF_PUBLISHED = dict.fromkeys(
+    ("risk", "protect", "tabulate", "verdict", "explore", "release"),
+    " It is what leaves: its risk is that of the run that released it, and the data from load() are protected.",
+)

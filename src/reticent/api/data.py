@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
-from reticent.api.arguments import list_of, names_of
+from reticent.api.arguments import OF_DATA, list_of, names_of
 from reticent.api.exploration import Exploration, candidates_of
 from reticent.api.file_run import FileRun
 from reticent.api.risk import Risk
@@ -34,6 +34,7 @@ class Data:
     """Confidential records with their schema, as `load` makes them. `notes` say what was repaired or assumed in reading."""
 
     made_by: ClassVar[str] = "load"
+    instead: ClassVar[Mapping[str, str]] = OF_DATA
     microdata: Microdata = field(repr=False)
     notes: tuple[str, ...] = ()
 

@@ -4,9 +4,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
-from reticent.api.arguments import marks_of, names_of
+from reticent.api.arguments import OF_PUBLISHED, OF_RUNS, marks_of, names_of
 from reticent.api.ledger import Recording, ReleaseLedger, record_release
 from reticent.base.checks import check_reason
 from reticent.base.doors import doors
@@ -33,6 +33,8 @@ from reticent.report.provenance import Provenance
 @dataclass(frozen=True, repr=False)
 class MaskedFile(published.MaskedFile):
     """A protected file that may be published."""
+
+    instead: ClassVar[Mapping[str, str]] = OF_PUBLISHED
 
     def to_frame(self) -> Any:
         """The file as the kind of frame that the data came in."""
@@ -68,6 +70,7 @@ class MaskedFile(published.MaskedFile):
 class FileRun:
     """A masked file with everything the protector must know. Confidential: only `release` leads out."""
 
+    instead: ClassVar[Mapping[str, str]] = OF_RUNS
     found: ProtectedFile = field(repr=False)
     _accepted: list[str] = field(default_factory=list, repr=False)
 

@@ -4,9 +4,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, ClassVar, TypedDict, Unpack
 
-from reticent.api.arguments import list_of, marks_of, names_of, refuse_type
+from reticent.api.arguments import OF_PUBLISHED, OF_RUNS, list_of, marks_of, names_of, refuse_type
 from reticent.api.ledger import Recording, ReleaseLedger, record_release
 from reticent.base.checks import check_reason
 from reticent.base.doors import doors
@@ -45,6 +45,7 @@ from reticent.tables.rules import Rule
 class PublishedTable(published_table.PublishedTable):
     """A protected table that may be published: codes, values, and `published`, `hidden` or `empty`."""
 
+    instead: ClassVar[Mapping[str, str]] = OF_PUBLISHED
     frame_kind: str = field(default="polars", repr=False)
 
     def to_frame(self) -> Any:
@@ -178,7 +179,7 @@ class Tabulation:
         A search ends after `time_limit` seconds, or with `search_steps` after this many steps, the same on every machine.
         """
         judged = list_of(rules, Rule, "rules", "protect", "rules")
-        if method is not None and not isinstance(method, TableMethod):
+        if method is not None and (isinstance(method, type) or not isinstance(method, TableMethod)):
             raise ParameterError("protect: method must be one of reticent.methods, as in methods.Heuristic().")
         attacker = Attacker(
             options.get("bounds") or BoundsOptions(), options.get("insiders", "exact"), options.get("coalition", 1),
@@ -196,6 +197,7 @@ class Tabulation:
 class TableRun:
     """A protected table with its verdict and what the attacker found. Confidential: only `release` leads out."""
 
+    instead: ClassVar[Mapping[str, str]] = OF_RUNS
     found: ProtectedTable = field(repr=False)
     request: TableRequest = field(repr=False)
     _kind: str = field(default="polars", repr=False)

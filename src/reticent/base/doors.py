@@ -3,7 +3,8 @@
 
 Python answers such a call with a TypeError about functions of ours, or with an error from deep inside. A door compares the
 call with its own signature first: `@door` for a function, `@doors` for a class (its public methods, and how it is made),
-`@makers` for a class whose methods are called once per code or cell (only how it is made).
+`@makers` for a class whose methods are called once per code or cell (only how it is made). A name that a class with doors
+does not have is a sentence, too.
 """
 
 import functools
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
 from reticent.base.checks import did_you_mean, kind_of
-from reticent.base.errors import ParameterError
+from reticent.base.errors import NoSuchNameError, ParameterError
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type[Any])
@@ -33,7 +34,17 @@ def doors(cls: C) -> C:
     for name, member in list(vars(cls).items()):
         if not name.startswith("_") and inspect.isfunction(member):
             setattr(cls, name, door(member))
+    setattr(cls, "__getattr__", _no_such_name)  # noqa: B010
     return makers(cls)
+
+
+def _no_such_name(self: Any, name: str) -> Any:
+    """Refuse a name that there is not: `instead` of the class says what to use, where somebody could expect it."""
+    known = [one for one in (*dir(type(self)), *vars(self)) if not one.startswith("_")]
+    if name.startswith("_") or name in known:  # looked for by Python itself, or a property that failed
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+    hint = getattr(type(self), "instead", {}).get(name) or did_you_mean(name, known) or f" It has {', '.join(known)}."
+    raise NoSuchNameError(f"{type(self).__name__}: there is no {name!r}.{hint}", option=name)
 
 
 def makers(cls: C) -> C:

@@ -3,6 +3,7 @@
 
     ReticentError                 every error a user can cause or meet
     ├── ParameterError            a parameter outside what is allowed            exit 2
+    │   └── NoSuchNameError       a name that a public class does not have       exit 2
     ├── PlanError                 a plan, schema or policy file that cannot run  exit 2
     ├── DataError                 data or metadata that do not fit               exit 3
     │   └── AdditivityError       totals that are not the sums of their parts    exit 3
@@ -72,6 +73,10 @@ class ParameterError(ReticentError, ValueError):
     def __init__(self, message: str, *, option: str = "") -> None:
         super().__init__(message)
         self.option = option
+
+
+class NoSuchNameError(ParameterError, AttributeError):
+    """A name that a public class does not have, with what to use instead; for Python it is an `AttributeError`."""
 
 
 class PlanError(ReticentError):

@@ -227,6 +227,8 @@ class Hierarchy:
                     )
                 children.setdefault(parent, {})[code] = None
                 parent = code
+        if not parent_of:
+            raise DataError("Hierarchy: there is no code below the total; give one row for each leaf.")
         return cls.from_children({code: tuple(below) for code, below in children.items()}, total=total)
 
 

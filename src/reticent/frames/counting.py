@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
 from reticent.frames.engines.seam import Word, packing, unpacked
-from reticent.frames.frame import MISSING, Encoded, Frame
+from reticent.frames.frame import MISSING, Encoded, Frame, not_a_frame
 
 _COUNT, _WEIGHT = "__count", "__weight"
 
@@ -119,9 +119,7 @@ def _grouped(native: Any, keys: tuple[str, ...], weight: str | None) -> pl.DataF
     try:
         lazy = nw.from_native(native.table if isinstance(native, Frame) else native).lazy()
     except TypeError as err:
-        raise DataError(
-            f"Frame: a {type(native).__name__} is not a dataframe reticent knows; give pandas, polars, arrow or DuckDB."
-        ) from err
+        raise not_a_frame(native) from err
     names = lazy.collect_schema().names()
     wanted = (*keys, weight) if weight is not None else keys
     for name in wanted:

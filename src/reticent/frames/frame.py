@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from reticent.base.checks import kind_of
 from reticent.base.errors import DataError
 from reticent.base.optional import need
 from reticent.frames.marks import NO_MARKS, Marks
@@ -21,6 +22,12 @@ from reticent.frames.marks import NO_MARKS, Marks
 MISSING = -1
 UNREADABLE = (TypeError, ValueError, ArithmeticError, NotImplementedError, pl.exceptions.PolarsError)
 """What libraries raise where a column cannot be converted."""
+
+
+def not_a_frame(native: Any) -> DataError:
+    """The error about something that is no dataframe, though it may be made one, as what was published can."""
+    more = "; take its to_frame()" if hasattr(native, "to_frame") else ""
+    return DataError(f"Frame: a dataframe of pandas, polars, arrow or DuckDB is needed, got {kind_of(native)}{more}.")
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,7 @@ class Frame:
         except nw.exceptions.DuplicateError:
             raise DataError("Frame: a column name occurs twice; column names must differ.") from None
         except TypeError as err:
-            raise DataError(
-                f"Frame: a {type(native).__name__} is not a dataframe reticent knows; give pandas, polars, arrow or DuckDB."
-            ) from err
+            raise not_a_frame(native) from err
         _refuse_duplicates(names)
         return cls(_to_polars(frame), str(frame.implementation.name).lower())
 

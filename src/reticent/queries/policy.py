@@ -36,7 +36,7 @@ class Bounds(Parameters):
 
     def __post_init__(self) -> None:
         if self.low is not None and self.high is not None and self.low >= self.high:
-            raise ParameterError("bounds need low < high.")
+            raise ParameterError("low must be below high.", option="low")
 
     def broken_by(self, values: NDArray[np.float64]) -> int:
         """How many values (missing ones apart) are not as everybody believes."""
