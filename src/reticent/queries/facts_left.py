@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations_with_replacement
 from math import ceil, floor
 
 import numpy as np
@@ -23,13 +24,15 @@ from reticent.queries.camouflage.mode import CamouflageMode
 from reticent.queries.canonical import RecordSet, Universe, Version
 from reticent.queries.columns import ABSENT
 from reticent.queries.conditions import truth_of
+from reticent.queries.design import Part, columns_of, lower_bound
 from reticent.queries.fixed import fixed_point
 from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.levels import Levels
 from reticent.queries.modes import Cell, Mode, Request
 from reticent.queries.noise.cell_key import CellKeyMode
-from reticent.queries.pieces import Piece, known_weights, pieces
+from reticent.queries.pieces import Piece, complete, known_weights, pieces
 from reticent.queries.refusals import Answer, Refusal
+from reticent.queries.terms import Factor, transformed
 from reticent.tables.perturb.origins import origins_of
 from reticent.tabulation.ground import GroundedData, missing_of
 
@@ -138,12 +141,13 @@ class Places:
             self._levels[name] = (np.array([*of, ABSENT], dtype=np.int32)[ground.codes[:, at]], own)
         return self._levels[name]
 
-    def numbers(self, name: str) -> Ints:
-        """The numbers of a filter at each atom of the ground as whole multiples of one unit (missing: 0)."""
+    def numbers(self, factor: Factor) -> NDArray[np.object_]:
+        """A number, or its transform, at each atom of the ground as whole multiples of one unit (missing: 0)."""
         ground = self.grounded.ground
-        at = ground.variables.index(name)
-        whole = fixed_point(np.array([float(text) for text in ground.categories[at]])).integers
-        return np.append(whole, 0)[ground.codes[:, at]].astype(np.int64)
+        at = ground.variables.index(factor.variable)
+        plain = np.array([float(text) for text in ground.categories[at]])
+        whole = fixed_point(transformed(plain, factor.transform, lower_bound(self.universe.policy, factor))).integers
+        return np.append(whole.astype(object), 0)[ground.codes[:, at]]
 
     def atoms(self, request: Request, cell: Cell, present: tuple[str, ...]) -> Ints:
         """The atoms of a cell, empty ones included, with a value of some variables."""
@@ -153,12 +157,13 @@ class Places:
         inside = truth_of(query.where, codes, {name: own[1] for name, own in found.items()}, ground.n_atoms)[0]
         for name, label in zip(query.by, cell.group, strict=True):
             if label is not None:
-                inside = inside & self._labelled(name, label)
+                inside = inside & self.labelled(name, label)
         for name in present:
             inside = inside & self._present(name)
         return np.flatnonzero(inside)
 
-    def _labelled(self, name: str, label: str) -> Mask:
+    def labelled(self, name: str, label: str) -> Mask:
+        """The atoms of the ground that have a code of a filter."""
         codes, levels = self.levels(name)
         if levels.numbers is not None:
             return np.asarray(np.isin(codes, np.flatnonzero(levels.numbers == float(label))))
@@ -186,7 +191,7 @@ def _exact(mode: Mode, asked: Asked) -> Told:
         return _extreme(asked)
     if name in ("median", "quantile"):
         return Told(beyond=ORDER)
-    facts = []
+    facts = _counts_of_parts(asked)
     beyond = ""
     for piece in pieces(asked.statistic, asked.places.universe, asked.cell.records):
         if not set(piece.responses) <= set(asked.statistic.variables):
@@ -202,15 +207,54 @@ def _exact(mode: Mode, asked: Asked) -> Told:
 
 
 def _count(asked: Asked, piece: Piece) -> Fact | None:
-    """A number of records, or a sum of numbers that select; those of a part of the cell, as in regressions, are left out."""
+    """A number of records, or a sum of numbers that select; of a regression or life table `_counts_of_parts` has them."""
     if asked.statistic.name in (*REGRESSIONS, "km"):
         return None
-    places = asked.places
-    atoms = places.atoms(asked.request, asked.cell, asked.statistic.variables)
-    weights = np.ones(len(atoms), dtype=np.int64)
-    for factor in piece.known:
-        weights = weights * places.numbers(factor.variable)[atoms]
-    atoms, weights = atoms[weights != 0], weights[weights != 0]
+    atoms = asked.places.atoms(asked.request, asked.cell, asked.statistic.variables)
+    return _weighted_count(asked.places, atoms, piece.known)
+
+
+def _counts_of_parts(asked: Asked) -> list[Fact]:
+    """The records with each code, or pair of codes, of a regression, and at each time of a life table.
+
+    Standard errors tell them: they come from the sums of squares and products of what explains, of which these are a part.
+    """
+    places, statistic = asked.places, asked.statistic
+    if statistic.name not in (*REGRESSIONS, "km"):
+        return []
+    inside = complete(places.universe, asked.cell.records, statistic.variables)
+    if statistic.name == "km":
+        time = statistic.variables[0]
+        parts: list[tuple[Part, ...]] = [
+            (Part(time, int(code)),) for code in np.unique(places.version.codes[time][inside.atoms]).tolist()
+        ]
+    else:
+        columns = ((), *columns_of(places.universe, inside, statistic.regression))
+        parts = [(*one, *other) for one, other in combinations_with_replacement(columns, 2)]
+    every = places.atoms(asked.request, asked.cell, statistic.variables)
+    found = [_count_of_part(places, every, own) for own in parts]
+    return [fact for fact in found if fact is not None]
+
+
+def _count_of_part(places: "Places", atoms: Ints, parts: tuple[Part, ...]) -> Fact | None:
+    """The records with all the codes, times the known numbers; None for a product with a response."""
+    if any(part.level is None and not part.known for part in parts):
+        return None
+    for part in parts:
+        if part.level is not None:
+            text = places.version.levels[part.name].texts[part.level]
+            atoms = atoms[places.labelled(part.name, text)[atoms]]
+    return _weighted_count(places, atoms, tuple(part.factor for part in parts if part.known))
+
+
+def _weighted_count(places: "Places", atoms: Ints, known: tuple[Factor, ...]) -> Fact | None:
+    weights = np.ones(len(atoms), dtype=object)
+    for factor in known:
+        weights = weights * places.numbers(factor)[atoms].astype(object)
+    common = math.gcd(*weights.tolist()) or 1
+    if any(abs(weight) // common >= LARGEST for weight in weights.tolist()):
+        return None
+    atoms, weights = atoms[weights != 0], (weights[weights != 0] // common).astype(np.int64)
     if not len(atoms):
         return None
     true = sum(int(n) * int(w) for n, w in zip(places.grounded.counts[atoms].tolist(), weights.tolist(), strict=True))

@@ -205,3 +205,21 @@ def test_facts_of_all_statistics_are_true(text: str, certified: bool) -> None:
     assert facts.facts
     assert facts.certified == certified
     assert satisfied(facts, {COUNT: grounded.counts, **grounded.values})
+
+
+@pytest.mark.parametrize("text", ["SELECT LINREG(v, a, b) FROM data", "SELECT KM(a, v) FROM data"])
+def test_codes_of_regressions_and_times_of_life_tables_are_counted(text: str) -> None:
+    """Their standard errors and steps tell how many records have each code; the joint verdict must know it."""
+    records: list[Record] = [(a, b, v) for a in A[:2] for b in B for v in (0, 1, 1)]
+    data, grounded = data_of(records)
+    policy = Policy(mode="open", test=True, filters=("a", "b"), responses=("v",), minimum=1)
+    universe = Universe((Version("v1", data, policy),), policy, as_secret(3))
+    mode = mode_factory("open")(Setting(universe, policy, as_secret(4)))
+    query = parse(text, policy.limits)
+    assert isinstance(query, Query), query
+    request = Request(query, (Cell((), universe.record_set(universe.current.select(query.where))),), "analyst")
+    facts = facts_left(grounded, universe, mode, request, mode.decide(request).result, release="answer 1")
+    facts.check(grounded.ground)
+    other = records[:-1] + [(A[0], B[0], records[-1][2])]  # somebody has moved: the number of all is the same
+    assert satisfied(facts, {COUNT: grounded.counts, **grounded.values})
+    assert not satisfied(facts, {COUNT: counts_in(grounded, other), **grounded.values})
