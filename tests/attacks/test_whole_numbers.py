@@ -48,7 +48,7 @@ def listed(chosen: np.ndarray) -> str:
 
 
 def random_sums(base: ProtectedDatabase, n: int, most: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sums over random halves: the rows and totals of those that are answered, up to so many."""
+    """Sums over random halves: the rows and totals of those that are answered, up to this many."""
     rng = np.random.default_rng(100 + seed)
     rows, totals = [], []
     for _ in range(60):

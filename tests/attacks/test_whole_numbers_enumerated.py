@@ -1,6 +1,6 @@
 """All databases of twelve people with 0 or 1 each, enumerated: how many of them fix somebody, with the count of bits and without.
 
-The count looks at no value, so it cannot prevent what a sum, or a sum less another, at its least or greatest gives away (3 of 3
+The count looks at no value, so it cannot prevent what a sum, or a sum less another, at its least or greatest reveals (3 of 3
 are ill): such people are counted apart.
 """
 
@@ -38,7 +38,7 @@ def answered(rng: np.random.Generator, minimum: int, *, counted: bool) -> np.nda
 
 
 def fixed_shares(rows: np.ndarray) -> tuple[float, float]:
-    """The shares of people, over all databases, whom a sum at its end gives away, and who are fixed otherwise."""
+    """The shares of people, over all databases, whom a sum at its end reveals, and who are fixed otherwise."""
     totals = EVERY @ rows.T
     _, same = np.unique(totals, axis=0, return_inverse=True)
     same = same.reshape(-1)

@@ -121,7 +121,7 @@ def exposed_cells(run: "Run") -> list[Cell]:
 
 
 def all_hidden(release: Release, known: Knowledge) -> Attack:
-    """What is left to who sees nothing but which cells are empty: no method can do better than that."""
+    """What is left to somebody who sees nothing but which cells are empty: no method can do better than that."""
     marked = known.method == "suppression" and not known.hides_empty
     bounds = {
         cell: (0.0, 0.0) if shown.status == "empty" else (known.least.get(cell[0], 0.0) if marked else 0.0, math.inf)

@@ -188,7 +188,7 @@ class Watched:
         self.page.fill(what, text)
 
     def shows(self, what: str, count: int) -> None:
-        """Wait until the page has so many of something: a page with running work is fetched again when that is over."""
+        """Wait until the page has this many of something: a page with running work is fetched again when that is over."""
         playwright = pytest.importorskip("playwright.sync_api")
         playwright.expect(self.page.locator(what)).to_have_count(count, timeout=PATIENCE)
 

@@ -39,7 +39,7 @@ def amount(value: float, decimals: int = 0) -> str:
 
 
 def counted(many: int, noun: str) -> str:
-    """So many of a thing.
+    """This many of a thing.
 
     >>> counted(1, "cell"), counted(3, "unsafe cell")
     ('1 cell', '3 unsafe cells')

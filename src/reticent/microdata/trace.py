@@ -197,7 +197,7 @@ class Trace:
         return own if len(parts) > 1 or source is None else np.where(own >= 0, source[own], -1)
 
     def parts(self, masked: Microdata) -> Iterator[tuple[tuple[str, ...], "Trace"]]:
-        """Published variables that came together from other records, and the trace by which these are the own ones.
+        """Published variables that came together from other records, and the trace by which these are its own ones.
 
         A variable in which partners agree belongs to them, too. Nothing where `own` says it already.
         """

@@ -293,13 +293,13 @@ class RowSpace:
         return [int(number) for number in np.flatnonzero(~outside)]
 
     def near(self, mask: Mask, most: int) -> list[int]:
-        """The numbers of the released rows whose columns differ from some columns in at most so many, the nearest first."""
+        """The numbers of the released rows whose columns differ from some columns in at most this many, the nearest first."""
         apart = np.bitwise_count(self._touched() ^ self._pack(mask)).sum(axis=1, dtype=np.int64)
         order = np.argsort(apart, kind="stable")
         return [int(number) for number in order[apart[order] <= most]]
 
     def around(self, mask: Mask, counted: Mask, most: tuple[int, int]) -> list[int]:
-        """The numbers of released rows that hang together with some columns, at most so many rows over so many columns.
+        """The numbers of released rows that hang together with some columns, at most this many rows over this many columns.
 
         Only counted columns count. Rows that need the fewest further columns come first.
         """

@@ -182,7 +182,7 @@ def _numbered(cover: Cover, masked: Microdata, name: str) -> Codes:
 def recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
     """Count the fitting published records of each original record; without keys every published record fits.
 
-    Records of one respondent, and copies of one record, count once, and the own record is among the fitting ones if any
+    Records of one respondent, and copies of one record, count once, and its own record is among the fitting ones if any
     of the respondent's is. Where keys went to another record together with something that is no key, whoever knows these
     keys finds the rest there: each person has the larger of both risks.
     """

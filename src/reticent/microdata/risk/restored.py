@@ -2,9 +2,9 @@
 """Values that a masked file hides and gives back: a published variable that determines a key fills the blanks of the key.
 
 A district lies in one region. Where records that share the district show one region only, the attacker takes it for those
-whose region is blank, shown less finely or changed by chance. He believes it where chance does not bring so many equal
+whose region is blank, shown less finely or changed by chance. They believe it where chance does not bring this many equal
 values together: in one group of records that share a code (or an equal number, or the codes of two variables), or over
-all groups of a variable. What he restores counts as far as his guesses in that group are right; who is wrong about a
+all groups of a variable. What they restore counts as far as their guesses in that group are right; who is wrong about a
 group has gained nothing from it.
 """
 
@@ -190,7 +190,7 @@ def _believed(shown: Floats, most: Floats, share: Floats, key: Hidden, trials: i
     one = most == shown
     alone = several & one & ((shown - 1) * np.log(np.maximum(share, 1e-300)) <= luck - _log(several))
     n_one, expected = float((several & one).sum()), max(float((key.shares.max() ** (shown[several] - 1)).sum()), 1e-300)
-    # Chernoff's bound on so many groups of one value, each of which chance makes with probability Σ p^m ≤ max p^(m−1)
+    # Chernoff's bound on this many groups of one value, each of which chance makes with probability Σ p^m ≤ max p^(m−1)
     by_chance = n_one - expected - n_one * np.log(max(n_one, 1.0) / expected) if n_one > expected else 0.0
     whole = n_one >= MOSTLY * several.sum() and by_chance <= luck
     return np.asarray(alone | (one & (shown > 0)) if whole else alone)

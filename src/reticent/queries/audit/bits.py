@@ -5,7 +5,7 @@ Each value is one of r whole numbers, all equally likely, so there are log2 r bi
 nearly normal: it tells ½·log2(2πe·variance) bits, which is what a measurement with noise of variance 1/(2πe) would tell. So
 rows are measurements with that noise, values outside of a set S are noise too, and what rows tell about S is
 −½·log2 det(I − P_SS), where P is the projection on the rows (scaled to unit variance, with the noise). Linear algebra calls
-a value free until a row gives it away; here many rows together give away more than there is to know.
+a value free until a row gives it away; here many rows together reveal more than there is to know.
 """
 
 import math
@@ -17,15 +17,15 @@ import numpy as np
 from reticent.base.arrays import Floats, Ints, Mask
 
 NOISE = 1 / (2 * math.pi * math.e)
-# one measurement is kept within so many times the noise, so that I − P keeps digits in floating-point numbers
+# one measurement is kept within this many times the noise, so that I − P keeps digits in floating-point numbers
 FINEST = 2.0**30
 NOTHING_NEW = 1e-9
-# of the bits of any set at most so many may be told
+# of the bits of any set at most this many may be told
 SHARE = 0.5
 
 
 def spread_of(values: float) -> float:
-    """The variance of one of so many whole numbers in a row, all equally likely."""
+    """The variance of one of this many whole numbers in a row, all equally likely."""
     return (values * values - 1) / 12
 
 
@@ -35,13 +35,13 @@ def squared_spread(values: float) -> float:
 
 
 def total_bits(units: Floats, bits: float, spread: float) -> Floats:
-    """How many bits the total of so many values has, which have so many bits and such a variance each."""
+    """How many bits the total of this many values has, which have this many bits and such a variance each."""
     return np.asarray(np.minimum(0.5 * np.log2(1 + units * spread / NOISE), units * bits), dtype=np.float64)
 
 
 @dataclass
 class Measured:
-    """Rows over columns as measurements, made orthogonal one after the other (Gram and Schmidt)."""
+    """Rows over columns as measurements, made orthogonal one after another (Gram and Schmidt)."""
 
     units: Floats
     spread: float
@@ -88,7 +88,7 @@ class Measured:
         self.finest = max(self.finest, self.fineness(row))
 
     def back_to(self, length: int) -> None:
-        """Forget the rows after so many."""
+        """Forget the rows after this many."""
         if length < self.length:
             self.length = length
             self.known = np.asarray((self.rows[:length] ** 2).sum(axis=0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What whole values spell out: rows that together tell more of some values than may be told, whatever linear algebra says.
+"""What whole values spell out: rows that together reveal more of some values than may be told, whatever linear algebra says.
 
 Values are whole multiples of a unit within a range, so finitely many databases fit the answers, and an integer program or a
 reduced lattice basis finds them. What counts is how many are left, in bits, and that depends on rows and ranges only: the same
@@ -44,7 +44,7 @@ MOST_FINE, MOST_TOGETHER = 64, 1_500
 LATTICE_WEIGHTS = 1_000
 PRIMES = (2, 3, 5, 7)
 REMAINDERS = 256
-# beyond so many entries of all rows, only what lies within so many columns is looked at
+# beyond this many entries of all rows, only what lies within this many columns is looked at
 MOST_ENTRIES = 8_000_000
 NEARBY, DIFFERENCES = 2_000, 8
 FEW_VALUES, FEWEST_BITS = 16, 0.05
@@ -62,8 +62,8 @@ class Range:
 
     @classmethod
     def even(cls, values: float, *, squares: bool = True) -> "Range":
-        """One of so many whole numbers in a row, all equally likely."""
-        # of values that nobody has declared, squares may tell more than the values: as much as those of three values
+        """One of this many whole numbers in a row, all equally likely."""
+        # of values that nobody has declared, squares may reveal more than the values: as much as those of three values
         return cls(math.log2(values), spread_of(values), squared_spread(max(values, 3.0)) if squares else 0.0)
 
     @classmethod
@@ -374,7 +374,7 @@ class _Scene:
         return told_of([part @ part.T if len(part) < len(own) else part.T @ part for part in parts])
 
     def enough_left(self, chosen: Mask, more: float) -> bool:
-        """Whether half of the bits of the small classes among the chosen ones would be left if so many more were told."""
+        """Whether half of the bits of the small classes among the chosen ones would be left if this many more were told."""
         small = chosen & self.small
         if not small.any():
             return True
