@@ -104,7 +104,7 @@ def bands_of(codes: Sequence[str], widths: Sequence[float]) -> tuple[list[str], 
         raise ParameterError(
             f"hierarchy: bands are made of at most {MOST_CODES:,} different numbers; recode it instead."
         )
-    whole = all(number.is_integer() for number in (*numbers, *widths))
+    whole = all(float(number).is_integer() for number in (*numbers, *widths))
     nodes: dict[str, int] = {}
     made: list[str] = []
     parents: list[int] = []
