@@ -26,8 +26,8 @@ NOISE_CHANCE = (
 WHAT = {
     "tracker": "four sums around the target: q(C ∨ T) + q(C ∨ ¬T) − q(T) − q(¬T)",
     "differencing at depth": "twenty random unions of cells, of which the target is a rational combination",
-    "averaging": "all and all but the target, repeated and in many spellings, averaged",
-    "padding": "all and all but the target, each joined with many pads, averaged",
+    "averaging": "the sums of everybody and of everybody but the target, asked repeatedly and in many spellings, then averaged",
+    "padding": "the sums of everybody and of everybody but the target, each joined with many pads, then averaged",
     "syntactic variants": "47 spellings of one record set; another answer or verdict is a success",
     "linear reconstruction": "forty random subset sums of sixteen firms, and a linear program",
     "regression outlier": "a regression on a number in which the target is far out",
@@ -35,12 +35,13 @@ WHAT = {
     "saturated model": "a regression on codes in a small universe: fitted values are cell means",
     "covariance": "mean and variance of two records, directly or as differences",
     "encoding": "quantiles at many shares and the maximum spell out the ordered values",
-    "error oracle": "a code that one firm has against a code that nobody has: another reply reveals that the code exists",
+    "error oracle": "asks about a code that one firm has and about one that nobody has; different replies reveal "
+    "that the code exists",
     "weights fingerprint": "equality with a number that is different for everybody",
     "insider": "the sum of a pair less one's own value",
     "collusion": "two users with one harmless question each",
-    "version differencing": "the same sums of two versions of the data, before and after the target came",
-    "denial leaks": "the pattern of refusals of two databases that differ in the target's value",
+    "version differencing": "the same sums of two versions of the data, without and with the target",
+    "denial leaks": "compares the refusals of two databases that differ only in the target's value",
 }
 
 
@@ -93,7 +94,8 @@ def page() -> str:
         "In the modes exact and simulatable the existence of a code can be seen from whether *all but that code* is "
         'answered: which records a condition selects is declared public. With `history = "user"` users are judged separately, '
         "and collusion is not covered.",
-        "## Chance in the analysis mode\n\nIn the table above the target's own codes make all sets that tell of it too small. "
+        "## Chance in the analysis mode\n\nIn the table above the target's own codes make all sets that "
+        "reveal anything about it too small. "
         "What attackers get where only the combination of three filters singles it out, over many secrets, and what they get by "
         "regressions, is in *The analysis mode*. For magnitudes of which single firms hold much, `exact` with a dominance rule "
         "and `camouflage` promise more.",
