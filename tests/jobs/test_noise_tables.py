@@ -189,6 +189,10 @@ def test_noise_needs_a_secret() -> None:
             lambda: run(CellKey(largest=3, variance=1.5, skip=2)),
             "row 1 needs a variance from 2 to 3 .* from 2 to 3 suit all",
         ),
+        (
+            lambda: run(CellKey(largest=2, variance=2.0, skip=5)),
+            "row 1 cannot have mean 0, .* raise largest to at least 5",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(make, words: str) -> None:

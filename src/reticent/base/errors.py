@@ -45,9 +45,12 @@ class ReticentError(Exception):
         self.places = kept if place in kept else (place, *kept)
         return self
 
-    def as_kind(self, kind: type[E]) -> E:
-        """The same error as one of another kind: what is wrong with a parameter is, in a file, wrong with the plan."""
-        made = kind(self.reason)
+    def as_kind(self, kind: type[E], *, named: str = "") -> E:
+        """The same error as one of another kind: what is wrong with a parameter is, in a file, wrong with the plan.
+
+        `named` is who the places name already, so that the message does not begin with it again.
+        """
+        made = kind(self.reason.removeprefix(f"{named}: "))
         made.places, made.advice, made.option = self.places, self.advice, self.option
         return made
 

@@ -152,8 +152,8 @@ def build(cls: type[T], values: Mapping[str, Any], *, owner: str) -> T:
     try:
         return cls(**_given(cls, values, owner))
     except ParameterError as err:
-        own = owner_of(cls)  # a section names itself: once is enough
-        raise err.at(owner, instead_of=own if owner.endswith(own) else "").as_kind(PlanError) from err
+        own = owner_of(cls) if owner.rstrip(")").endswith(owner_of(cls)) else ""  # named by the owner: once is enough
+        raise err.at(owner, instead_of=own).as_kind(PlanError, named=own) from err
 
 
 def _given(cls: type[Any], values: Mapping[str, Any], owner: str) -> dict[str, Any]:

@@ -223,6 +223,12 @@ def _together(design: Design) -> str:
 def _check_variance(design: Design, size: int, constraints: Constraints) -> None:
     """Refuse a row that cannot be, with the variances that could."""
     found = _variances(constraints)
+    if found is None and size <= design.skip and design.largest < design.skip:
+        # a count of 1 can only become 0 or skip + 1
+        raise InfeasibleError(
+            f"{OWNER}: row {size} cannot have mean 0, because no result above {design.skip} is within {design.largest}; raise "
+            f"largest to at least {design.skip}, or lower skip."
+        )
     if found is None:
         raise InfeasibleError(
             f"{OWNER}: row {size} cannot have mean 0 with these demands; lower stay, or do without monotone, skip or held."
