@@ -96,5 +96,5 @@ def test_lazy_counts(rows: list[tuple[str | None, int | None]]) -> None:
 def test_bad_columns() -> None:
     with pytest.raises(DataError, match="Did you mean 'region'"):
         count(records(5), ("regoin",))
-    with pytest.raises(DataError, match="not a dataframe"):
+    with pytest.raises(DataError, match="a dataframe of pandas, polars, arrow or DuckDB is needed"):
         count([1, 2], ("x",))

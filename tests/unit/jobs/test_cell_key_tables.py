@@ -332,8 +332,8 @@ ARB = """<OPENMICRODATA> "people.txt"
         ("<CKM> M\n<PARITY> X\n<SCALING> N(1)", "<RECORDKEY>", '"pay"', "<SUPPRESS> CKM(1)", "<PARITY> must be Y or N"),
         ("<PARITY> Y", "<RECORDKEY>", '"pay"', "<SUPPRESS> CKM(1)", "need a <CKM> before"),
         ("<RECORDKEY>", "<RECORDKEY>", "<FREQ>", "<SUPPRESS> CKM(1)", "one <RECORDKEY>, got 2: pay, key"),
-        ("", "<RECORDKEY>", "<FREQ>", "<SUPPRESS> CKM(1) nothing", 'only "ptable" may stand'),
-        ("", "<RECORDKEY>", "<FREQ>", '<SUPPRESS> CKM(1) "p.txt"|"q.txt"', 'only "ptable" may stand'),
+        ("", "<RECORDKEY>", "<FREQ>", "<SUPPRESS> CKM(1) nothing", 'only "ptable" may follow'),
+        ("", "<RECORDKEY>", "<FREQ>", '<SUPPRESS> CKM(1) "p.txt"|"q.txt"', 'only "ptable" may follow'),
         ("", "<RECORDKEY>", "<FREQ>", '<SUPPRESS> CKM(1) "q.txt"', "q.txt: there is no such file"),
         ("", "<RECORDKEY>", "<FREQ>", "<SUPPRESS> CKM(0)", "line 6: linked tables"),
         (
