@@ -152,7 +152,7 @@ def test_python_has_all_of_it() -> None:
     [
         ('shares = ["land"]', "", "shares must be one of age, town"),
         ('ratios = ["pay"]', "", "ratios must be texts of two responses"),
-        ('ratios = ["pay / count"]', "", "no response of the plan"),
+        ('ratios = ["pay / count"]', "", "not a response of the plan"),
         ("", "[attack]\nknown = [999]", "at most the 240 respondents"),
         ("", "[attack]\nknown = [0]", "known"),
         ("", "[attack]\nreleases = [\"people.csv\"]", "a published table has columns"),
