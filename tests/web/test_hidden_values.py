@@ -132,3 +132,25 @@ def test_tables_of_one_plan_wait_for_each_other_and_for_a_rule(tmp_path: Path) -
     assert "No rule" in page
     assert not any(NUMBER.search(text) for text in _cells(page).values())
     made.site.works.close()
+
+
+def test_respondents_wait_where_a_table_counts_them(tmp_path: Path) -> None:
+    """In a table of counts the respondents of an unsafe cell are its value, also beside a table of amounts."""
+    made = Bench(tmp_path, "firms", cut_firms)
+    made.send("/table", {**SHAPE, "responses": ["", "", "turnover", "count"]})
+    for run in (False, True):
+        if run:
+            made.send("/table", {"method": "heuristic", "m.singletons": "on", "run": "1"})
+        for table in (0, 1):
+            page = made.get(f"/table?table={table}&level=9&depth=9")
+            cells = _cells(page)
+            assert not any(text.startswith("n = ") for text in cells.values())
+            assert "unsafe" in cells.values()
+            for link in [link for link, text in cells.items() if text in ("unsafe", "hidden")][:4]:
+                panel = re.sub(r"<[^>]*>", " ", made.get(link).split('id="attacker"')[1].split("Set status")[0])
+                assert re.search(r"respondents\s+after Show values", panel)
+    made.values(True)
+    assert re.search(
+        r"respondents\s+\d", re.sub(r"<[^>]*>", " ", made.get(next(iter(cells))).split('id="attacker"')[1])
+    )
+    made.site.works.close()

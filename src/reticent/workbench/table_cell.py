@@ -12,6 +12,8 @@ from reticent.workbench.project import Project
 from reticent.workbench.table_grid import Seen, shown_value
 from reticent.workbench.table_plan import judge_question, question
 
+WAITS = "after Show values"
+
 
 def cell_panel(visit: Visit[Project], grid: Grid, seen: Seen, response: int | None) -> dict[str, Any] | None:
     """The chosen cell; `response` numbers the result of a run, None before one. Intervals appear with the values."""
@@ -28,8 +30,8 @@ def cell_panel(visit: Visit[Project], grid: Grid, seen: Seen, response: int | No
         return facts
     facts |= {
         "status": grid.status[place],
-        "respondents": grid.counts[place],
-        "value": shown_value(grid, place, values=visit.show_values) or "after Show values",
+        "respondents": f"{grid.counts[place]:,}" if visit.show_values or not seen.counted else WAITS,
+        "value": shown_value(grid, place, values=visit.show_values) or WAITS,
     }
     if response is None:
         work = visit.works.ask(

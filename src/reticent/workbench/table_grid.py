@@ -36,6 +36,8 @@ class Seen:
     level: int = 0
     """Rows are unfolded down to this level; 0: those that are named."""
     colour: str = ""
+    counted: bool = False
+    """Whether a table of the plan counts respondents: then their numbers are values, and wait for these."""
 
     @classmethod
     def read(cls, query: Mapping[str, str], grids: list[Grid]) -> "Seen":
@@ -62,7 +64,8 @@ class Seen:
         columns = sizes[1] if len(sizes) > 1 else 1
         known = asked == HIDDEN_FIRST or any(node < columns for node in _numbers(asked.removeprefix("-"))[:1])
         return cls(table, frozenset(opened), depth, tuple(fixed), start, cell if good else (), asked if known else "",
-                   level[0] if level else 0, query.get("colour", "") if query.get("colour") in COLOURS else "")  # fmt: skip
+                   level[0] if level else 0, query.get("colour", "") if query.get("colour") in COLOURS else "",
+                   any(one.response == "count" for one in grids))  # fmt: skip
 
     def link(self, **other: Any) -> str:
         """The address of the same view with something else."""
@@ -205,14 +208,14 @@ def _columns(grid: Grid, seen: Seen) -> Sequence[int | None]:
 
 def colour_of(grid: Grid, seen: Seen, *, values: bool) -> str:
     """What cells are coloured by: values only where they can be read as well, since a colour tells about how large one is."""
-    offered = colours_of(grid, values=values)
+    offered = colours_of(grid, seen, values=values)
     return seen.colour if seen.colour in offered else offered[0] if offered else ""
 
 
-def colours_of(grid: Grid, *, values: bool) -> tuple[str, ...]:
-    """What cells can be coloured by; in a table of counts respondents are the values."""
+def colours_of(grid: Grid, seen: Seen, *, values: bool) -> tuple[str, ...]:
+    """What cells can be coloured by: respondents unless they are values themselves."""
     visible = values or any(value is not None for value in grid.shown)
-    own = COLOURS[1:] if grid.response != "count" else ()
+    own = COLOURS[1:] if grid.response != "count" and (values or not seen.counted) else ()
     return (COLOURS[0], *own) if visible else own
 
 
@@ -233,7 +236,7 @@ def _cell(drawing: _Drawing, nodes: tuple[int, ...]) -> HeatCell:
     if at is None:
         return HeatCell("", status="empty")
     status, value = grid.status[at], drawing.shades[at]
-    text = _words(grid, at, values=drawing.values)
+    text = _words(drawing, at)
     if grid.system[at] in drawing.exposed:
         text = f"exposed {text}"
     size = math.log10(abs(value)) if value else ends[0]
@@ -252,9 +255,10 @@ def shown_value(grid: Grid, at: int, *, values: bool) -> str:
     return "" if value is None else f"{value:,.{grid.decimals}f}"
 
 
-def _words(grid: Grid, at: int, *, values: bool) -> str:
-    """What is in a cell: its value, else its status, else how many respondents it has."""
-    text = shown_value(grid, at, values=values)
+def _words(drawing: _Drawing, at: int) -> str:
+    """What is in a cell: its value, else its status, else how many respondents it has, unless that is a value too."""
+    grid = drawing.grid
+    text = shown_value(grid, at, values=drawing.values)
     if text or grid.status[at] in ("primary", "secondary"):
         return text or {"primary": "unsafe", "secondary": "hidden"}[grid.status[at]]
-    return f"n = {grid.counts[at]:,}" if grid.response != "count" else "·"
+    return "·" if drawing.seen.counted else f"n = {grid.counts[at]:,}"
