@@ -250,7 +250,7 @@ def test_another_version_of_the_same_records(office: MakeOffice) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"protect": "coalition = 2"}, "no coalition"),
+        ({"protect": "coalition = 2"}, "leave coalition out"),
         ({"protect": 'method = "primary-only"\naccept_exposed = true'}, "would be known too well"),
     ],
 )
