@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from reticent.queries.audit.auditor import Auditor
-from reticent.queries.audit.digits import Digits, People, Range
+from reticent.queries.audit.digits import Digits
+from reticent.queries.audit.ranges import People, Range
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed
 from reticent.queries.policy import Bounds, Policy

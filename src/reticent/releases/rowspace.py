@@ -287,11 +287,6 @@ class RowSpace:
         """The released rows."""
         return [self._row(number) for number in range(self.rank)]
 
-    def inside(self, mask: Mask) -> list[int]:
-        """The numbers of the released rows that are 0 outside of some columns."""
-        outside = (self._touched() & ~self._pack(mask)).any(axis=1)
-        return [int(number) for number in np.flatnonzero(~outside)]
-
     def near(self, mask: Mask, most: int) -> list[int]:
         """The numbers of the released rows whose columns differ from some columns in at most this many, the nearest first."""
         apart = np.bitwise_count(self._touched() ^ self._pack(mask)).sum(axis=1, dtype=np.int64)
@@ -301,23 +296,24 @@ class RowSpace:
     def around(self, mask: Mask, counted: Mask, most: tuple[int, int]) -> list[int]:
         """The numbers of released rows that hang together with some columns, at most this many rows over this many columns.
 
-        Only counted columns count. Rows that need the fewest further columns come first.
+        Only counted columns count. Rows that share some come first, then those that share some with these, and so on; among
+        them, those that need the fewest further columns.
         """
         touched, inside = self._touched() & self._pack(counted), self._pack(mask & counted)
         found: list[int] = []
         free = np.ones(self.rank, dtype=bool)
         while len(found) < most[0]:
             near = np.flatnonzero(free & (touched & inside).any(axis=1))
-            if len(near) == 0:
-                break
+            free[near] = False
             further = np.bitwise_count(touched[near] & ~inside).sum(axis=1, dtype=np.int64)
-            best = int(np.argmin(further))
-            if int(np.bitwise_count(inside).sum()) + int(further[best]) > most[1]:
+            before = len(found)
+            for number in near[np.argsort(further, kind="stable")][: most[0] - len(found)].tolist():
+                wider = inside | touched[number]
+                if int(np.bitwise_count(wider).sum()) <= most[1]:
+                    inside = wider
+                    found.append(number)
+            if len(found) == before:
                 break
-            chosen = near[further == further[best]][: most[0] - len(found)] if further[best] == 0 else near[[best]]
-            inside = inside | touched[chosen[0]]
-            free[chosen] = False
-            found += chosen.tolist()
         return found
 
     def _touched(self) -> Residues:

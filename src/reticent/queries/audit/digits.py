@@ -13,7 +13,7 @@ number, against those that do not.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,115 +23,27 @@ from reticent.queries.audit.bits import (
     Measured,
     by_lattice,
     rests_on_few,
-    spread_of,
-    squared_spread,
     told_of,
     total_bits,
     worst_group,
 )
-from reticent.queries.columns import Columns
-from reticent.queries.policy import Bounds
+from reticent.queries.audit.ranges import People, Range
 from reticent.queries.refusals import StaffReason
 from reticent.releases.rows import LinearRow, Proposal
 from reticent.releases.rowspace import RowSpace
 
 PLAIN, SQUARES = 0, 1
-# of more values the digits beyond count as told: fewer bits to find out, so this errs on the safe side
-MOST_VALUES = 256
 WIDEST, NARROW, HARDLY = 400, 48, 0.05
 LEAST_ROWS, LATTICE_ROWS, LATTICE_CLASSES = 2, 60, 400
 MOST_FINE, MOST_TOGETHER = 64, 1_500
 LATTICE_WEIGHTS = 1_000
-PRIMES = (2, 3, 5, 7)
+PRIMES = (2, 3, 5)
 REMAINDERS = 256
 # beyond this many entries of all rows, only what lies within this many columns is looked at
 MOST_ENTRIES = 8_000_000
-NEARBY, DIFFERENCES = 2_000, 8
-FEW_VALUES, FEWEST_BITS = 16, 0.05
+NEARBY, NEAR_ROWS, DIFFERENCES = 2_000, 200, 40
 TINY = 1e-12
 SPELLED = "digits: whole values would be spelled out"
-
-
-@dataclass(frozen=True)
-class Range:
-    """What each unknown may be: the bits and the variance that it has, and that its square has beside it (0: nothing)."""
-
-    bits: float
-    spread: float
-    squares: float
-
-    @classmethod
-    def even(cls, values: float, *, squares: bool = True) -> "Range":
-        """One of this many whole numbers in a row, all equally likely."""
-        # of values that nobody has declared, squares may reveal more than the values: as much as those of three values
-        return cls(math.log2(values), spread_of(values), squared_spread(max(values, 3.0)) if squares else 0.0)
-
-    @classmethod
-    def declared(cls, bounds: Bounds | None) -> "Range":
-        """By declared bounds; two values where there are none, which is the most careful guess for sums."""
-        if bounds is None or bounds.low is None or bounds.high is None:
-            return cls.even(2.0)
-        values = min(max(math.floor(bounds.high - bounds.low) + 1.0, 2.0), MOST_VALUES)
-        return cls.even(values, squares=values > 2 or not bounds.integer)
-
-    @classmethod
-    def found(cls, columns: Columns) -> "Range":
-        """By the data: from the least value to the greatest, in steps that all of them have, as likely as they are there.
-
-        Of few values each has its share, of more only a value that most have.
-        """
-        if columns.n_columns == 0:
-            return cls.even(2.0, squares=False)
-        least, greatest = (int(end) for end in (columns.extremes[0].min(), columns.extremes[1].max()))
-        there, counts = np.unique(columns.values.integers, return_counts=True)
-        step = math.gcd(*(int(value) - least for value in there.tolist())) or 1
-        values = max((greatest - least) // step + 1, 2)
-        even = cls.even(float(min(values, MOST_VALUES)), squares=values > 2)
-        if not len(there):
-            return even
-        shares = counts / counts.sum()
-        if len(there) > FEW_VALUES:
-            most = float(shares.max())
-            return replace(even, bits=_entropy([most, 1 - most]) + (1 - most) * even.bits) if most > 0.5 else even
-        bits = max(_entropy(shares.tolist()), FEWEST_BITS)
-        if values > FEW_VALUES:
-            return replace(even, bits=bits)
-        numbers = np.array([(int(value) - least) // step for value in there.tolist()], dtype=np.float64)
-        spread = float(shares @ numbers**2) - float(shares @ numbers) ** 2
-        return replace(even, bits=bits, spread=max(spread, FEWEST_BITS * even.spread))
-
-
-def _entropy(shares: list[float]) -> float:
-    return -sum(share * math.log2(share) for share in shares if share > 0)
-
-
-@dataclass(frozen=True)
-class People:
-    """How many values each column has, and of whom: `entity` is None where every value is of somebody else."""
-
-    counts: Ints
-    entity: Ints | None
-    hidden: Mask
-
-    @classmethod
-    def of(cls, columns: Columns, known: frozenset[int]) -> "People":
-        """Those of a response; what is known of some anyway is not hidden."""
-        hidden = ~np.isin(np.arange(columns.n_columns), columns.of_entities(known))
-        return cls(columns.counts, None if columns.one_each else columns.entity, hidden)
-
-    def at(self, places: Ints) -> "People":
-        """Those of some columns."""
-        entity = None
-        if self.entity is not None:
-            entity = self.entity[np.isin(np.repeat(np.arange(len(self.counts)), self.counts), places)]
-        return People(self.counts[places], entity, self.hidden[places])
-
-    def respondents(self, class_of: Ints, n_classes: int) -> Ints:
-        """The number of respondents in each class of columns."""
-        if self.entity is None:
-            return np.bincount(class_of, weights=self.counts, minlength=n_classes).astype(np.int64)
-        pairs = np.unique(np.column_stack((np.repeat(class_of, self.counts), self.entity)), axis=0)
-        return np.bincount(pairs[:, 0], minlength=n_classes).astype(np.int64)
 
 
 @dataclass
@@ -220,31 +132,38 @@ class Digits:
         )
 
     def _nearby(self, kind: int, row: Ints) -> Iterator[tuple["Digits", Ints]]:
-        """In databases too large to keep all rows: the row and its differences to the nearest ones, with the rows inside."""
+        """In databases too large to keep all rows: the row, and its differences to the nearest ones, with rows around them."""
         space = self._kinds[kind].space
         assert space is not None
         touched = np.asarray(row != 0, dtype=bool)
-        numbers = space.near(touched, NEARBY)[:DIFFERENCES]
-        for own in (row, *(row - self._coefficients(space.row(number)) for number in numbers)):
-            inside = np.asarray(own != 0, dtype=bool)
-            places = np.flatnonzero(inside)
-            if not 0 < len(places) <= NEARBY:
-                continue
-            small = Digits(self.name, self.people.at(places), self.range, self.minimum)
-            for which, kept in enumerate(self._kinds):
-                small.follow(which, self._inside(kept.space, inside))
-            yield small, own[places]
+        if int(touched.sum()) <= NEARBY:
+            yield self._around(kind, [row])
+        apart, inside = [], np.zeros(len(row), dtype=bool)
+        for number in space.near(touched, NEARBY)[:DIFFERENCES]:
+            own = row - self._coefficients(space.row(number))
+            if own.any() and int((inside | (own != 0)).sum()) <= NEARBY:
+                apart.append(own)
+                inside |= own != 0
+        if apart and int(inside.sum()) < int(touched.sum()):
+            yield self._around(kind, apart)
 
-    def _inside(self, space: RowSpace | None, inside: Mask) -> RowSpace:
-        """The released rows that are 0 outside of some columns, over these columns."""
-        places = np.flatnonzero(inside)
-        part = RowSpace(len(places), rng=np.random.default_rng(0))  # only for screens, which miss nothing
-        for number in () if space is None else space.inside(inside):
-            assert space is not None
-            found = part.propose(_row_of(self._coefficients(space.row(number))[places]))
-            if isinstance(found, Proposal):
-                part.accept(found)
-        return part
+    def _around(self, kind: int, rows: list[Ints]) -> tuple["Digits", Ints]:
+        """Some rows with released ones that hang together with them, over their columns; the first is the one to judge."""
+        kept = [(kind, own) for own in rows[1:]]
+        inside = np.asarray(np.any(rows, axis=0), dtype=bool)
+        for which, own in enumerate(self._kinds):
+            numbers = [] if own.space is None else own.space.around(inside, np.ones_like(inside), (NEAR_ROWS, NEARBY))
+            assert own.space is not None or not numbers
+            kept += [(which, self._coefficients(own.space.row(number))) for number in numbers if own.space is not None]
+        places = np.flatnonzero(np.any([rows[0], *(own for _, own in kept)], axis=0))
+        near = Digits(self.name, self.people.at(places), self.range, self.minimum)
+        for which in range(len(self._kinds)):
+            space = RowSpace(len(places), rng=np.random.default_rng(0))  # only for screens, which miss nothing
+            for found in (space.propose(_row_of(own[places])) for own_kind, own in kept if own_kind == which):
+                if isinstance(found, Proposal):
+                    space.accept(found)
+            near.follow(which, space)
+        return near, rows[0][places]
 
     def _measured_as(self, kind: int) -> int:
         """Squares of values that are 0 or 1 are these values."""

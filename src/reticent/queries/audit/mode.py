@@ -13,8 +13,9 @@ from reticent.ledger.chain import LedgerError
 from reticent.queries.audit.auditor import Auditor, BoundStage, Ruling
 from reticent.queries.audit.bounds import bound_stage, guessed_stage
 from reticent.queries.audit.common import CommonSquares
-from reticent.queries.audit.digits import Digits, People, Range
+from reticent.queries.audit.digits import Digits
 from reticent.queries.audit.products import ProductWatch
+from reticent.queries.audit.ranges import People, Range
 from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
