@@ -154,3 +154,29 @@ def test_respondents_wait_where_a_table_counts_them(tmp_path: Path) -> None:
         r"respondents\s+\d", re.sub(r"<[^>]*>", " ", made.get(next(iter(cells))).split('id="attacker"')[1])
     )
     made.site.works.close()
+
+
+def test_means_of_what_few_records_have_wait_for_show_values(tmp_path: Path) -> None:
+    """The mean of a variable that one record has is that record's value."""
+    made = Bench(tmp_path, "firms", cut_firms)
+    path = tmp_path / "firms.csv"
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    path.write_text(
+        "\n".join([f"{head},bonus", f"{rows[0]},87654.5", *(f"{row}," for row in rows[1:])]), encoding="utf-8"
+    )
+    schema = tmp_path / "firms.schema.toml"
+    extra = '\n[[variable]]\nname = "bonus"\nrole = "sensitive"\nkind = "numeric"\n'
+    schema.write_text(schema.read_text(encoding="utf-8") + extra, encoding="utf-8")
+    made.send("/plan", {"add": "reorder"})
+    page = made.send("/protect", {"run": "1"})
+    assert "Numbers, before and after" in page
+    for address in (
+        "/protect",
+        *(f"/protect?attack={one}" for one in ("recount", "linkage", "intervals")),
+        "/data",
+        "/describe",
+    ):
+        assert not re.search(r"87,?65\d", made.get(address)), address
+    made.values(True)
+    assert re.search(r"87,?65\d", made.get("/protect"))
+    made.site.works.close()
