@@ -201,6 +201,25 @@ def test_a_bound_on_deviations_proves_nothing_but_the_largest_deviation_itself_c
     assert "not how large the largest is" in applied.facts["guarantee"]
 
 
+def test_who_does_not_find_the_own_record_can_prove_a_small_count_where_bounds_are_tight() -> None:
+    """Not kept, and the guarantee says so: the published file is no possible truth for somebody whom it lacks."""
+    people = [("r", "x"), ("r", "x"), ("r", "y"), *[("s", "x")] * 4, *[("s", "y")] * 5]
+    data = file_of({"region": np.array([row[0] for row in people]), "job": np.array([row[1] for row in people])})
+    applied = run(Safe(tables=(("region",),), single_bound=0), data, secret=1)
+    shown = Counter(applied.data.frame.table.rows())
+    lacking = [row for row in set(people) if not shown[row]]
+    assert lacking
+    for region, _ in lacking:
+        total = sum(count for row, count in shown.items() if row[0] == region)  # exact, because the bound is 0
+        (other,) = [row for row in shown if row[0] == region]
+        proved = range(1, total)  # it is shown, so somebody has it, and the one who asks is not among them
+        assert people.count(other) in proved
+        assert set(proved) <= {1, 2}
+    outsider = worlds_of(shown, sorted(set(people)), len(people))
+    assert dict(shown) in [{row: count for row, count in world.items() if count} for world in outsider]
+    assert "Somebody whose own combination is not shown" in applied.facts["guarantee"]
+
+
 @pytest.mark.parametrize("crossed", [(), (("region", "sex"),)])
 def test_nothing_that_is_published_says_how_large_the_largest_deviation_is(
     crossed: tuple[Row, ...], tmp_path: Path

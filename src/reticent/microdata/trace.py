@@ -25,7 +25,7 @@ from reticent.kernels.grouping import group_columns
 
 Pairs = tuple[tuple[Any, Any], ...]
 AGREE = 0.9
-"""The share of records that have the value of their partner, from which a variable counts as exchanged with the others."""
+"""The share of exchanged records that have the value of their partner, from which a variable counts as exchanged too."""
 
 
 @dataclass(frozen=True)
@@ -213,14 +213,14 @@ class Trace:
                 yield (*names, *stay), replace(self, origins=dict.fromkeys(published, source))
 
     def _agree(self, name: str, source: Ints) -> bool:
-        """Whether nearly everybody has the value of the one whose other values stand in that place.
+        """Whether nearly everybody whose values were exchanged has the value of the one whose other values stand there.
 
         Nearly: of people with equal values any may be the one that they came from.
         """
         if name not in self.original.schema:
             return False
-        numbers = values_of(self.original, name).numbers
-        return float((numbers == numbers[source]).mean()) >= AGREE
+        numbers, moved = values_of(self.original, name).numbers, source != np.arange(source.size)
+        return bool(moved.any()) and float((numbers == numbers[source])[moved].mean()) >= AGREE
 
     def truth(self, masked: Microdata) -> Microdata:
         """The records of the masked file with their true values at the published detail (no blanks, no chance)."""

@@ -33,8 +33,9 @@ GUARANTEE = (
     "count of 1 or 2 can be proved, because the published counts themselves fit everything they know. Whoever is told that a "
     "deviation is reached can prove more: keep the report confidential. Not covered: people. A combination that is shown "
     "exists, whoever is alone with it can be looked up in its copies with all other values, and a published 3 often stands for "
-    "one or two records; the verdict on the file counts copies of one person once. Not for the transparent attacker. A second "
-    "release of these records, with another secret or other options, reveals more."
+    "one or two records; the verdict on the file counts copies of one person once. Somebody whose own combination is not shown "
+    "knows one record that the file lacks, and can prove a count of 1 or 2 beside it where bounds are tight. Not for the "
+    "transparent attacker. A second release of these records, with another secret or other options, reveals more."
 )
 _UNWANTED = {
     Role.WEIGHT: "it counts records, and weighted tables would show single weights",
