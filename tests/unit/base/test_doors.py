@@ -1,16 +1,18 @@
 """Doors: a call that does not fit its signature gets one sentence, and one that fits is not changed."""
 
+import copy
+import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import reticent
 from reticent.base.doors import door, doors, makers
-from reticent.base.errors import ParameterError
+from reticent.base.errors import NoSuchNameError, ParameterError
 from reticent.base.progress import Progress, silent
 
 
@@ -120,3 +122,52 @@ def test_names_of_choices_are_left_to_the_class() -> None:
         reticent.Variable("firm", role="entty")
     with pytest.raises(reticent.ReticentError, match="role must be a Role, got a whole number"):
         reticent.Variable("firm", role=3)  # type: ignore[arg-type]
+
+
+@doors
+@dataclass(frozen=True)
+class Sealed:
+    """A class of one world, asked for a verb of the other."""
+
+    instead: ClassVar[Mapping[str, str]] = {"write": " It is confidential: release() it first."}
+    size: int = 1
+
+    def release(self) -> int:
+        return self.size
+
+    @property
+    def failing(self) -> int:
+        raise AttributeError("inside")
+
+
+def test_a_name_that_there_is_not_says_what_to_use() -> None:
+    for name, words in (
+        ("write", "Sealed: there is no 'write'. It is confidential: release() it first."),
+        ("relase", "Sealed: there is no 'relase'. Did you mean 'release'?"),
+        ("zzz", "Sealed: there is no 'zzz'. It has failing, instead, release, size"),
+    ):
+        with pytest.raises(NoSuchNameError) as caught:
+            getattr(Sealed(), name)
+        assert str(caught.value).startswith(words)
+        assert caught.value.option == name
+
+
+def test_for_python_a_missing_name_is_a_missing_attribute() -> None:
+    assert not hasattr(Sealed(), "write")
+    assert getattr(Sealed(), "write", None) is None
+    assert not hasattr(Sealed, "write")
+    assert issubclass(NoSuchNameError, AttributeError)
+
+
+def test_what_python_looks_for_itself_gets_its_usual_answer() -> None:
+    for name in ("_repr_html_", "__array__", "_private"):
+        with pytest.raises(AttributeError) as caught:
+            getattr(Sealed(), name)
+        assert not isinstance(caught.value, NoSuchNameError)
+    assert copy.copy(Sealed(3)) == pickle.loads(pickle.dumps(Sealed(3))) == Sealed(3)
+
+
+def test_a_property_that_fails_is_not_called_missing() -> None:
+    with pytest.raises(AttributeError) as caught:
+        _ = Sealed().failing
+    assert not isinstance(caught.value, NoSuchNameError)
