@@ -130,7 +130,8 @@ no more than the noisy counts of all cells together.
 
 Processor times (`python -m benchmarks.table_noise`, two cores): noise of 10 million counts 0.3 s; additivity of 77,197 cells
 with D = 5 and no 1 and 2 0.7 s, mean deviation from the truth 1.149 → 1.261, largest 5 → 7, no new small count, every relation
-exact; 1 million records in four dimensions, 2,062,413 cells above 0, with `add_up`, from records to the attack: `cell-key` 40 s, `invariant` 38 s.
+exact; 1 million records in four dimensions, 2,062,413 cells above 0, with `add_up`, from records to the attack: `cell-key`
+40 s, `invariant` 38 s.
 
 What no noise on counts does: hide that somebody is there if a count above 0 is published (0 stays 0), or hide that
 everybody of a row is in one column.
