@@ -216,18 +216,21 @@ class Digits:
         for space in spaces:
             numbers = space.around(np.asarray(row != 0, dtype=bool), at_places, (LATTICE_ROWS, LATTICE_CLASSES))
             rows += [space.row(number).coefficients(places) for number in numbers]
-        table = np.array(rows)
-        if len(rows) < LEAST_ROWS or int(np.abs(table).max()) > LATTICE_WEIGHTS:
+        table = np.array([own for own in rows if int(np.abs(own).max(initial=0)) <= LATTICE_WEIGHTS])
+        if len(table) < LEAST_ROWS:
             return False
         touched = table.any(axis=0)
-        apart, alike = np.unique(
-            table[:, touched], axis=1, return_inverse=True
-        )  # what these rows treat alike is one class
+        # what these rows treat alike is one class; equal random sums stand for equal columns
+        mixed = np.random.default_rng(0).integers(1, 2**62, len(table)) @ table[:, touched]
+        _, first, alike = np.unique(mixed, return_index=True, return_inverse=True)
+        apart = table[:, touched][:, first]
         number = np.full(len(places), apart.shape[1])
         number[touched] = alike.reshape(-1)
         own = number[class_of]
         respondents = self.people.respondents(own, apart.shape[1] + 1)[:-1]
         small = respondents < self.minimum
+        if not small.any():
+            return False
         if any(
             math.log2(prime) > SHARE * self.range.bits and rests_on_few(apart, respondents, self.minimum, prime)
             for prime in PRIMES
