@@ -83,7 +83,7 @@ def act(visit: Visit[Project]) -> View | Go:
             engine.judge, *file_question(project), title=f"Protecting by {shown_name(state.name)}", again=True
         )
     elif "write" in sent:
-        visit.works.ask(engine.write, *file_question(project), title="Writing", again=True, patience=5)
+        visit.works.ask(engine.write, *file_question(project), title="Writing", again=True)
     elif "reason" in sent:
         try:
             check_reason(sent.get("reason"), owner="[risk]")

@@ -334,7 +334,7 @@ def _change_output(visit: Visit[Project], state: TextState) -> View | Go:
         return _shown(visit, taken.errors, {"output": taken.values})
     _put(visit, state, "output", taken, "output")
     if "write" in visit.sent:
-        visit.works.ask(engine.write_tables, *write_question(visit.state), title="Writing", again=True, patience=5)
+        visit.works.ask(engine.write_tables, *write_question(visit.state), title="Writing", again=True)
     return _back(visit, "output")
 
 
