@@ -117,9 +117,10 @@ def test_certificates_start_where_hidden_counts_start(tmp_path: Path) -> None:
     assert verify(proof).faults == ("a hidden cell may be lower than everybody knows it to be",)
 
 
-def test_small_counts_reach_the_smallest_safe_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("numbers", [range(8), pytest.param(range(8, 60), marks=pytest.mark.deep)], ids=str)
+def test_small_counts_reach_the_smallest_safe_one(tmp_path: Path, numbers: range) -> None:
     """A generated family: every count under 3 could be 3 for all that is published, and none is refused."""
-    for number in range(25):
+    for number in numbers:
         counts = family(number)
         folder = tmp_path / str(number)
         folder.mkdir()
