@@ -110,6 +110,22 @@ def test_ways_of_several_steps_are_followed() -> None:
     assert gone.attacks.recount.together == ()
 
 
+@pytest.mark.parametrize("identifier", [True, False])
+def test_a_file_of_keys_that_all_move_is_the_true_file(identifier: bool) -> None:
+    """Identifiers are not written, so that they do not say where a record came from."""
+    table = people(5).frame.table.select(KEYS).with_columns(pl.int_range(pl.len()).alias("person"))
+    variables = [Variable(name, role="key") for name in KEYS] + [Variable("person", role="identifier")]  # type: ignore[arg-type]
+    data = Microdata.of(table, Schema(tuple(variables)))
+    data = data if identifier else data.without(("person",))
+    run = protect_data(data, [Swap(KEYS, rate=100.0)], most=MOST, secret=SECRET, accept_risk="a test of an attack")
+    before, after = (Counter(file.frame.table.select(KEYS).rows()) for file in (data, run.after))
+    assert before == after
+    assert run.verdict["recount"].value == 1.0
+    assert run.attacks.recount is not None
+    expected = [before[person] for person in data.frame.table.select(KEYS).rows()]
+    assert run.attacks.recount.sample_counts.tolist() == expected
+
+
 def test_massc_takes_over_keys_only() -> None:
     run = protect_data(people(3), [Massc(KEYS)], most=MOST, secret=SECRET, accept_risk="a test of an attack")
     assert run.attacks.recount is not None

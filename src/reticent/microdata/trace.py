@@ -20,7 +20,7 @@ from reticent.base.progress import silent
 from reticent.base.randomness import Secret
 from reticent.data.method import MaskingMethod, Method
 from reticent.data.microdata import Microdata
-from reticent.data.schema import Kind
+from reticent.data.schema import Kind, Role
 from reticent.kernels.grouping import group_columns
 
 Pairs = tuple[tuple[Any, Any], ...]
@@ -192,16 +192,16 @@ class Trace:
         Where all published variables came from other records together, these are the ones they came from.
         """
         own = positions(self.original, masked)
-        parts = {id(self.origins.get(name)) for name in masked.schema.names}
-        source = self.origins.get(masked.schema.names[0])
-        return own if len(parts) > 1 or source is None else np.where(own >= 0, source[own], -1)
+        sources = {id(source): source for source in map(self.origins.get, _published(masked))}
+        source = next(iter(sources.values()), None)
+        return own if len(sources) > 1 or source is None else np.where(own >= 0, source[own], -1)
 
     def parts(self, masked: Microdata) -> Iterator[tuple[tuple[str, ...], "Trace"]]:
         """Published variables that came together from other records, and the trace by which these are its own ones.
 
         A variable in which partners agree belongs to them, too. Nothing where `own` says it already.
         """
-        published = masked.schema.names
+        published = _published(masked)
         found: dict[int, list[str]] = {}
         for name in published:
             if name in self.origins:
@@ -258,6 +258,11 @@ def positions(original: Microdata, masked: Microdata) -> Ints:
     place = np.minimum(np.searchsorted(first[order], second), first.size - 1)
     found = order[place]
     return np.where(first[found] == second, found, -1)
+
+
+def _published(masked: Microdata) -> tuple[str, ...]:
+    """Variables that are written; identifiers stay behind."""
+    return tuple(v.name for v in masked.schema.variables if v.role not in (Role.IDENTIFIER, Role.ENTITY))
 
 
 def copied_from(before: Microdata, after: Microdata, own: Ints, names: Sequence[str]) -> Ints:
