@@ -106,6 +106,7 @@ def build_problem(
         _single_respondents(table, relations),
         _whole(table),
         partners=_partners(table),
+        hides_empty=hide_empty,
     )
 
 

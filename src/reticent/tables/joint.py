@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Mask
-from reticent.base.errors import DataError
+from reticent.base.errors import DataError, InfeasibleError
+from reticent.base.words import counted
 from reticent.data.cells import CellStatus
 from reticent.tables.apriori import Knowledge
 from reticent.tables.attack import Audit
@@ -106,6 +107,7 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
         judge=JointSums(tuple(p.judge for p in problems), tuple(starts_of([part.system for part in parts]).tolist())),
         partners=_partners(parts),
         window=_window(problems, extra),
+        hides_empty=any(problem.hides_empty for problem in problems),
     )
 
 
@@ -220,6 +222,32 @@ def unpublished(judged: Judged, latent: Sequence[int]) -> Judged:
     )
     verdict = replace(judged.knowledge.verdict, status=hidden(judged.knowledge.verdict.status))
     return Judged(system, replace(judged.knowledge, verdict=verdict), problem, ~shown)
+
+
+def hidden_alike(outcome: Outcome, joint: Joint) -> Outcome:
+    """The outcome with every cell hidden in all responses that is hidden in one: for tables that may hide empty cells.
+
+    A response that shows a cell says whether anybody is in it: where nobody is, the hidden sums of the same codes are 0.
+    """
+    problem, n = joint.whole.problem, joint.n_cells
+    aside = np.concatenate([np.zeros(p.n_cells, dtype=bool) if p.aside is None else p.aside for p in joint.parts])
+    _, _, number = same_codes([part.system for part in joint.parts])
+    together = np.zeros(int(number.max(initial=-1)) + 1, dtype=bool)
+    together[number[outcome.hidden[:n] & ~aside]] = True
+    more = together[number] & ~outcome.hidden[:n]
+    shown = np.flatnonzero(more & ~problem.candidates[:n])
+    if len(shown):
+        raise InfeasibleError(
+            f"Suppression: hide_empty hides a cell in all responses or in none, and {counted(len(shown), 'cell')} of one "
+            "response must be shown while another hides the same codes (cells {cells}). Say hide_empty = false.",
+            cells=tuple(shown.tolist()),
+        )
+    if not more.any():
+        return outcome
+    hidden = outcome.hidden.copy()
+    hidden[:n] |= more
+    cost = outcome.cost + float(problem.cost[:n][more].sum())
+    return replace(outcome, hidden=hidden, cost=cost, status="feasible")
 
 
 def with_differences(outcome: Outcome, joint: Joint) -> Outcome:

@@ -89,7 +89,7 @@ class SuppressionProblem:
     `coalition` of up to this many sole respondents of a cell may find another primary exactly, nor with `insider_levels` more
     closely than its levels. `partners` are the respondents of cells that have a few: if these join, they know the cell.
     `published` has what earlier releases show of each cell after noise, `window` the least and the largest value that a method
-    that changes values may publish beside them.
+    that changes values may publish beside them. With `hides_empty` cells without respondents may be among the hidden ones.
     """
 
     values: Floats
@@ -112,6 +112,7 @@ class SuppressionProblem:
     partners: Mapping[int, frozenset[int]] = field(default_factory=dict, repr=False)
     published: Before | None = field(default=None, repr=False)
     window: tuple[Floats, Floats] | None = field(default=None, repr=False)
+    hides_empty: bool = False
 
     def __post_init__(self) -> None:
         n = self.relations.n_cells

@@ -112,7 +112,7 @@ def _told(
         "decimals": table.decimals,
         "method": "suppression" if outcome.values is None else method,
         "kind": table.kind,
-        "hides_empty": outcome.values is not None or _hides_empty(table, low[may_be_hidden]),
+        "hides_empty": problem.hides_empty or outcome.values is not None or _hides_empty(table, low[may_be_hidden]),
         "signed": bool((low < 0).any()),
     }
 

@@ -14,7 +14,7 @@ from reticent.base.arrays import Mask
 from reticent.base.errors import InfeasibleError, OutOfTime, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
-from reticent.data.published_table import PublishedTable
+from reticent.data.published_table import MAGNITUDE, PublishedTable
 from reticent.tables.attack import Audit
 from reticent.tables.attack.further import difference_note, sap_note, with_releases
 from reticent.tables.attack.inside import InsideAudit, audit_inside
@@ -28,6 +28,7 @@ from reticent.tables.inputs import build_problem, room_notes
 from reticent.tables.joint import (
     Joint,
     Judged,
+    hidden_alike,
     join,
     stacked_outcomes,
     unpublished,
@@ -109,7 +110,10 @@ def _run(request: TableRequest, progress: Progress) -> tuple[ProtectedTable, ...
     started = clock.peek()
     found = judged_responses(request, secret, part(progress, 0.0, 0.3))
     made = clock.peek() - started
-    groups = related(found.names, found.ties) if request.apart else [list(found.names)]
+    if request.hide_empty:
+        _check_presence([found.responses[name] for name in found.names])
+    apart = request.apart and not request.hide_empty  # empty cells are hidden in all responses or in none
+    groups = related(found.names, found.ties) if apart else [list(found.names)]
     results: dict[str, ProtectedTable] = {}
     for at, group in enumerate(groups):
         span = (0.3 + 0.7 * at / len(groups), 0.3 + 0.7 * (at + 1) / len(groups))
@@ -123,6 +127,19 @@ def _run(request: TableRequest, progress: Progress) -> tuple[ProtectedTable, ...
         results.update(zip(members, result.by_response(), strict=True))
     taken = clock.peek() - started
     return tuple(replace(results[name], seconds=taken) for name in found.names)
+
+
+def _check_presence(responses: Sequence[ResponseTables]) -> None:
+    """Refuse to hide empty cells of counts beside another response: a sum that is known to be above 0 has somebody behind it.
+
+    Which counts may still be 0 then depends on all sums together, which the attack on counts does not look at.
+    """
+    told = [one for one in responses if one.published or one.earlier]
+    if len(told) > 1 and any(one.system.table.kind != MAGNITUDE for one in told):
+        raise PlanError(
+            "hide_empty: counts beside another response cannot hide empty cells, because the sums tell which counts are not 0; "
+            "say hide_empty = false, or publish one of them only."
+        )
 
 
 @contextmanager
@@ -314,7 +331,8 @@ def _outcome(request: TableRequest, case: _Case, progress: Progress, options: Ma
         ]
         return outcomes[0] if joint is None else with_differences(stacked_outcomes(outcomes), joint)
     if joint is None or hides(method):
-        return method.protect(problem, progress=progress, **options)
+        found = method.protect(problem, progress=progress, **options)
+        return hidden_alike(found, joint) if joint is not None and request.hide_empty else found
     return with_differences(method.protect(joint.exact.problem, progress=progress, **options), joint)
 
 
