@@ -41,7 +41,8 @@ result, and each stayed below its limit. The attacks, their limits and what they
 
 | attack | what holds when it is *held* | not covered |
 |---|---|---|
-| `recount` | no record has a larger risk than `most` for somebody who knows its true keys | keys that are not declared; hidden keys that follow from three or more other variables |
+| `recount` | no record has a larger risk than `most` for somebody who knows its true keys | keys that are not declared; \
+hidden keys that follow from three or more other variables |
 | `linkage` | at most the share `most` of the records is rightly and uniquely linked | what is not `known`; other ways to link |
 | `households` | no household has a larger risk than `most` by its members together | other groups of variables than those tried |
 | `weights` | no weight reveals a code that the file shows less finely | weights together with two or more keys |
