@@ -401,7 +401,7 @@ def jj(tmp_path: Path) -> Path:
             3,
             "table.jj, line 21: a relation names a cell or a coefficient that cannot be",
         ),
-        ("\n8\n", "\n9\n", 3, "table.jj: ends after line 27 where a relation should stand"),
+        ("\n8\n", "\n9\n", 3, "table.jj: ends after line 27 where a relation is expected"),
         ("0\n16\n", "0\nx\n", 3, "table.jj, line 2: the number of cells must be a whole number"),
         (
             "\n5 20 20 s",
