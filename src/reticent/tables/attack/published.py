@@ -118,13 +118,19 @@ def _problem(
 
 
 def _some_world(relations: Relations, low: Floats, high: Floats, *, whole: bool, slack: float) -> Floats:
-    """Values that fit everything published, whole ones where the response is a count."""
+    """Values that fit everything published, whole ones where the response is a count.
+
+    Published values are taken as they stand; only where these do not add up each may be off by the `slack` of its rounding.
+    """
     free = low < high
-    model = LinearModel(
-        np.zeros(relations.n_cells), np.where(free, low, low - slack), np.where(free, high, high + slack), relations.matrix(),
-        relations.rhs, relations.rhs, integer=free if whole else None,
-    )  # fmt: skip
-    found = solve(model)
-    if not found.feasible:
+    for off in (0.0, slack) if slack else (0.0,):
+        model = LinearModel(
+            np.zeros(relations.n_cells), np.where(free, low, low - off), np.where(free, high, high + off),
+            relations.matrix(), relations.rhs, relations.rhs, integer=free if whole else None,
+        )  # fmt: skip
+        found = solve(model)
+        if found.feasible:
+            break
+    else:
         raise DataError("audit: the published values do not add up, so nothing can be concluded; check the table.")
     return np.rint(found.values) if whole else np.asarray(found.values)
