@@ -10,15 +10,18 @@ import pytest
 from typer.testing import CliRunner
 
 from reticent.base.errors import Cancelled, ParameterError, PlanError
+from reticent.base.randomness import as_secret
 from reticent.cli.main import app
 from reticent.data.microdata import Microdata
 from reticent.data.plan import plan_from_table, read_toml
-from reticent.data.schema import Kind, Schema, Variable
+from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.microdata.explore import Candidate, ExploreSettings, Point, explore, pareto_front
 from reticent.microdata.explore_spec import explore_spec_from_table
 from reticent.microdata.mask import METHODS
 from reticent.microdata.mask.microaggregation import Microaggregate
 from reticent.microdata.mask.noise import Noise
+from reticent.microdata.protect import protect_data
+from reticent.microdata.verdict import risk_of
 
 NAMES = ("a", "b", "c")
 
@@ -81,6 +84,19 @@ def test_a_risk_limit_decides_and_fresh_draws_are_other_draws() -> None:
     )
     assert nothing.chosen is None
     assert not nothing.holds
+
+
+def test_an_identifier_that_is_said_to_be_known_is_followed_as_protect_follows_it() -> None:
+    """The map did not link by it, and the run of the same steps did."""
+    data = people()
+    frame = data.frame.table.with_columns(who=pl.Series([f"p{i}" for i in range(data.n_records)]))
+    named = Microdata.of(frame, Schema((Variable("who", role=Role.IDENTIFIER), *data.schema.variables)))
+    settings = ExploreSettings(attacks=("linkage",), known=("who",), draws=1, fresh=1)
+    tried = Candidate("much noise", (Noise(NAMES, k=1.0),))
+    found = explore(named, (tried,), settings=settings, secret=1)
+    secret = as_secret(1).child("draw 0")
+    run = protect_data(named, tried.steps, risk=settings.risk, most=1.0, secret=secret, test_secret=True)
+    assert found.points[0].risk == risk_of(run.verdict) == 1.0
 
 
 def test_common_random_numbers() -> None:

@@ -16,15 +16,19 @@ from reticent.data.plan import DataSection, Plan, plan_from_table, plan_to_toml,
 from reticent.data.table_plan import read_table_plan, table_plan_from
 from reticent.jobs.database_file import read_database_file
 from reticent.jobs.delegate import read_delegation
+from reticent.jobs.jj import RoundNumbers, change_jj
 from reticent.jobs.play_game import run_game
 from reticent.jobs.protect_file import protect_file
 from reticent.jobs.protect_querylog import read_log_plan, run_log_plan
 from reticent.kernels import draws
 from reticent.ledger.chain import LedgerError
+from reticent.microdata.explore import Candidate, ExploreSettings, explore
 from reticent.microdata.explore_spec import read_explore_spec
 from reticent.microdata.mask import METHODS
 from reticent.queries.engine import STREAMS
 from reticent.queries.modes import MODES
+from reticent.tables.problem import SuppressionProblem
+from table_makers import with_totals
 
 DRAWING = sorted(name for name, mode in MODES.items() if mode.draws)
 COUNT = "SELECT COUNT(*) FROM data WHERE dept = 'a'"
@@ -163,6 +167,27 @@ def test_a_run_records_its_streams() -> None:
     assert again.file.frame.table.equals(result.file.frame.table), "and repeats the run"
     assert "secret" not in again.summary()
     assert table_run("round", 0).found.summary()["streams"] == STREAM_VERSION
+
+
+def test_numbers_record_their_streams_where_they_are_drawn() -> None:
+    values, relations, _ = with_totals(np.array([[20, 50, 10], [8, 19, 22], [17, 32, 12]]))
+    problem = SuppressionProblem.from_values(values, relations, primary=np.zeros(len(values), dtype=bool))
+    drawn = change_jj(problem, RoundNumbers(5, "random"), secret=5, test_secret=True)
+    assert drawn.summary()["streams"] == STREAM_VERSION
+    assert "streams" not in change_jj(problem, RoundNumbers(5)).summary()
+
+
+def test_an_exploration_of_other_streams_is_not_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its finished draws stay in the file; draws of two versions are not put together."""
+    tried, state = (Candidate("rounded", (method_of("round", 1),)),), tmp_path / "state"
+    settings = ExploreSettings(draws=1, fresh=1, attacks=("linkage",))
+    found = explore(survey(), tried, settings=settings, secret=5, state=state)
+    assert explore(survey(), tried, settings=settings, secret=5, state=state).points == found.points
+    kept = state.read_text()
+    monkeypatch.setattr("reticent.microdata.explore.STREAM_VERSION", STREAM_VERSION + 1)
+    with pytest.raises(PlanError, match=r"state belongs to another exploration .* or random streams differ"):
+        explore(survey(), tried, settings=settings, secret=5, state=state)
+    assert state.read_text() == kept
 
 
 VERSIONED = {

@@ -19,12 +19,12 @@ import numpy as np
 from reticent.base.checks import check_between, check_integer, check_unique
 from reticent.base.errors import Cancelled, DataError, ParameterError, PlanError, ReticentError
 from reticent.base.progress import Progress, silent
-from reticent.base.randomness import Secret, as_secret
+from reticent.base.randomness import STREAM_VERSION, Secret, as_secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters, to_plain
 from reticent.data.plan import RiskSection
-from reticent.microdata.attacks import attack_file
+from reticent.microdata.attacks import attack_file, recount_keys
 from reticent.microdata.edits import EditRule, check_input, read_rules
 from reticent.microdata.loss import compare
 from reticent.microdata.pipeline import Masked, apply_steps
@@ -230,7 +230,9 @@ def _fingerprint(
     for free in ("processes", "most_risk", "risk_share", "fresh"):
         plain.pop(free, None)
     digest.update(
-        json.dumps([plain, [c.plain() for c in candidates], list(edits)], sort_keys=True, default=str).encode()
+        json.dumps(
+            [STREAM_VERSION, plain, [c.plain() for c in candidates], list(edits)], sort_keys=True, default=str
+        ).encode()
     )
     for variable in data.schema.variables:
         digest.update(variable.name.encode())
@@ -254,7 +256,8 @@ class _Work:
         """Mask once, attack once, compare once."""
         try:
             steps, secret = self.candidates[candidate].steps, self.secret.child(draw)
-            masked = apply_steps(self.data, steps, secret=secret, rules=self.rules, keys=self.settings.keys)
+            followed = (*recount_keys(self.data, self.settings.risk), *self.settings.known)
+            masked = apply_steps(self.data, steps, secret=secret, rules=self.rules, keys=followed)
             return _measured(self.data, masked, self.settings)
         except Cancelled:
             raise
@@ -309,8 +312,8 @@ class _Memory:
             lines = list(_complete_lines(path))
             if not lines or lines[0].get("exploration") != fingerprint:
                 raise PlanError(
-                    f"explore: {path.name} belongs to another exploration (data, candidates, settings or secret "
-                    "differ). Give another state file, or remove this one to start again."
+                    f"explore: {path.name} belongs to another exploration (data, candidates, settings, "
+                    "secret or random streams differ). Give another state file, or remove this one to start again."
                 )
             done = {(int(line["candidate"]), str(line["draw"])): line["found"] for line in lines[1:]}
         else:

@@ -15,7 +15,7 @@ from reticent.base import clock
 from reticent.base.errors import NotProtectedError
 from reticent.base.plain import finite
 from reticent.base.progress import Progress, part, silent
-from reticent.base.randomness import Secret, Source
+from reticent.base.randomness import STREAM_VERSION, Secret, Source
 from reticent.base.words import counted
 from reticent.data.parameters import Parameters
 from reticent.tables.attack import Audit, audit
@@ -25,7 +25,7 @@ from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import LEAST_SPREAD, adjust, largest_total
 from reticent.tables.perturb.random_rounding import OWNER as RANDOM
 from reticent.tables.perturb.rounding import Rounded, round_controlled, round_randomly, round_rapidly, rounding_bounds
-from reticent.tables.perturb.secrets import secret_for, secret_notes
+from reticent.tables.perturb.secrets import draws, secret_for, secret_notes
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
 from reticent.tables.suppression import SuppressionMethod
@@ -136,6 +136,7 @@ class ProtectedNumbers:
     audit: Audit = field(repr=False)
     method: str
     notes: tuple[str, ...] = ()
+    drawn: bool = False
 
     @property
     def exposed(self) -> list[int]:
@@ -171,7 +172,9 @@ class ProtectedNumbers:
             }
         # -0.0 becomes 0.0, because its sign reveals that there was something to take away
         values = [float(value) for value in outcome.values + 0.0]
-        said = {"secret": " ".join(self.notes)} if self.notes else {}
+        said: dict[str, Any] = {"secret": " ".join(self.notes)} if self.notes else {}
+        if self.drawn:
+            said["streams"] = STREAM_VERSION
         judged = {"exposed": self.exposed, "exact": self.audit.exact, "intervals": interval_rows(self.audit)}
         return {"values": values, **outcome.facts, **said, **judged}
 
@@ -186,7 +189,7 @@ def run_numbers(request: NumbersRequest, *, progress: Progress = silent) -> Prot
             problem, secret=secret, time_limit=request.time_limit, progress=part(progress, 0.0, 0.6)
         )  # fmt: skip
         judged = _attack(problem, found, part(progress, 0.6, 1.0))
-    return ProtectedNumbers(problem, found, judged, method.name, secret_notes(secret))
+    return ProtectedNumbers(problem, found, judged, method.name, secret_notes(secret), draws(method))
 
 
 def _attack(problem: SuppressionProblem, outcome: Outcome, progress: Progress) -> Audit:
