@@ -14,6 +14,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+from reticent.base.checks import RANGES  # noqa: E402
 from reticent.data.parameters import Parameters  # noqa: E402
 from reticent.io.formats import FORMATS  # noqa: E402
 from reticent.io.table_formats import TABLE_FORMATS  # noqa: E402
@@ -25,7 +26,6 @@ from reticent.tables.methods import TABLE_METHODS  # noqa: E402
 from reticent.tables.rules import RULES  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference" / "methods.md"
-WORDS = {"min": "at least", "above": "above", "max": "at most", "below": "below"}
 
 
 def first_line(about: Any) -> str:
@@ -70,7 +70,7 @@ def _allowed(hint: Any, meta: Any) -> str:
     choices = meta.get("choices") or (typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ())
     if choices:
         return ", ".join(f"`{choice}`" for choice in choices)
-    return " and ".join(f"{word} {meta[name]:g}" for name, word in WORDS.items() if name in meta)
+    return " and ".join(f"{word} {meta[name]:g}" for name, word in RANGES.items() if name in meta)
 
 
 def chapter(heading: str, words: str, entries: list[list[str]]) -> list[str]:

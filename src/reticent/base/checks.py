@@ -3,13 +3,15 @@
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from reticent.base.errors import ParameterError
 
 _KINDS = {str: "a text", bool: "a truth value", int: "a whole number", float: "a number", list: "a list",
           tuple: "a list", dict: "a table", set: "a set", frozenset: "a set", bytes: "bytes", type(None): "nothing"}  # fmt: skip
+RANGES = {"min": "at least", "above": "above", "max": "at most", "below": "below"}
+"""The limits that the metadata of an option may have, in words."""
 LEAST_REASON = 3
 """Letters that a reason for accepting a risk must have: a dot or an invisible character is none."""
 
@@ -71,6 +73,23 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """' Did you mean …?' where something near is known, else an empty string."""
     near = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def range_words(
+    meta: Mapping[str, Any],
+    *,
+    number: Callable[[Any], str] = str,
+    both: str = "between {} and {}",
+    joined: str = " and ",
+) -> str:
+    """What the metadata of an option allow, in words.
+
+    >>> range_words({"min": 1, "max": 5}), range_words({"above": 0, "below": 1})
+    ('between 1 and 5', 'above 0 and below 1')
+    """
+    if meta.get("min") is not None and meta.get("max") is not None:
+        return both.format(number(meta["min"]), number(meta["max"]))
+    return joined.join(f"{word} {number(meta[name])}" for name, word in RANGES.items() if name in meta)
 
 
 def kind_of(value: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.base.checks import did_you_mean, kind_of, listed
+from reticent.base.checks import did_you_mean, kind_of, listed, range_words
 from reticent.base.errors import ParameterError
 
 LONGEST_SHOWN = 60
@@ -36,7 +36,7 @@ def check_allowed(value: Any, meta: Mapping[str, Any], where: str) -> None:
         if "choices" in meta and value not in meta["choices"]:
             raise _choice(value, meta["choices"], where)
         if isinstance(value, int | float) and not isinstance(value, bool) and not _within(value, meta):
-            raise ParameterError(f"{where} must be {_range(meta)}, got {value!r}.")
+            raise ParameterError(f"{where} must be {range_words(meta)}, got {value!r}.")
 
 
 def _within(value: float, meta: Mapping[str, Any]) -> bool:
@@ -45,14 +45,6 @@ def _within(value: float, meta: Mapping[str, Any]) -> bool:
         and not value <= meta.get("above", -math.inf)
         and not value >= meta.get("below", math.inf)
     )
-
-
-def _range(meta: Mapping[str, Any]) -> str:
-    low, high = meta.get("min"), meta.get("max")
-    if low is not None and high is not None:
-        return f"between {low} and {high}"
-    words = {"min": "at least", "above": "above", "max": "at most", "below": "below"}
-    return " and ".join(f"{word} {meta[name]}" for name, word in words.items() if name in meta)
 
 
 def _choice(value: Any, allowed: typing.Iterable[Any], where: str) -> ParameterError:

@@ -364,3 +364,10 @@ def pattern_table(
     _tally(group, first_row, counts)
     sums = None if weights is None else np.bincount(group, weights=weights, minlength=n_groups).astype(np.float64)
     return first_row, counts, sums, group
+
+
+def distinct_rows(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The distinct rows, and the number of each record's row among them."""
+    cards = [int(codes[:, v].max(initial=-1)) + 1 for v in range(codes.shape[1])]
+    first, _, _, group = pattern_table(codes, cards)
+    return codes[first], group

@@ -54,7 +54,7 @@ class RowSpace:
             partition, parents = partition.split(mask)
             null = self._extend(null, parents)
             origin.append(parents)
-        values = _residues(row.coefficients(partition.representative))
+        values = residues(row.coefficients(partition.representative))
         products = [int(echelon.dot(values, vector)) for vector in null]
         used = next((k for k, product in enumerate(products) if product), None)
         if used is None:
@@ -77,7 +77,7 @@ class RowSpace:
 
     def implied_combination(self, weights: Ints, proposal: Proposal) -> Certificate | None:
         """Whether a weighted sum of class totals follows from the released rows and the proposed one."""
-        return self._certify(_residues(weights), weights, proposal.partition, proposal)
+        return self._certify(residues(weights), weights, proposal.partition, proposal)
 
     def free_basis(self, proposal: Proposal, free: Mask) -> bool:
         """Whether all rows with the proposed one stay independent on the free classes alone, by the pivots at hand.
@@ -142,7 +142,7 @@ class RowSpace:
         self.partition = Partition(state["class_of"], state["representative"], state["size"])
         self.rank, self.pivots = len(state["pivots"]), state["pivots"].tolist()
         self._bits, self._exact, self._starts = state["bits"], state["exact"], state["starts"]
-        self._residues = _residues(self._exact)
+        self._residues = residues(self._exact)
         self._inverse, self._null = state["inverse"], state["null"]
         sizes, starts = [abs(value) for value in self._exact.tolist()], self._starts.tolist()
         self._largest = [sum(sizes[a:b]) for a, b in pairwise(starts)]
@@ -407,5 +407,6 @@ class RowSpace:
         return vector
 
 
-def _residues(values: Ints) -> Residues:
+def residues(values: Ints) -> Residues:
+    """Whole numbers modulo the prime that rows are first reduced by."""
     return np.asarray(values % PRIME, dtype=np.uint64)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
+from reticent.base.checks import range_words
 from reticent.web.form_texts import Shape, shape_of, written
 
 GIVEN = "given"
@@ -186,12 +187,8 @@ def _sentence(text: str) -> str:
 
 
 def range_of(meta: Mapping[str, Any]) -> str:
-    """The allowed range in words."""
-    low, high = meta.get("min"), meta.get("max")
-    if low is not None and high is not None:
-        return f"{_number(low)} to {_number(high)}"
-    words = {"min": "at least", "above": "above", "max": "at most", "below": "below"}
-    return ", ".join(f"{word} {_number(meta[name])}" for name, word in words.items() if name in meta)
+    """The allowed range, as a form has room for it."""
+    return range_words(meta, number=_number, both="{} to {}", joined=", ")
 
 
 def _number(value: Any) -> str:

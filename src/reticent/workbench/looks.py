@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the columns of the project's data look: asked once for each state of data and schema."""
 
-import json
-
 from reticent.web.site import Visit
 from reticent.web.work import Work
 from reticent.workbench import engine
@@ -12,12 +10,5 @@ from reticent.workbench.project import Project
 def looked(visit: Visit[Project], *, values: bool = False) -> Work:
     """The work that looks at the data; with `values` (only after "show values") their first records come along."""
     project = visit.state
-    source = json.dumps(project.source(), sort_keys=True, default=str)
-    return visit.works.ask(
-        engine.look,
-        source,
-        str(project.folder),
-        project.stamp(),
-        values and visit.show_values,
-        title="Looking at the data",
-    )
+    shown = values and visit.show_values
+    return visit.works.ask(engine.look, *project.data_question(), shown, title="Looking at the data")

@@ -19,18 +19,16 @@ OF_RECORDS = ("map", "points")
 """Options in which a draft writes codes or numbers that it found in the records."""
 
 
-def draft_work(visit: Visit[Project], state: TextState) -> Work | None:
+def draft_work(visit: Visit[Project]) -> Work | None:
     """The draft for the plan as it is now, if one was asked for."""
-    return visit.works.seen(engine.draft, *_question(visit, state))
-
-
-def _question(visit: Visit[Project], state: TextState) -> tuple[str, str, Any]:
-    return str(state.path), state.read().version, visit.state.stamp()
+    return visit.works.seen(engine.draft, *visit.state.plan_question("file"))
 
 
 def ask_draft(visit: Visit[Project], state: TextState) -> Go:
     """Have steps drafted."""
-    visit.works.ask(engine.draft, *_question(visit, state), title="Drafting steps and attacking them", again=True)
+    visit.works.ask(
+        engine.draft, *visit.state.plan_question("file"), title="Drafting steps and attacking them", again=True
+    )
     return Go(address("plan", anchor="draft"))
 
 
@@ -60,7 +58,7 @@ def _withstood(found: dict[str, Any]) -> str:
 
 def take_draft(visit: Visit[Project], state: TextState) -> Go:
     """Put the drafted steps in the place of those that the plan has; codes and numbers of records wait for "show values"."""
-    work, now = draft_work(visit, state), state.read()
+    work, now = draft_work(visit), state.read()
     facts = draft_facts(work, values=visit.show_values)["drafted"]
     if work is None or facts is None:
         raise ReticentError(f"{state.name}: there is no draft for the plan as it is now; press Draft steps again.")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the workbench works on: a folder, and the plans in it. The plan files are the whole state."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -126,6 +127,15 @@ class Project:
         """What tells one state of data and schema from another, without reading them."""
         source = self.source()
         return tuple(stamp_of(self.folder / str(source[name])) for name in ("path", "schema") if source.get(name))
+
+    def data_question(self) -> tuple[str, str, Stamp]:
+        """What a work on the data alone depends on."""
+        return json.dumps(self.source(), sort_keys=True, default=str), str(self.folder), self.stamp()
+
+    def plan_question(self, kind: str) -> tuple[str, str, Stamp]:
+        """What a work on the plan of a kind depends on."""
+        state = self.need(kind)
+        return str(state.path), state.read().version, self.stamp()
 
 
 def stamp_of(path: Path) -> tuple[str, int, int]:

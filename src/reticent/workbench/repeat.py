@@ -19,15 +19,13 @@ SAID = "A time limit would end the search at another place each time. The plan h
 
 def file_question(project: Project) -> tuple[str, str, Any]:
     """What a run of the file plan depends on."""
-    state = project.need("file")
-    return str(state.path), state.read().version, project.stamp()
+    return project.plan_question("file")
 
 
 def release_question(project: Project, kind: str) -> tuple[str, str, Any]:
     """What the verdict on a plan with its ledger depends on, apart from the ledger."""
-    state = project.need(kind)
-    stamp = question(project)[2] if kind == "table" else project.stamp()
-    return str(state.path), state.read().version, stamp
+    path, version, stamp = project.plan_question(kind)
+    return path, version, question(project)[2] if kind == "table" else stamp
 
 
 def file_run(visit: Visit[Project]) -> Work | None:

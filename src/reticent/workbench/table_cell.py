@@ -71,17 +71,21 @@ def _intervals(found: dict[str, Any]) -> list[tuple[str, str]]:
         return []
     low, high, need_low, need_high = found["interval"]
     if need_low is not None and need_low == need_high:
-        return [("protection interval", "none: it guards others"), ("attack interval", f"{_end(low)} to {_end(high)}")]
+        return [
+            ("protection interval", "none: it guards others"),
+            ("attack interval", f"{end_words(low)} to {end_words(high)}"),
+        ]
     facts = [
-        ("protection interval", f"{_end(need_low)} to {_end(need_high)}"),
-        ("attack interval", f"{_end(low)} to {_end(high)}"),
+        ("protection interval", f"{end_words(need_low)} to {end_words(need_high)}"),
+        ("attack interval", f"{end_words(low)} to {end_words(high)}"),
     ]
     if None in found["interval"]:
         return facts
-    return [*facts, ("room to spare", f"{_end(need_low - low)} below, {_end(high - need_high)} above")]
+    return [*facts, ("room to spare", f"{end_words(need_low - low)} below, {end_words(high - need_high)} above")]
 
 
-def _end(number: float | None) -> str:
+def end_words(number: float | None) -> str:
+    """An end of an interval, if it has one there."""
     return "open" if number is None else f"{number:,.6g}"
 
 

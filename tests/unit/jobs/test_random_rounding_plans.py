@@ -71,13 +71,14 @@ def test_records_that_change_change_the_draw() -> None:
 
 
 @pytest.mark.slow
-def test_rounding_is_unbiased_and_never_a_base_away() -> None:
+@pytest.mark.parametrize("draws", [30, pytest.param(60, marks=pytest.mark.deep)])
+def test_rounding_is_unbiased_and_never_a_base_away(draws: int) -> None:
     true = rounded("age", "town").table.values
-    found = np.array([rounded("age", "town", secret=s, base=10).outcome.values for s in range(30)])
+    found = np.array([rounded("age", "town", secret=s, base=10).outcome.values for s in range(draws)])
     assert set(np.unique(found % 10)) == {0.0}
     assert np.abs(found - true).max() < 10
     error = found.mean(axis=0) - true
-    assert np.abs(error).max() < 4.5 * 5 / np.sqrt(30)  # the standard deviation of one draw is at most base / 2
+    assert np.abs(error).max() < 4.5 * 5 / np.sqrt(draws)  # the standard deviation of one draw is at most base / 2
 
 
 def test_finished_tables_are_keyed_by_their_codes() -> None:

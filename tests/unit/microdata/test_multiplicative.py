@@ -140,7 +140,6 @@ def sample_moment(values):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_moment_relation_agrees_with_simulation_and_can_be_inverted() -> None:
     values = np.exp(0.4 * correlated_normals(400, d=2))
     data = file_of({"a": values[:, 0], "b": values[:, 1]})

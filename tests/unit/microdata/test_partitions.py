@@ -123,6 +123,13 @@ def test_a_time_limit_of_nothing_still_gives_a_valid_partition() -> None:
             id="blocks, two passes",
             marks=pytest.mark.slow,
         ),
+        pytest.param(
+            3000,
+            {"proposals": 30_000, "block_size": 100},
+            (1, 3, 6, 10, 14),
+            id="blocks, also within the second pass",
+            marks=pytest.mark.deep,
+        ),
     ],
 )
 def test_a_search_that_time_cut_is_repeated_by_its_steps(

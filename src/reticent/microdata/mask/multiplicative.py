@@ -16,7 +16,14 @@ from reticent.data.method import Applied, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples, Parameters
 from reticent.microdata.perturb import lognormal
-from reticent.microdata.perturb.binding import OnNumbers, strata_of, units, with_all_numbers
+from reticent.microdata.perturb.binding import (
+    OnNumbers,
+    missing_moved,
+    strata_of,
+    units,
+    with_all_numbers,
+    zeros_moved,
+)
 from reticent.microdata.perturb.covariance import Moments, check_not_constant, moments
 from reticent.microdata.perturb.parts import MINIMUM_PART, Part, parts_of
 
@@ -153,12 +160,12 @@ class MultiplicativeNoise(OnNumbers):
         """Nonnegative variables stay so, chains hold, zeros stay where asked for."""
         made = [
             Promise("variables without negative values get none", partial(_negative, self.variables)),
-            Promise("missing values stay missing and no others become so", partial(_missing_moved, self.variables)),
+            Promise("missing values stay missing and no others become so", partial(missing_moved, self.variables)),
         ]
         if self.chains:
             made.append(Promise("chains hold", partial(_broken_chains, self.chains)))
         if self.keep_zeros and not self.chains:
-            made.append(Promise("zeros stay zeros", partial(_zeros_moved, self.variables)))
+            made.append(Promise("zeros stay zeros", partial(zeros_moved, self.variables)))
         return tuple(made)
 
 
@@ -179,11 +186,3 @@ def _broken_chains(chains: tuple[tuple[str, ...], ...], before: Microdata, after
         values = after.numbers(chain)
         count += int((values[:, :-1] < values[:, 1:]).sum())
     return count
-
-
-def _missing_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
-    return int((np.isnan(before.numbers(names)) != np.isnan(after.numbers(names))).sum())
-
-
-def _zeros_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
-    return int(((before.numbers(names) == 0) & (after.numbers(names) != 0)).sum())

@@ -15,7 +15,15 @@ from reticent.data.method import Applied, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.microdata.perturb import additive
-from reticent.microdata.perturb.binding import OnNumbers, keyed_normals, strata_of, units, with_all_numbers
+from reticent.microdata.perturb.binding import (
+    OnNumbers,
+    keyed_normals,
+    missing_moved,
+    strata_of,
+    units,
+    with_all_numbers,
+    zeros_moved,
+)
 from reticent.microdata.perturb.covariance import Moments, check_not_constant, moments
 from reticent.microdata.perturb.parts import MINIMUM_PART, Part, parts_of
 
@@ -121,20 +129,12 @@ class Noise(OnNumbers):
 
     def promises(self) -> tuple[Promise, ...]:
         """Missing stays missing; zeros stay zeros and moments are exact where asked for."""
-        made = [Promise("missing values stay missing and no others become so", partial(_missing_moved, self.variables))]
+        made = [Promise("missing values stay missing and no others become so", partial(missing_moved, self.variables))]
         if self.keep_zeros:
-            made.append(Promise("zeros stay zeros", partial(_zeros_moved, self.variables)))
+            made.append(Promise("zeros stay zeros", partial(zeros_moved, self.variables)))
         if self.exact:
             made.append(Promise("means and covariance of the file are exact", partial(_moments_moved, self.variables)))
         return tuple(made)
-
-
-def _missing_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
-    return int((np.isnan(before.numbers(names)) != np.isnan(after.numbers(names))).sum())
-
-
-def _zeros_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
-    return int(((before.numbers(names) == 0) & (after.numbers(names) != 0)).sum())
 
 
 def _moments_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:

@@ -168,6 +168,16 @@ def differing(before: Floats, after: Floats) -> int:
     return int(((before != after) & ~(np.isnan(before) & np.isnan(after))).sum())
 
 
+def missing_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
+    """Values that became missing, or were and are not any more."""
+    return int((np.isnan(before.numbers(names)) != np.isnan(after.numbers(names))).sum())
+
+
+def zeros_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
+    """Zeros that are no longer zero."""
+    return int(((before.numbers(names) == 0) & (after.numbers(names) != 0)).sum())
+
+
 def recoded(
     data: Microdata, codes: Mapping[str, NDArray[np.int32]], categories: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[Microdata, dict[str, int]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Codes, Floats, Ints
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind
-from reticent.kernels.grouping import pattern_table
+from reticent.kernels.grouping import distinct_rows
 from reticent.kernels.nearest import build_tree, sums_within
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.risk.individual import IndividualRisk, record_risk
@@ -224,7 +224,7 @@ def recount_as_it_is(data: Microdata, keys: Sequence[str]) -> Recount:
     for at, name in enumerate(keys):
         numeric = data.schema[name].kind is Kind.NUMERIC
         codes[:, at] = values_of(data, name).numbers if numeric else data.encoded(name).codes
-    rows, group = _distinct(codes)
+    rows, group = distinct_rows(codes)
     del codes
     found = _fitting_alike(rows, group, data.multiplicity).astype(np.int64)
     weights = data.weights()
@@ -268,17 +268,11 @@ def _fitting(fit: Fit, shares: Floats, values: Floats) -> tuple[Ints, Floats]:
 def _equal(true: Codes, shown: Codes, amounts: Floats) -> Floats:
     if true.shape[1] == 0:
         return np.full(len(true), amounts.sum())
-    asking, ask = _distinct(true)
-    answering, answer = _distinct(shown)
+    asking, ask = distinct_rows(true)
+    answering, answer = distinct_rows(shown)
     totals = np.bincount(answer, weights=amounts, minlength=len(answering))
     found = compatible_sums(asking, answering, totals, asking_wild=False, answering_wild=True)
     return np.asarray(found[ask])
-
-
-def _distinct(codes: Codes) -> tuple[Codes, Ints]:
-    cards = [int(codes[:, v].max(initial=-1)) + 1 for v in range(codes.shape[1])]
-    first, _, _, group = pattern_table(codes, cards)
-    return codes[first], group
 
 
 def _around(fit: Fit, true: Codes, rows: NDArray[np.bool_], values: Floats) -> Floats:

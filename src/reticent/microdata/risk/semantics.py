@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from reticent.base.checks import check_integer, did_you_mean
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.microdata import Microdata
-from reticent.kernels.grouping import pattern_table
+from reticent.kernels.grouping import distinct_rows
 from reticent.kernels.wildcards import compatible_sums
 
 
@@ -111,11 +111,11 @@ def count_codes(
         return np.asarray(np.minimum(first, second))
     asking = truth if semantics is Semantics.ONE_K else published
     answering = truth if semantics is Semantics.K1 else published
-    ask_rows, ask_group = _distinct(asking)
+    ask_rows, ask_group = distinct_rows(asking)
     if asking is answering:
         answer_rows, answer_group = ask_rows, ask_group
     else:
-        answer_rows, answer_group = _distinct(answering)
+        answer_rows, answer_group = distinct_rows(answering)
     sums = np.bincount(answer_group, weights=values, minlength=len(answer_rows)).astype(values.dtype)
     if semantics is Semantics.NEVER_MATCH:
         return np.where((published < 0).any(axis=1), values, sums[ask_group]).astype(values.dtype)
@@ -125,12 +125,6 @@ def count_codes(
     wild_answering = semantics in (Semantics.MATCH_ANYTHING, Semantics.ONE_K)
     found = compatible_sums(ask_rows, answer_rows, sums, asking_wild=wild_asking, answering_wild=wild_answering)
     return np.asarray(found[ask_group])
-
-
-def _distinct(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    cards = [int(codes[:, v].max(initial=-1)) + 1 for v in range(codes.shape[1])]
-    first, _, _, group = pattern_table(codes, cards)
-    return codes[first], group
 
 
 def keys_of(data: Microdata, keys: Sequence[str], *, owner: str) -> tuple[str, ...]:
@@ -192,12 +186,12 @@ def compare_semantics(
     """The file under every semantics, side by side."""
     check_integer(k, minimum=1, name="k", owner="compare_semantics")
     keys = keys_of(data, keys, owner="compare_semantics")
-    shown, group = _distinct(data.codes(keys))
+    shown, group = distinct_rows(data.codes(keys))
     copies = _totals(group, data.multiplicity, len(shown))
     if truth is None:
         del group
         return SemanticsTable(keys, k, data.n_records, _rows_as_it_is(shown, copies, k))
-    true, own = _distinct(aligned_codes(truth, data, keys))
+    true, own = distinct_rows(aligned_codes(truth, data, keys))
     found = _by_semantics(shown, true, copies, _totals(own, data.multiplicity, len(true)))
     both = np.minimum(found[Semantics.K1][group], found[Semantics.ONE_K][own])
     each = {one: counts[own if one is Semantics.ONE_K else group] for one, counts in found.items()}

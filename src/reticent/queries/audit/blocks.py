@@ -17,7 +17,7 @@ from reticent.kernels import echelon
 from reticent.kernels.echelon import PRIME, Residues
 from reticent.queries.columns import Columns
 from reticent.releases.rows import LinearRow
-from reticent.releases.rowspace import RowSpace
+from reticent.releases.rowspace import RowSpace, residues
 
 LOOKED_AT = 48
 MOST_BLOCKS = 16
@@ -60,7 +60,7 @@ class Block:
     def _place(self, space: RowSpace, row: LinearRow) -> tuple[int, Residues, int] | None:
         """A column where the row differs from the combination that agrees with it at the pivots."""
         rank = len(self.pivots)
-        at_pivots = _residues(row.coefficients(np.array(self.pivots, dtype=np.int64)))
+        at_pivots = residues(row.coefficients(np.array(self.pivots, dtype=np.int64)))
         left = echelon.left_product(at_pivots, self._inverse, rank)
         values = row.coefficients(self.columns)
         touched = np.flatnonzero(values)
@@ -71,7 +71,7 @@ class Block:
                 return place, left, schur
         factors = np.zeros(space.rank, dtype=np.uint64)
         factors[self.rows] = left
-        differs = (space.combined(factors, self.columns) != _residues(values)).nonzero()[0]
+        differs = (space.combined(factors, self.columns) != residues(values)).nonzero()[0]
         if len(differs) == 0:
             return None
         place = int(self.columns[differs[0]])
@@ -130,7 +130,3 @@ def rests_on_enough(blocks: list[Block], space: RowSpace, row: LinearRow) -> boo
     if len(crowded.columns) and crowded.separates(space, row):
         return True
     return bool(others) and all(len(block.columns) and block.separates(space, row) for block in others)
-
-
-def _residues(values: Ints) -> Residues:
-    return np.asarray(values % PRIME, dtype=np.uint64)

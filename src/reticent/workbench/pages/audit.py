@@ -11,6 +11,7 @@ from reticent.workbench import table_engine as engine
 from reticent.workbench import table_forms as forms
 from reticent.workbench.project import Project
 from reticent.workbench.repeat import table_run
+from reticent.workbench.table_cell import end_words
 from reticent.workbench.table_plan import question
 
 MOST_LISTED = 200
@@ -85,14 +86,13 @@ def _room(one: dict[str, Any]) -> float:
 
 def _ends(one: dict[str, Any]) -> list[tuple[str, str]]:
     """Both intervals in words; asked for only where values are shown."""
-
-    def end(number: float | None) -> str:
-        return "open" if number is None else f"{number:,.6g}"
-
     none = one["required_low"] is not None and one["required_low"] == one["required_high"]
     return [
-        ("must not be known within", "–" if none else f"{end(one['required_low'])} to {end(one['required_high'])}"),
-        ("the attacker finds", f"{end(one['low'])} to {end(one['high'])}"),
+        (
+            "must not be known within",
+            "–" if none else f"{end_words(one['required_low'])} to {end_words(one['required_high'])}",
+        ),
+        ("the attacker finds", f"{end_words(one['low'])} to {end_words(one['high'])}"),
     ]
 
 

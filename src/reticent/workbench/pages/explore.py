@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Explore: the lattice of generalisations, and candidates on a map of risk and loss; a point that is picked becomes the plan."""
 
-import json
 from typing import Any
 
 from reticent.base.errors import ReticentError
@@ -53,11 +52,11 @@ def _shown(visit: Visit[Project], text: str = "", wrong: str = "") -> View | Go:
     }  # fmt: skip
     works = []
     if chosen and not k_wrong and not share_wrong:
-        works.append(visit.works.ask(engine.lattice, *_data(project), tuple(names[at] for at in chosen), k, share / 100,
+        works.append(visit.works.ask(engine.lattice, *project.data_question(), tuple(names[at] for at in chosen), k, share / 100,
                                      title="Looking at the lattice"))  # fmt: skip
         if works[0].done:
             facts |= _lattice(visit, works[0].value(), facts)
-    measured = visit.works.seen(engine.candidates, *_question(project)) if state else None
+    measured = visit.works.seen(engine.candidates, *project.plan_question("explore")) if state else None
     if measured is not None:
         works.append(measured)
         if measured.done:
@@ -104,15 +103,6 @@ def _chosen(visit: Visit[Project], names: list[str]) -> list[int]:
     ]
     ticked = [at for at in range(len(names)) if visit.query.get(f"key{at}") == "on"]
     return [at for at in dict.fromkeys([*asked, *ticked]) if at < len(names)][:MOST_KEYS]
-
-
-def _data(project: Project) -> tuple[str, str, Any]:
-    return json.dumps(project.source(), sort_keys=True, default=str), str(project.folder), project.stamp()
-
-
-def _question(project: Project) -> tuple[str, str, Any]:
-    state = project.need("explore")
-    return str(state.path), state.read().version, project.stamp()
 
 
 def _link(facts: dict[str, Any], **other: Any) -> str:
@@ -233,7 +223,7 @@ def act(visit: Visit[Project]) -> View | Go:
     if "text" in sent:
         return _measure(visit, sent.get("text").replace("\r\n", "\n"))
     if "candidate" in sent:
-        measured = visit.works.ask(engine.candidates, *_question(visit.state), patience=1)
+        measured = visit.works.ask(engine.candidates, *visit.state.plan_question("explore"), patience=1)
         if measured.running:  # a page that was opened long ago: the page shows the progress
             return Go(address("explore"))
         points, number = measured.value()["points"], sent.number("candidate")
@@ -262,7 +252,8 @@ def _asked(visit: Visit[Project]) -> tuple[Asked, Work]:
     chosen = [int(one) for one in sent.get("keys").split(".") if one.isdigit() and int(one) < len(names)]
     asked = Asked(tuple(names[at] for at in chosen), sent.number("k", 3), sent.number("share", 0))
     return asked, visit.works.ask(
-        engine.lattice, *_data(project), asked.keys, asked.k, asked.share / 100, title="Looking at the lattice", patience=60
+        engine.lattice, *project.data_question(), asked.keys, asked.k, asked.share / 100,
+        title="Looking at the lattice", patience=60,
     )  # fmt: skip
 
 
@@ -290,7 +281,7 @@ def _measure(visit: Visit[Project], text: str) -> View | Go:
     known = project.plan("explore") is not None
     state = project.need("explore")
     state.change(text, version=visit.sent.get("explore-version") if known else state.read().version, what="candidates")
-    visit.works.ask(engine.candidates, *_question(project), title="Measuring the candidates", again=True)
+    visit.works.ask(engine.candidates, *project.plan_question("explore"), title="Measuring the candidates", again=True)
     return Go(address("explore", **visit.query, anchor="map"))
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hierarchies: the tree of each variable, by digits, bands, groups or from a file; codes move between groups."""
 
-import json
 from typing import Any
 
 from reticent.base.errors import ReticentError
@@ -62,8 +61,8 @@ def _shown(visit: Visit[Project], field: str, wrong: str) -> View | Go:
 
 def _question(project: Project) -> tuple[str, str, Any]:
     files = [one["hierarchy"] for one in project.variables() if isinstance(one.get("hierarchy"), str)]
-    stamp = (*project.stamp(), *(stamp_of(project.folder / name) for name in files))
-    return json.dumps(project.source(), sort_keys=True, default=str), str(project.folder), stamp
+    source, folder, stamp = project.data_question()
+    return source, folder, (*stamp, *(stamp_of(project.folder / name) for name in files))
 
 
 def _table(names: list[str], found: dict[str, dict[str, Any]], chosen: int) -> Table:

@@ -143,12 +143,8 @@ def _entry(state: TextState, number: int) -> tuple[TomlText, dict[str, Any]]:
 
 
 def _preview(visit: Visit[Project], state: TextState) -> Go:
-    visit.works.ask(engine.preview, *_question(visit.state, state), title="Counting after each step", again=True)
+    visit.works.ask(engine.preview, *visit.state.plan_question("file"), title="Counting after each step", again=True)
     return Go(address("plan", step=visit.sent.number("preview", 0) or None, anchor="attacker"))
-
-
-def _question(project: Project, state: TextState) -> tuple[str, str, Any]:
-    return str(state.path), state.read().version, project.stamp()
 
 
 ACTIONS: dict[str, Callable[[Visit[Project], TextState], View | Go]] = {
@@ -202,7 +198,7 @@ def _page(visit: Visit[Project], state: TextState, sent: _Open | None = None) ->
         return View("plan_text.html", {"now": now, "file": state.name, "text": text, "text_error": wrong_text})
     wrong, entries = dict(check_steps(state.path)), plan.entries("step")
     opened = sent or _opened(visit, len(entries))
-    work, drafting = visit.works.seen(engine.preview, *_question(visit.state, state)), draft_work(visit, state)
+    work, drafting = visit.works.seen(engine.preview, *visit.state.plan_question("file")), draft_work(visit)
     facts = {
         "now": now, "file": state.name, "steps": steps_of(entries, wrong), "wrong": wrong.get(0, ""), "methods": _methods(),
         "first": "" if entries else "remove-identifiers" if visit.state.names("identifier") else "recode",

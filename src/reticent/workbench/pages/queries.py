@@ -41,7 +41,7 @@ def _shown(visit: Visit[Project], taken: Taken, **more: Any) -> View | Go:
         return View("queries.html", {"file": "", "version": ""})
     policy = taken.values or project.table("queries").get("policy", {})
     mode = str(policy.get("mode", "exact"))
-    work = visit.works.seen(engine.attack, *_question(project))
+    work = visit.works.seen(engine.attack, *project.plan_question("queries"))
     tried, trial = _asked(visit, mode)
     facts: dict[str, Any] = {
         "file": state.name, "now": state.read(), "form": _form(project, policy, taken.errors), "mode": mode, "question": "",
@@ -94,11 +94,6 @@ def _examples(policy: dict[str, Any]) -> list[str]:
     ]
 
 
-def _question(project: Project) -> tuple[str, str, Any]:
-    state = project.need("queries")
-    return str(state.path), state.read().version, project.stamp()
-
-
 def act(visit: Visit[Project]) -> View | Go:
     """Make the database, change its policy, try a query, or attack it."""
     project, sent = visit.state, visit.sent
@@ -118,7 +113,9 @@ def act(visit: Visit[Project]) -> View | Go:
     elif "question" in sent:
         return _tried(visit)
     elif "attack" in sent:
-        visit.works.ask(engine.attack, *_question(project), title="Attacking a copy of the database", again=True)
+        visit.works.ask(
+            engine.attack, *project.plan_question("queries"), title="Attacking a copy of the database", again=True
+        )
         return Go(address("queries", anchor="attacks"))
     return Go(address("queries"))
 
@@ -180,7 +177,7 @@ def _asked(visit: Visit[Project], mode: str) -> tuple[dict[str, Any], Work | Non
         return {}, None
     question, every = project.asked[number]
     modes = tuple(name for name in MODES if name != "open") if every else (mode,)
-    work = visit.works.ask(engine.attempt, *_question(project), question, modes, title="Asking a copy")
+    work = visit.works.ask(engine.attempt, *project.plan_question("queries"), question, modes, title="Asking a copy")
     answers = _answers(work.value(), values=visit.show_values) if work.done else None
     return {"question": question, "every": every, "answers": answers, "question_error": str(work.error or "")}, work
 

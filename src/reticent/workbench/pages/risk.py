@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Risk: unsafe combinations, the risk of records with a threshold, keys, households, population models, before any protection."""
 
-import json
 import math
 from typing import Any
 
@@ -25,7 +24,7 @@ def show(visit: Visit[Project]) -> View | Go:
     if not project.ready:
         return Go(address("data"))
     (dimension, crossed_wrong), (threshold, threshold_wrong) = _asked(visit)
-    work = visit.works.ask(engine.measure, *_data(project), dimension, threshold, title="Measuring risk")
+    work = visit.works.ask(engine.measure, *project.data_question(), dimension, threshold, title="Measuring risk")
     step = min(max(visit.number("limit", _step(project)), 0), LAST)
     facts: dict[str, Any] = {
         "dimension": dimension, "threshold": threshold, "step": step, "last": LAST, "found": None, "chosen": None,
@@ -38,13 +37,13 @@ def show(visit: Visit[Project]) -> View | Go:
         found = work.value()
         facts |= _facts(visit, found, step)
         if visit.query.get("models") == "1":
-            models = visit.works.ask(engine.models, *_data(project), title="Estimating the population")
+            models = visit.works.ask(engine.models, *project.data_question(), title="Estimating the population")
             running, error = models if models.running else None, str(models.error or "")
             facts |= {"models": _models(models.value()) if models.done else None}
         chosen = facts["chosen"]
         if chosen is not None and visit.show_values:
             codes = visit.works.ask(
-                engine.codes, *_data(project), tuple(chosen["keys"]), threshold, title="Listing codes"
+                engine.codes, *project.data_question(), tuple(chosen["keys"]), threshold, title="Listing codes"
             )
             running = codes if codes.running else running
             facts |= {"codes": _codes(chosen["keys"], codes.value()) if codes.done else None}
@@ -66,10 +65,6 @@ def _step(project: Project) -> int:
     """The step of the slider for the limit of the plan."""
     most = project.table("file").get("risk", {}).get("most", 0.05)
     return round(10 * (math.log10(most) + 4)) if isinstance(most, float) and 0 < most <= 1 else 27
-
-
-def _data(project: Project) -> tuple[str, str, Any]:
-    return json.dumps(project.source(), sort_keys=True, default=str), str(project.folder), project.stamp()
 
 
 def _facts(visit: Visit[Project], found: dict[str, Any], step: int) -> dict[str, Any]:
