@@ -25,8 +25,8 @@ FIGURE = re.compile(r"<figure[^>]*>(.*?)</figure>", re.S)
 IMAGE = re.compile(r'<img[^>]*src="data:image/(svg\+xml|png);base64,([^"]+)"[^>]*>', re.S)
 HEAD = """# Gallery of plots
 
-What the confidential reports show, here for the invented survey and the invented firms of the package
-(`python scripts/make_gallery.py`). Reports for the public have no plots of true values.
+The plots of the confidential reports, here for the invented survey and the invented firms of the package
+(`python scripts/make_gallery.py`). Public reports have no plots of true values.
 """
 
 

@@ -25,12 +25,13 @@ This page lists what each method promises, to whom, and what it leaves open. It 
 The page distinguishes two attackers:
 
 - The **arithmetic attacker** has all that is published, the relations between numbers, the method's name and the parameters
-  that bound a change, known bounds, their own records, and every earlier release that was named to us. What is promised
-  against this attacker holds without exception.
-- The **transparent attacker** also has our code, all parameters and the policy; only the data and the secret are missing. No
-  method for tables is certified against this attacker. For small tables the page gives rates.
+  that bound a change, known bounds, their own records, and every earlier release that the plan or the ledger names. What is
+  promised against this attacker is meant without exception; [What we got wrong](../explanation/what-we-got-wrong.md) lists
+  where it did not hold, and what is known and not mended yet.
+- The **transparent attacker** also has our code, all parameters and the policy, and lacks only the data and the secret. No
+  method for tables is certified against this attacker. For small tables the page says how many unsafe cells they determine.
 
-A guarantee is for a release that was judged *held* or without exposed cells. What was accepted in spite of a verdict
+A guarantee is for a file that was judged *held*, or a table without exposed cells. What was accepted in spite of a verdict
 (`accept_risk`, `accept_exposed`, `accept_uncertified`) has no guarantee; the confidential report says so.
 """
 FILES = """## Files
@@ -47,20 +48,23 @@ hidden keys that follow from three or more other variables |
 | `households` | no household has a larger risk than `most` by its members together | other groups of variables than those tried |
 | `weights` | no weight reveals a code that the file shows less finely | weights together with two or more keys |
 | `order` | the order of the records reveals nothing of their order in the source | |
-| `intervals` | reported; held only if `interval_most` is given | |
+| `intervals` | at most the share `interval_most` of the true numbers is near the published one; \
+only reported if `interval_most` is not given | |
 
-What a step of a file reveals beyond its verdict matters as soon as there are several releases. *Certified* means that its facts
-are complete, so that [releases are judged together](../explanation/releases-together.md) without a gap:
+Several releases together may reveal what each of them hides. They are [judged together](../explanation/releases-together.md) by
+what each reveals, its *facts*. *Certified* methods have complete facts, *mostly* certified ones have them except in cases that
+[What releases tell](../explanation/what-releases-tell.md) names, and the others may reveal more than their facts say:
 
 """
 TABLES = """## Tables
 
-The rates of the transparent attacker are counts of unsafe cells determined on {family}. Larger tables are not certified.
+Levels are how far an attacker must stay from an unsafe value ([rules](rules.md)). The last column says how many unsafe cells the
+transparent attacker determines on {family}. Larger tables are not certified.
 
 """
 QUERIES = """## Query databases
 
-All answers to all users count together, for ever.
+All answers to all users count together, for ever. [Queries](../how-to/queries.md) explains the modes and their words.
 """
 
 

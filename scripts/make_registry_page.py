@@ -109,15 +109,17 @@ def page() -> str:
     tables += [f"| {one.name} | {one.about} | `{one.ending}` |" for one in TABLE_FORMATS]
     lines = [
         "# Methods, rules, formats, modes", "",
-        "Everything a plan can name, from the declarations in the code (`python scripts/make_registry_page.py`).", "",
+        "Everything a plan can name, from the declarations in the code (`python scripts/make_registry_page.py`). Where the",
+        "column *default* is empty, the option is absent unless you give it. [Choose a method](../how-to/choose-a-method.md)",
+        "helps to choose, [Guarantees and their limits](guarantees.md) says what each method promises.", "",
         *chapter("Masking methods", "Steps of a plan for a file, each with an example for the survey of `reticent demo`.",
                  [_step(name, method) for name, method in METHODS.items()]),
-        *chapter("Table methods", "What `[protect] method` can be; options stand beside it.", methods),
+        *chapter("Table methods", "What `[protect] method` can be; its options go into `[protect]` as well.", methods),
         *chapter("Rules", "What `rules` of a table can be; [worked examples](rules.md).", rules),
         *chapter("File formats", "What `[data] format` can be; without it the ending decides.", [formats]),
-        *chapter("Formats of published tables", "The ending of `[output] path` of a table says which.", [tables]),
-        *chapter("Query modes", "What `[policy] mode` can be, and `[policy.options.<mode>]`.", modes),
-        *chapter("Sections of confidential reports", "Of a file, then of a table.", reports),
+        *chapter("Formats of published tables", "The ending of `[output] path` of a table decides.", [tables]),
+        *chapter("Query modes", "What `[policy] mode` can be, with its guarantee and its `[policy.options.<mode>]`.", modes),
+        *chapter("Sections of confidential reports", "The first list is for a file, the second for a table.", reports),
     ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
 

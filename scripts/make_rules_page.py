@@ -17,6 +17,21 @@ from reticent.tables.rules import RULES, Rule, rule_from_plan  # noqa: E402
 
 SPEC = ROOT / "tests" / "spec" / "tables"
 PAGE = ROOT / "docs" / "reference" / "rules.md"
+INTRODUCTION = (
+    "A rule decides which cells of a table are unsafe, and how far they must be protected: its *level* is how far what an",
+    "attacker can infer must reach beyond the true value. In the tables, *contributions* are what the respondents of one",
+    "cell give, and *measure* is the number S of the rule's formula; x1 is the largest contribution, T the total. Every",
+    "row is run as a test.",
+    "",
+    "The rules `request` (respondents who asked for protection) and `manual` (cells that somebody declares unsafe) have no",
+    "worked example here; [their options](methods.md#rules) are with those of all rules.",
+    "",
+    "Sources: SESRIC is A. Yazdani, *Statistical Confidentiality and Disclosure Control* (SESRIC, 2015); DFT is",
+    'J. Domingo-Ferrer and V. Torra, "Disclosure risk assessment in statistical data protection" (J. Comput. Appl. Math.',
+    "164–165, 2004); TORRA is V. Torra, *Tabular data protection* (slides, 2022); EUSTAT is M. Más, *Statistical Data",
+    "Protection Techniques* (Eustat).",
+    "",
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +92,7 @@ def page() -> str:
     lines = [
         "# Rules", "",
         "<!-- Made by scripts/make_rules_page.py from tests/spec/tables/*.txt; edit those. -->", "",
-        "Which cells are unsafe, and how far they must be protected. Every row below is run as a test.", "",
+        *INTRODUCTION,
     ]  # fmt: skip
     for chapter in read_chapters():
         lines += [f"## {chapter.name}", "", str(RULES[chapter.name].__doc__).strip(), "", chapter.words, ""]
@@ -93,8 +108,10 @@ def _options(rule: type[Rule]) -> list[str]:
     rows = []
     for field in dataclasses.fields(rule):  # type: ignore[arg-type]
         if field.init:
-            text = field.metadata.get("help", "respondents, or single records" if field.name == "unit" else "")
-            rows.append({"option": f"`{field.name}`", "default": f"`{field.default!r}`", "meaning": text})
+            default = str(field.default).lower() if isinstance(field.default, bool) else repr(field.default)
+            rows.append(
+                {"option": f"`{field.name}`", "default": f"`{default}`", "meaning": field.metadata.get("help", "")}
+            )
     return [*_table(tuple(rows)), ""]
 
 

@@ -69,11 +69,11 @@ def _code(value: object, name: str, owner: str) -> str:
 class Variable:
     """One variable and what is known of it.
 
-    `level` is the identification level: 0 none, 1 most, 2 more, 3 identifying. `missing` are the codes that mean
-    "not known"; the first is what local suppression writes (none: a null). `codes` and `labels` are the code list in
-    its order. `digits` are the widths of the levels where the hierarchy follows from the digits of the codes; the tree
-    is then built when the data are there. `priority` is the price of suppressing a value. `guessed` names what was
-    guessed and not declared.
+    `level` is the identification level, as in mu-ARGUS: 1 most identifying, 2 more, 3 identifying, 0 not at all.
+    `missing` are the codes that mean "not known"; the first is what local suppression writes (none: a null). `codes`
+    and `labels` are the code list in its order. `digits` are the widths of the levels where the hierarchy follows
+    from the digits of the codes; the tree is then built when the data are there. `priority` is the price of
+    suppressing a value. `guessed` names what was guessed and not declared.
     """
 
     name: str

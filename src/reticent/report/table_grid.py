@@ -122,8 +122,9 @@ def _heat(table: Table, marks: np.ndarray[tuple[int, ...], np.dtype[np.str_]], r
     flat = [mark for line in where for mark in line]
     counts = "; ".join(f"{name} {flat.count(name)}" for name in ("primary", "secondary", "exposed", "frozen"))
     cut = (down, across) != (len(rows.labels), len(columns.labels))
-    caption = "Dark cells carry most of the value; marks say what happens." + (
-        f" The first {down} rows and {across} columns." if cut else ""
+    caption = (
+        "Dark cells carry most of the value; marks show which are unsafe, hidden beside these, exposed or frozen."
+        + (f" The first {down} rows and {across} columns." if cut else "")
     )
     uri = heat_plot(heat, where, rows.heads(range(down)), columns.labels[:across])
     return Picture(uri, caption, f"Heat map of {down} rows by {across} columns. Marked cells: {counts}.")

@@ -289,8 +289,12 @@ class Adjust(AdditiveDraws):
         Rate(130, 483, 24),
         "directions and the movements of other cells are chosen, not drawn",
     )
-    norm: Literal["l1", "l2", "linf"] = "l1"
-    signs: Literal["free", "up", "down", "random"] = "free"
+    norm: Literal["l1", "l2", "linf"] = field(
+        default="l1", metadata={"help": "what is least: the sum, the sum of squares or the largest of the changes"}
+    )
+    signs: Literal["free", "up", "down", "random"] = field(
+        default="free", metadata={"help": "direction of unsafe cells; free: chosen for the least change, random: drawn"}
+    )
     fix_total: bool = field(default=False, metadata={"help": "the largest total keeps its value"})
     largest_change: float | None = field(
         default=None, metadata={"min": 0, "max": 0.99, "help": "other cells move by no larger share of their value"}

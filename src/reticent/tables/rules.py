@@ -22,6 +22,7 @@ from reticent.data.parameters import Examples, Parameters, build
 from reticent.data.table import Measure, Respondents, Table
 
 Unit = Literal["respondent", "record"]
+UNIT = {"help": "what counts: respondents, or single records"}
 TIE = 1e-9
 
 
@@ -152,8 +153,8 @@ class Threshold(Rule):
     rank: ClassVar[int] = 4
     minimum: int = field(default=3, metadata={"min": 1, "help": "smallest safe number of respondents"})
     protection: float = field(default=20.0, metadata={"min": 0, "help": "protection level, per cent of the value"})
-    weighted: bool = False
-    unit: Unit = "respondent"
+    weighted: bool = field(default=False, metadata={"help": "compare the weighted count with `minimum`"})
+    unit: Unit = field(default="respondent", metadata=UNIT)
 
     def unsafe(self, cells: RuleCells) -> Mask:
         """0 < count < minimum, unless all respondents have waived protection."""
@@ -175,7 +176,7 @@ class Dominance(Rule):
     rank: ClassVar[int] = 1
     n: int = field(default=1, metadata={"min": 1, "max": 50, "help": "how many respondents"})
     k: float = field(default=75.0, metadata={"above": 0, "max": 100, "help": "their largest safe share in per cent"})
-    unit: Unit = "respondent"
+    unit: Unit = field(default="respondent", metadata=UNIT)
 
     def unsafe(self, cells: RuleCells) -> Mask:
         """100 · Σ of the n largest > k · total."""
@@ -209,7 +210,7 @@ class PQ(Rule):
     p: float = field(default=15.0, metadata={"above": 0, "max": 100, "help": "required uncertainty, per cent"})
     q: float = field(default=100.0, metadata={"above": 0, "max": 100, "help": "prior uncertainty, per cent"})
     coalition: int = field(default=1, metadata={"min": 0, "max": 49, "help": "respondents who pool what they know"})
-    unit: Unit = "respondent"
+    unit: Unit = field(default="respondent", metadata=UNIT)
 
     def __post_init__(self) -> None:
         if self.p > self.q:
@@ -277,7 +278,7 @@ class Request(Rule):
     percent2: float = field(default=100.0, metadata={"min": 0, "max": 100, "help": "for the second request code"})
     minimum: int = field(default=1, metadata={"min": 0, "help": "smallest safe number of respondents with a request"})
     protection: float = field(default=20.0, metadata={"min": 0, "help": "protection level, per cent of the value"})
-    unit: Unit = "respondent"
+    unit: Unit = field(default="respondent", metadata=UNIT)
 
     def unsafe(self, cells: RuleCells) -> Mask:
         """The largest contribution of those who asked is above its percentage, or too few respondents."""
@@ -305,7 +306,7 @@ class Zero(Rule):
     rank: ClassVar[int] = 5
     range: float = field(default=1.0, metadata={"min": 0, "help": "upper protection level, absolute"})
     empty: bool = field(default=False, metadata={"help": "combinations without respondents are unsafe as well"})
-    unit: Unit = "respondent"
+    unit: Unit = field(default="respondent", metadata=UNIT)
 
     def unsafe(self, cells: RuleCells) -> Mask:
         """A zero that says something about somebody."""

@@ -47,23 +47,23 @@ class AuditedMode:
     by_value: ClassVar[bool] = True
     statistics: ClassVar[frozenset[str]] = LINEAR
     guarantee: ClassVar[str] = (
-        "Answers are exact. For the arithmetic attacker, from all answers to all users together: no combination of answers, "
-        "with any factors, rests on fewer respondents than the minimum, so that (with a minimum of 3 or more) nobody who has one "
-        "or several records among them computes another; no total follows by linear algebra for a class of records, for a "
-        "union of two classes, for a "
-        "cell of a table of up to three filters (or of a named family) or for an answered total less its answered parts "
-        "that is dominated or breaks the p percent rule; and, with the bounds that the policy calls known, no value is fixed "
-        "and no unsafe class is narrowed below its interval. Sums of products are judged as the sums over values that they "
-        "are: no combination of them and of plain sums, split by the values of either variable, rests on fewer respondents "
-        "than the minimum, and no combination of sums of squares on equal values only. What whole values spell out is "
-        "counted in bits, each value from the least to the greatest equally likely: sums, also with public weights, and sums of "
-        "squares tell at most half of the bits of every set, as far as a search finds it, of classes with too few "
-        "respondents; while there are few classes of few whole values, each such class has a second total that fits. Not "
-        "watched: other unions of classes "
-        "for dominance and the p percent rule (also of products); sums of squares whose values are equal in each of several "
-        "classes but differ between these; insiders with more knowledge than their own records; sums at their least or "
-        "greatest where no bounds are declared; bits that sums of products of two responses tell. "
-        "Not for the transparent attacker: refusals depend on values."
+        "Answers are exact. The following holds for the arithmetic attacker, from all answers to all users "
+        "together; a class is a set of records that all answers treat in the same way. No combination of answers, "
+        "with any factors, rests on fewer respondents than the minimum, so that (with a minimum of 3 or more) "
+        "nobody who has one or several records among them computes another. No total that is dominated or breaks "
+        "the p percent rule follows by linear algebra, if it is the total of a class, of a union of two classes, of "
+        "a cell of a table of up to three filters (or of a named family), or an answered total less its answered "
+        "parts. With the bounds that the policy calls known, no value is fixed and no unsafe class is narrowed "
+        "below its interval. Sums of products are judged as the sums over values that they are: no combination of "
+        "them and of plain sums, split by the values of either variable, rests on fewer respondents than the "
+        "minimum, and no combination of sums of squares on equal values only. What whole values spell out is "
+        "counted in bits, each value from the least to the greatest equally likely. Of every set of classes with "
+        "too few respondents that a search finds, sums (also with public weights) and sums of squares reveal at "
+        "most half of the bits; while there are few classes of few whole values, each such class has a second total "
+        "that fits. Not covered: other unions of classes for dominance and the p percent rule (also of products); "
+        "sums of squares whose values are equal in each of several classes but differ between these; insiders with "
+        "more knowledge than their own records; sums at their least or greatest where no bounds are declared; bits "
+        "that sums of products of two responses reveal. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
@@ -341,10 +341,10 @@ class SimulatableMode(AuditedMode):
         'whatever equations tie the responses (with `ties = "declared"`: those that the policy names). A refusal or '
         "an error depends only on which records the queries so far select, never on a response's value, however "
         "large, small or fine it is. Not covered: dominance, the p percent rule, known bounds, groups whose values "
-        "are all the same, and sums, or sums less others, at their least or greatest. What whole values spell out is counted in "
-        "bits, each value that the declared bounds allow equally likely (without bounds: 0 and 1): of every set, as far as a "
-        "search finds it, of classes with too few respondents at most half of the bits are told. Ratios, correlations and "
-        "regressions are not answered."
+        "are all the same, and sums, or sums less others, at their least or greatest. What whole values spell out "
+        "is counted in bits, each value that the declared bounds allow equally likely (without bounds: 0 and 1): of "
+        "every set of classes with too few respondents that a search finds, at most half of the bits are revealed. "
+        "Ratios, correlations and regressions are not answered."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, how many respondents they are, and which values are missing, is treated as public",

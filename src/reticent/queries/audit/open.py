@@ -17,7 +17,7 @@ class OpenMode:
 
     setting: Setting
     name: ClassVar[str] = "open"
-    guarantee: ClassVar[str] = "None: every statistic is exact. For tests of attacks on made-up data only."
+    guarantee: ClassVar[str] = "Nothing is promised: every answer is exact. Use it only to try attacks on made-up data."
     leakage: ClassVar[tuple[str, ...]] = ("everything",)
     statistics: ClassVar[frozenset[str]] = frozenset(STATISTICS)
 

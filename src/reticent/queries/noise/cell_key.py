@@ -44,8 +44,10 @@ class CellKeyOptions(Parameters):
     variance: float = field(default=3.0, metadata={"min": 1e-9, "max": 1e4, "help": "V, the variance of the change"})
     skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never answered"})
     stay: float = field(default=0.0, metadata={"min": 0, "max": 1, "help": "least probability of no change"})
-    monotone: bool = False
-    sums: MagnitudeNoise | None = None
+    monotone: bool = field(default=False, metadata={"help": "probabilities do not fall up to no change"})
+    sums: MagnitudeNoise | None = field(
+        default=None, metadata={"help": "how large the noise of sums is; without it only counts are answered"}
+    )
 
     def tables(self) -> tuple[PerturbationTable, PerturbationTable]:
         """The p-tables of counts and of sums."""

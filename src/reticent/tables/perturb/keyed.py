@@ -70,11 +70,11 @@ class CellKey(Parameters):
     variance: float = field(default=3.0, metadata={"min": 1e-9, "max": 1e4, "help": "variance of the change"})
     skip: int = field(default=2, metadata={"min": 0, "max": 100, "help": "counts from 1 to this are never published"})
     stay: float = field(default=0.0, metadata={"min": 0, "max": 1, "help": "least probability of no change"})
-    monotone: bool = field(default=False, metadata={"help": "probabilities rise up to no change"})
+    monotone: bool = field(default=False, metadata={"help": "probabilities do not fall up to no change"})
     ptable: str = field(default="", metadata={"help": "p-table file instead of a designed one"})
     small_ptable: str = field(default="", metadata={"help": "p-table file for values below separation"})
     record_key: str = field(default="", metadata={"help": "variable with the record keys; absent: drawn"})
-    noise: MagnitudeNoise = field(default_factory=MagnitudeNoise)
+    noise: MagnitudeNoise = field(default_factory=MagnitudeNoise, metadata={"help": "how large the noise of sums is"})
     tails: Literal["entropy", "normal"] = field(default="entropy", metadata={"help": "shape of designed rows"})
     held: Mapping[str, float] = field(
         default_factory=dict,
