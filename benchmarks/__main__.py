@@ -13,8 +13,12 @@ from benchmarks.harness import RESULTS, as_markdown, measure, save
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-Made by `make bench` (`python -m benchmarks`): ours and the yardstick run alternately in one process, the least of
-several runs counts, kernels are compiled before. A ratio above 1 means that ours is faster.
+Made by `make bench` (`python -m benchmarks`). Ours and a yardstick (another library that does the same work) run alternately
+in one process, the least of several runs counts, and kernels are compiled before. A ratio above 1 means that ours is faster;
+memory is by how much the peak of the process grew. *Quality* compares results: *secondaries* are the cells hidden to protect
+unsafe ones, *bound* is a proved lower limit of their cost, *gap* the distance of the two, *exposed* what the attacker finds.
+*Growth* n^a is how the time grows with the size of the input. Some numbers are older than the attackers of today;
+[the page on searches](../explanation/search.md) says which.
 
 The area `tauargus` needs pytauargus in an environment of its own and the real data (`../shared`, or RETICENT_SHARED):
 
