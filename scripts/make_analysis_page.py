@@ -173,27 +173,35 @@ def page(secrets: int) -> str:
     firms, unique = generated_firms(12_814), generated_firms(800, unique_sizes=True)
     epsilons, off = (1.0, 1e-2, 1e-4, 1e-6), (0.0, 0.001, 0.01, 0.05)
     parts = [
-        "# The analysis mode\n\nThis page is written by `scripts/make_analysis_page.py`; do not edit it. The mode follows the "
-        "Microdata Analysis System of the U.S. Census Bureau (Lucero and others, SORT 35, 2011), with the changes described "
-        "here.",
-        "## Cutpoints\n\nThe bins of 1, 1, 2, 2, 4, 4, 5, 6 with at least two values in each:",
+        "# The analysis mode\n\nThis page is written by `scripts/make_analysis_page.py`; do not edit it. The mode "
+        "follows the Microdata Analysis System of the U.S. Census Bureau (Lucero and others, SORT 35, 2011), with "
+        "the changes described here. It answers statistics of a *universe*, the records that a condition selects, "
+        "and computes each answer without a few records of it. This page shows how numbers become filters "
+        "(cutpoints), which universes are allowed, what dropping and its companions achieve, and what regressions "
+        "reveal. [Queries](../how-to/queries.md) explains how to use the mode.",
+        "## Cutpoints\n\nA number can be a filter only in bins that are cut beforehand. The bins of 1, 1, 2, 2, 4, "
+        "4, 5, 6 with at least two values in each:",
         cutpoint_table(),
-        "## Universes\n\nA universe is judged by its records, however it is written. First the filters that it depends on are "
-        "found: beginning with those that have most codes, filters are left out as long as the others still determine who "
-        "belongs to it. *No Marginal 1 or 2* is tested on these. Its pieces are the largest simple universes (a choice of "
-        "codes for each filter) that fit into it; each must have enough records, and so must every non-empty intersection. "
-        "So all spellings of a set get one verdict.",
-        "## Dropping\n\nξ is the probability that two universes that differ by one record lose the same from every cell of a "
-        "table (here four cells of 978 records), with its bounds, and how often the mode's own dropping does so:",
+        "## Universes\n\nA universe is judged by its records, however it is written. First the filters that it "
+        "depends on are found: beginning with those that have most codes, filters are left out as long as the "
+        "others still determine who belongs to it. On these the rule *No Marginal 1 or 2* is tested: in the table "
+        "of m filters, no margin over m − 1 of them may have 1 or 2 records. The pieces of a universe are the "
+        "largest simple universes (a choice of codes for each filter) that fit into it; each must have enough "
+        "records, and so must every non-empty intersection. So all spellings of a set get the same verdict.",
+        "## Dropping\n\nξ is the probability that two universes that differ by one record lose the same from every "
+        "cell of a table (here 978 records in four cells), when 2 to k records are dropped. Beside it are its "
+        "bounds, and how often the mode's own dropping does so:",
         xi_table(),
-        "Each stratum has its own draw, which depends on the records that the universe has in it. So pads from other "
-        "strata change nothing. Pads from the target's own stratum make another universe with another draw, and many of them "
-        "average the dropped records out. Therefore every respondent's values carry a factor 1 + e, |e| between half of `blur` "
-        "and `blur` (0.1 by default), drawn once for each respondent and response, the same in every universe and "
-        "version: what averaging comes to is the value with its factor. Values that hold more of Σ|y| or Σy² than the "
-        "policy's dominance and p percent rules allow are limited to what they allow (and to `reach` times the mean, if that "
-        "is set). No sum or variance is refused for this reason, so no refusal reveals that somebody is large.\n\n"
-        f"Attacks on a firm that holds 27 % of Σy² and is the only one in its region, industry and size, over {secrets} secrets:",
+        "Records are dropped by strata, combinations of some filters. Each stratum has its own draw, which depends "
+        "on the records that the universe has in it. An attacker can add other records, *pads*, to both universes "
+        "of a pair; pads from other strata change nothing. Pads from the target's own stratum make another "
+        "universe with another draw, and many of them average the dropped records out. Therefore every "
+        "respondent's values carry a factor 1 + e, |e| between half of `blur` and `blur` (0.1 by default), drawn "
+        "once for each respondent and response, the same in every universe and version: what averaging comes to is "
+        "the value with its factor. Values that hold more of Σ|y| or Σy² than the policy's dominance and p percent "
+        "rules allow are limited to what they allow (and to `reach` times the mean, if that is set). No sum or "
+        "variance is refused for this reason, so no refusal reveals that somebody is large.\n\nAttacks on a firm "
+        f"that holds 27 % of Σy² and is the only one in its region, industry and size, over {secrets} secrets:",
         chance_table(scenarios, secrets),
         "An attack that averages nothing (collusion: one pair of universes) comes near by chance, when what the two universes "
         "lost happens to make up for the factor; the attacker cannot know when. Averaging and repeating give the same pair "

@@ -26,9 +26,9 @@ NOISE_CHANCE = (
 WHAT = {
     "tracker": "four sums around the target: q(C ∨ T) + q(C ∨ ¬T) − q(T) − q(¬T)",
     "differencing at depth": "twenty random unions of cells, of which the target is a rational combination",
-    "averaging": "the sums of everybody and of everybody but the target, asked repeatedly and in many spellings, then averaged",
-    "padding": "the sums of everybody and of everybody but the target, each joined with many pads, then averaged",
-    "syntactic variants": "47 spellings of one record set; another answer or verdict is a success",
+    "averaging": "the sums of all and of all except the target, asked repeatedly and in many spellings, then averaged",
+    "padding": "the same two sums, each taken together with many other groups (pads), then averaged",
+    "syntactic variants": "47 spellings of one record set; it succeeds if one of them has another answer or verdict",
     "linear reconstruction": "forty random subset sums of sixteen firms, and a linear program",
     "regression outlier": "a regression on a number in which the target is far out",
     "strategic dummy": "a regression on a code that only the target has",
@@ -78,13 +78,15 @@ def page() -> str:
     why = [f"- **{attack}, {mode}**: {reason}." for (attack, mode), reason in NOT_COVERED.items()]
     parts = [
         "# What attackers get\n\nThis page is written by `scripts/make_attacks_page.py` from a run; do not edit it. "
-        "`reticent attack` runs the same catalogue, `reticent attack DATABASE.toml` runs it against copies of your own "
-        "database in its mode, and in the open mode (everything answered exactly) to show that each attack has power.\n\n"
-        "The data are 400 generated firms. The attacker knows all filters of all firms; the target is alone in its region, "
-        "industry and size class, has a licence and a permit of its own, and is the largest firm of its region. An attack "
-        "succeeds if every value that it leaves possible is within 1 % of the target's, or, for attacks on refusals and "
-        "messages, if what must look the same does not. In brackets: the number of queries; \\*: the mode does not promise "
-        "that this attack fails.",
+        "It shows what known attacks on query databases achieve in each "
+        "[mode](../how-to/queries.md#what-the-modes-guarantee). `reticent attack` runs the same catalogue, "
+        "`reticent attack DATABASE.toml` runs it against copies of your own database in its mode, and in the open "
+        "mode (everything answered exactly) to show that each attack has power.\n\nThe data are 400 generated "
+        "firms. The attacker knows all filters of all firms; the target is the only one in its region, industry and "
+        "size class, has a licence and a permit of its own, and is the largest firm of its region. An attack "
+        "succeeds if every value that it leaves possible is within 1 % of the target's, or, for attacks on refusals "
+        "and messages, if what must look the same does not. In brackets: the number of queries; \\*: the mode does "
+        "not promise that this attack fails.",
         "## Attack × mode",
         "\n".join(catalogue_rows(report)),
         "What each attack does:",
@@ -94,10 +96,10 @@ def page() -> str:
         "In the modes exact and simulatable the existence of a code can be seen from whether *all but that code* is "
         'answered: which records a condition selects is declared public. With `history = "user"` users are judged separately, '
         "and collusion is not covered.",
-        "## Chance in the analysis mode\n\nIn the table above the target's own codes make all sets that "
-        "reveal anything about it too small. "
-        "What attackers get where only the combination of three filters singles it out, over many secrets, and what they get by "
-        "regressions, is in *The analysis mode*. For magnitudes of which single firms hold much, `exact` with a dominance rule "
+        "## Chance in the analysis mode\n\nIn the table above the target's own codes make all sets that reveal "
+        "anything about it too small. What attackers get where only the combination of three filters singles it "
+        "out, over many secrets, and what they get by regressions, is on the page [The analysis "
+        "mode](analysis-server.md). For magnitudes of which single firms hold much, `exact` with a dominance rule "
         "and `camouflage` promise more.",
         "## Chance in the cell-key mode\n\nHere sums carry noise with a standard deviation of 35 % of their largest contribution "
         "(`small = 0.2`, variance 3), and counts change by at most 5. Repeating a question gains nothing: averaging gets "

@@ -30,15 +30,17 @@ PROPOSALS = 20_000_000
 TEXT = """# Twenty-four maskings of one file
 
 The Census reference file of the CASC project (1,080 records, 13 numeric variables) masked in {count} ways. Every number is
-a mean over {draws} draws; all methods that draw meet the same draws. Made by `scripts/make_census_comparison.py`; the same
+a mean over {draws} draws, the same ones for all methods. Made by `scripts/make_census_comparison.py`; the same
 file, secret and version give the same page.
 
 - **linkage**: share of records rightly and uniquely linked, as `reticent protect` judges it: the attacker knows all 13 variables
   without error, and how strongly each was disturbed. It is the worst case: with fewer known variables it falls quickly.
 - **interval**: share of true values inside the masked file's rank interval of {percent:g} % around the masked value.
-- **risk**: the linkage, the one attack asked for (the file has no keys to count by). **loss**: combined score of all
-  measures, 0 (nothing changed) to 1.
-- **IL1s**, **SSE/SST**, **correlations** (mean change), **pMSE**: parts of it, see the loss measures.
+- **risk**: equals the linkage, the only attack that was asked for (the file has no keys to count by). **loss**: combined score of
+  all measures, 0 (nothing changed) to 1.
+- Parts of the loss: **IL1s**, the mean absolute change divided by √2 standard deviations; **SSE/SST**, the squared
+  change as a share of the variance; **correlations**, their mean change; **pMSE**, how well a model tells masked
+  from true records.
 - **score**: mean of risk and loss. {front} of {count} are on the front: nothing has both less risk and less loss.
 
 ![Risk against loss](census-comparison.svg)

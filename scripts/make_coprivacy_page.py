@@ -100,7 +100,8 @@ def page() -> str:
     return f"""# Coprivacy: helping oneself by helping somebody else
 
 Made by `python scripts/make_coprivacy_page.py`. Definitions follow Domingo-Ferrer, "Coprivacy: an introduction to the theory and
-applications of co-operative privacy" (SORT 35, 2011). Run your own game with `reticent game FILE.toml` (see the tutorial).
+applications of co-operative privacy" (SORT 35, 2011), *the source* below. Run your own game with `reticent game FILE.toml`
+([tutorial](../tutorials/games.md)).
 
 ## The question
 
@@ -114,7 +115,9 @@ report the probability that help is asked for *and* given. And (hide, hide) is n
 
 ## Users who hide or publish
 
-The utility of a user is what the others show, divided by 1 + what the user shows. Hiding is weakly dominant.
+The utility of a user is what the others show, divided by 1 + what the user shows. Hiding is weakly dominant: it is never worse
+than publishing, whatever the others do. The columns have the number of pure equilibria, the utility of the worst-off user in the
+fairest correlated equilibrium, the utility of each user if all publish, and ε, the most that a user gains by deviating from that.
 
 {users()}
 
@@ -123,7 +126,9 @@ the users take turns.
 
 ## Played again and again
 
-ε is the exact gain per round of the best deviation when both players use the machine; 0 means that this is an equilibrium.
+Two users play this game repeatedly, and a round counts δ times as much as the one before. A *machine* is a rule that looks at
+the earlier rounds. ε is the exact gain per round of the best deviation when both players use the machine; 0 means that this is an
+equilibrium.
 
 {repeated()}
 
@@ -132,7 +137,10 @@ reputation rises and falls by 1 between 0 and 3.
 
 ## Worked examples
 
-The source gives no payoffs for these examples; the payoffs below are our own, and a game file can change them.
+Vehicles announce, for example, a traffic jam; an announcement is believed if enough vehicles (the threshold) endorse it, which
+has a value for all and a cost for those who endorse. In *expiry*, a receiver may spread data after they have expired, and the
+source of the data may audit that. The paper gives no payoffs for these examples; the payoffs below are our own, and a game file
+can change them.
 
 {worked()}
 
@@ -147,8 +155,9 @@ a peer asked for help.
 *Linked* is the share of peers whose profile, as the database sees it, is still nearest to their own interests. **Flat is not
 unlinkable**: entropy rises a good deal, but most profiles can still be linked to their peers.
 
-In the table below the same community (10 peers, 100 keywords, 300 queries each) also hides alone: with covering queries in the
-style of TrackMeNot, or covering keywords in the style of GooPIR, one per real query:
+In the table below, the peers of the same community (10 peers, 100 keywords, 300 queries each) also hide without each
+other: behind additional queries in the style of TrackMeNot, or behind additional keywords in the style of GooPIR, one
+per real query:
 
 {maskings()}
 

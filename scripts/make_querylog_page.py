@@ -54,9 +54,15 @@ def page() -> str:
     return f"""# Query logs: who asked, and what was asked
 
 The method is semantic microaggregation (Erola and others, SORT 35, 2011): users who ask about the same things become one
-pseudo-user, whose queries are a sample of theirs. The table is made by `python scripts/make_querylog_page.py` from the
-shared log of
-1,000 users and 20,527 queries, classified by the IAB content taxonomy.
+pseudo-user, whose queries are a sample of theirs. A *guard* withholds queries that fewer users made than it says. The
+[tutorial](../tutorials/query-log.md) shows how to protect a log.
+
+The table is made by `python scripts/make_querylog_page.py` from a synthetic log of 1,000 users and 20,527 queries,
+classified by the IAB content taxonomy. *Remaining* is how much of the users' interests is kept at three levels of the
+taxonomy: with clusters of similar users, with random clusters, and in the worst case (users who have nothing in common).
+*Users with a query of their own* are published with a query that nobody else made. *Right person found* is how often
+somebody who knows half of a user's queries finds the user, in the original log with numbers for names → in the
+published one.
 
 {table()}
 
@@ -66,8 +72,7 @@ Against somebody who has the published log, the code and everything else except 
 
 - Every pseudo-user stands for at least `k` users. The release does not show which of them asked a given query.
 - No query is published that fewer than `guard` users made (3 by default), after direct identifiers were taken out. A
-  rare query is
-  dropped, or replaced by the deepest category that at least `guard` users share.
+  rare query is dropped, or replaced by the deepest category that at least `guard` users share.
 - A month or day is published only if at least `guard` users asked the same query then.
 
 **The method of the source protects users, not content.** Without the guard hundreds of users of this log are published with a
@@ -80,9 +85,8 @@ query that only they made: k-anonymity of pseudo-users does not hide it. So the 
   and digits, IP addresses, dates, streets with a number, positions, handles and profiles of networks. Names are those
   of the list, in any case and with or without accents, together with what belongs to a name: initials, "van der", the
   word after it. In scripts without spaces a listed name is also found inside a word. A surname alone stays.
-- Somebody who knows half of a user's queries finds the right pseudo-user about as often as the table says, and the
-  right person
-  `k` times less often. They also learn what the group asked about.
+- Somebody who knows half of a user's queries finds the right person about as often as the last column says, and the
+  right pseudo-user about `k` times as often. They also learn what the group asked about.
 - Two releases of the same log with other parameters, or of logs that overlap, are two samples with separate draws,
   also under the same secret; each keeps the promises, together they show more queries. Where the logs differ by one
   user, what changes between the releases may be that user's. Many pseudo-users change with one user, so the difference
@@ -94,15 +98,11 @@ query that only they made: k-anonymity of pseudo-users does not hide it. So the 
 ## How it works
 
 Queries are classified by the longest terms of a taxonomy that are in them (or by the log's own categories); the
-levels that half of
-the queries reach are used, at least the first three. Similarity of two users is the number of shared queries per
-category, added up
-over levels. The most similar pair starts a cluster, and the user closest to what the cluster adds up to joins it until
-there are `k`;
-the remaining users join the last cluster. Above 2,000 users the log is sorted by main interest and cut into blocks, so that cost
-grows linearly. Each user gives a share of the queries, the most repeated first, until the quota is reached; where
-fractions do
-not reach it, the remaining queries fill it.
+levels that half of the queries reach are used, at least the first three. Similarity of two users is the number of
+shared queries per category, added up over levels. The most similar pair starts a cluster, and the user closest to the
+cluster as a whole joins it until there are `k`; the remaining users join the last cluster. Above 2,000 users the log is
+sorted by main interest and cut into blocks, so that cost grows linearly. Each user gives a share of the queries, the most
+repeated first, until the quota is reached; where fractions do not reach it, the remaining queries fill it.
 
 `python -m benchmarks.querylog_scale` (processor time while other jobs ran beside it, with scrubbing): 1,000 users
 0.5 s; 10,000 users (0.5 million rows) 3.3 s; 100,000 users (5.4 million rows) 28 s with a peak of 0.9 GB.
