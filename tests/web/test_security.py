@@ -194,3 +194,23 @@ def test_an_example_is_never_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "here" / "people.csv").symlink_to(elsewhere)
     copy_example("people", tmp_path / "here")
     assert not elsewhere.exists()
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_whoever_has_no_session_gets_a_sentence_and_nothing_of_the_project(bench: Bench, method: str) -> None:
+    paths = (
+        "/static/nothing.js",
+        "/static/",
+        "/static/%00",
+        "/static/..%2fguard.py",
+        "/static/a/b",
+        "/nothing",
+        "/work/x",
+    )
+    for path in paths:
+        answer = bench.client.request(method, path, headers=OWN)
+        assert answer.status_code in (403, 404, 413), path
+        assert "<" not in answer.text
+        assert "form-token" not in answer.text
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["content-security-policy"] == STATED

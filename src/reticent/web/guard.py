@@ -78,7 +78,7 @@ class Guard:
         """Let a request through, or refuse it; in both cases the answer has the policy headers."""
         response = self._refusal(request) or await go_on(request)
         response.headers.update(HEADERS)
-        if not request.url.path.startswith("/static/"):
+        if not request.url.path.startswith("/static/") or response.status_code >= 400:
             response.headers["Cache-Control"] = "no-store"
         return response
 

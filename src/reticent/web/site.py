@@ -215,6 +215,9 @@ class Site(Generic[State]):
             return Note("attention")
 
     def _plain(self, request: Request, message: str, status: int) -> Response:
+        """One sentence: within its page, which names the project, for a session only."""
+        if self.guard.session(request) is None:
+            return PlainTextResponse(message, status)
         view = View("problem.html", {"message": message, "page": None}, status=status)
         return self._drawn(None, request, view, None)
 
