@@ -43,11 +43,12 @@ last column says what. Facts of such a release are used all the same.
 
 ## Files
 
-Counts are sums where published patterns do not overlap: `Σ counts of the atoms behind a pattern = its records`. Blanks make
-patterns overlap; then it is a transport problem with auxiliary unknowns, the number of records of a pattern that are of an atom.
-Cheap bounds by "compatible records" would be too wide in about half of the cells. Numbers are an assignment of records to units:
-a published number says of one unit of its pattern, and of no other, where its value lies. Sums over atoms are all that releases
-can select, so auxiliary unknowns count records of atoms, not single records.
+A pattern is what published records show of their keys. Counts are sums where patterns do not overlap: `Σ counts of the atoms
+behind a pattern = its records`. Blanks make patterns overlap; then it is a transport problem with auxiliary unknowns, the
+number of records of a pattern that are of an atom. Cheap bounds by "compatible records" would be too wide in about half of
+the cells. Numbers are an assignment of records to units: a published number says of one unit of its pattern, and of no
+other, where its value lies. Sums over atoms are all that releases can select, so auxiliary unknowns count records of atoms,
+not single records.
 """
 TABLES = """Cells are sums over the same atoms and units in every table, so that relations between cells need no facts of their
 own. An unsafe cell is a *watch*: what can be inferred must cover its required interval. A table of sums also reveals where nobody

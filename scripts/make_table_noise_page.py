@@ -25,9 +25,10 @@ HEAD = """# Noise for tables
 <!-- written by scripts/make_table_noise_page.py -->
 
 Two kinds of noise for counts are drawn by *p-tables*: row i has the probabilities with which a count i is published as j.
-`cell-key` designs rows with mean 0 and a fixed variance; `invariant` makes rows that keep how often each count occurs. Both
-can leave out small results, so that nobody reads a 1 or a 2. The numbers below are those of Giessing and Höhne (SORT 2011);
-the tests in `tests/spec/tables/test_sort_noise.py` hold them to the printed digits.
+`cell-key` designs rows in which the change has mean 0, a fixed variance V and at most the size D; `invariant` makes rows that
+keep how often each count occurs. Both can leave out small results, so that nobody reads a 1 or a 2. [Describe a
+table](../how-to/tables.md#noise-by-cell-keys) shows how to use them. The numbers below are those of Giessing and Höhne (SORT
+2011), *the source*; the tests in `tests/spec/tables/test_sort_noise.py` hold them to the printed digits.
 """
 
 DESIGN = """## Designed rows
