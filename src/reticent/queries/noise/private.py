@@ -29,7 +29,11 @@ MOST_SIZE = 1e280
 """Bounds times records of a respondent, over epsilon, stay below: no sum of any number of records overflows."""
 ROUNDING = 1 + 1e-6
 """Sums are correctly rounded; with this factor the noise covers the rounding of sums of up to four billion records."""
-SPENT = Refusal(Code.BUDGET, "The privacy budget of this database is spent.", "Ask again what was answered before.")
+SPENT = Refusal(
+    Code.BUDGET,
+    "This query costs more than is left of the privacy budget of this database.",
+    "Ask for fewer values, or again what was answered before.",
+)
 
 
 @dataclass(frozen=True)
