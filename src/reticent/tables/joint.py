@@ -312,7 +312,42 @@ def stacked_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
         origins=None,
         measure=None,
         drawn=None,
+        single=tuple(outcomes),
     )
+
+
+def seen_alone(outcome: Outcome, part: Judged) -> Outcome:
+    """The outcome of one response as it is published: of cells that nobody publishes only the bounds are known."""
+    if part.aside is None or outcome.low is None or outcome.high is None:
+        return outcome
+    low = np.where(part.aside, part.problem.lower_bound, outcome.low)
+    return replace(
+        outcome, low=low, high=np.where(part.aside, part.problem.upper_bound, outcome.high), origins=None, drawn=None
+    )
+
+
+def with_single(found: Audit, singles: Sequence[Audit], joint: Joint) -> Audit:
+    """The attack on all responses, with what is found on each by itself: each must keep what it promises alone.
+
+    Counts beside sums have no levels, and how noise came about is known of each response only, so that the attack on the whole
+    asks less of sums, and uses less of counts, than that on each.
+    """
+    moved = [one.cells.astype(np.int64) + joint.span(number).start for number, one in enumerate(singles)]
+    cells = np.unique(np.concatenate([found.cells.astype(np.int64), *moved]))
+    n = len(cells)
+    low, high = np.full(n, -np.inf), np.full(n, np.inf)
+    least, most, exposed = np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n, dtype=bool)
+    for own, one in zip((found.cells.astype(np.int64), *moved), (found, *singles), strict=True):
+        at = np.searchsorted(cells, own)
+        low[at], high[at] = np.maximum(low[at], one.low), np.minimum(high[at], one.high)
+        least[at], most[at] = np.minimum(least[at], one.required_low), np.maximum(most[at], one.required_high)
+        exposed[at] |= one.exposed
+    unjudged = next((one.unjudged for one in (found, *singles) if one.unjudged), "")
+    return replace(
+        found, cells=cells.astype(np.int32), low=low, high=high, required_low=least, required_high=most, exposed=exposed,
+        programs=found.programs + sum(one.programs for one in singles), unjudged=unjudged,
+        exact=all(one.exact for one in (found, *singles)),
+    )  # fmt: skip
 
 
 def outcome_of(outcome: Outcome, joint: Joint, number: int) -> Outcome:

@@ -26,7 +26,8 @@ class Outcome:
     were drawn: then every cell is attacked, whether the values add up or not. Of noisy counts `origins` has which true
     ones are possible, and `measure` what is published of the size of each change (NaN: nothing). `kept` cells are published as
     they are by the rules of the method: everybody knows them, and only where they are unsafe that exposes them. `drawn` says how
-    the noise of counts came about, for further attacks, and `quotas` how cells were selected, where that reveals more.
+    the noise of counts came about, for further attacks, and `quotas` how cells were selected, where that reveals more. Of
+    several responses with noise of their own, `single` has the outcome of each, which is attacked by itself as well.
     """
 
     hidden: Mask
@@ -47,6 +48,7 @@ class Outcome:
     kept: Mask | None = None
     drawn: Drawn | None = None
     quotas: QuotaRule | None = None
+    single: tuple["Outcome", ...] = ()
 
 
 class Behind(TypedDict, total=False):

@@ -30,9 +30,11 @@ from reticent.tables.joint import (
     Judged,
     hidden_alike,
     join,
+    seen_alone,
     stacked_outcomes,
     unpublished,
     with_differences,
+    with_single,
     without_differences,
 )
 from reticent.tables.memory import window_of, with_memory
@@ -280,6 +282,7 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
         raise
     seen = as_published(judged.system, outcome, method.name, judged.problem)
     found = attack(seen, outcome, judged=case.asked, progress=part(progress, 0.7, 1.0))
+    found = _each_alone(case, outcome, found, method.name)
     found, told = with_releases(judged.system, seen, outcome, found, request.releases)
     told += _further(request, case, outcome, secret)
     sums = _published_sums(request, judged.problem, outcome)
@@ -291,6 +294,18 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
         method.name, (*_notes(request, case, outcome, found), *told), alone, inside, case.earlier, joint=case.joint,
         shown=case.shown, sums=sums, asked_inside=attacker.insiders,
     )  # fmt: skip
+
+
+def _each_alone(case: _Case, outcome: Outcome, found: Audit, method: str) -> Audit:
+    """The attack, with that on each response by itself where each has noise of its own."""
+    if case.joint is None or not outcome.single:
+        return found
+    singles = []
+    for one, part_of in zip(outcome.single, case.joint.parts, strict=True):
+        own = seen_alone(one, part_of)
+        seen = as_published(part_of.system, own, method, part_of.problem)
+        singles.append(attack(seen, own, judged=case.asked, progress=silent))
+    return with_single(found, singles, case.joint)
 
 
 def _published_sums(
