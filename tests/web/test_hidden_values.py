@@ -38,11 +38,11 @@ def _contributions(bench: Bench) -> set[float]:
 
 
 def test_a_table_that_is_not_protected_shows_no_number(bench: Bench) -> None:
-    """A row with its total and all cells but one reveals that one, so there are respondents instead of values."""
+    """A row with its total and all cells but one reveals that one, of values and of respondents alike."""
     page = bench.get("/table?level=9&depth=9")
     cells = _cells(page)
     assert {"unsafe"} < set(cells.values())
-    assert all(re.fullmatch(r"unsafe|n = [\d,]+", text) for text in cells.values())
+    assert all(re.fullmatch(r"unsafe|·", text) for text in cells.values())
     assert not NUMBER.search(re.sub(r"<[^>]*>", " ", page.split('id="cells"')[1].split("</section>")[0]))
     for link in list(cells)[:12]:  # a share, kept in mind until others are published, tells a contribution
         panel = bench.get(link).split('id="attacker"')[1]
@@ -134,19 +134,20 @@ def test_tables_of_one_plan_wait_for_each_other_and_for_a_rule(tmp_path: Path) -
     made.site.works.close()
 
 
-def test_respondents_wait_where_a_table_counts_them(tmp_path: Path) -> None:
-    """In a table of counts the respondents of an unsafe cell are its value, also beside a table of amounts."""
+@pytest.mark.parametrize("responses", [["turnover"], ["turnover", "count"]])
+def test_respondents_wait_for_values(tmp_path: Path, responses: list[str]) -> None:
+    """Respondents tell which cell has one, and those of a row and its total tell that of the cell left out."""
     made = Bench(tmp_path, "firms", cut_firms)
-    made.send("/table", {**SHAPE, "responses": ["", "", "turnover", "count"]})
+    made.send("/table", {**SHAPE, "responses": ["", "", *responses]})
     for run in (False, True):
         if run:
             made.send("/table", {"method": "heuristic", "m.singletons": "on", "run": "1"})
-        for table in (0, 1):
+        for table in range(len(responses)):
             page = made.get(f"/table?table={table}&level=9&depth=9")
             cells = _cells(page)
             assert not any(text.startswith("n = ") for text in cells.values())
             assert "unsafe" in cells.values()
-            for link in [link for link, text in cells.items() if text in ("unsafe", "hidden")][:4]:
+            for link in list(cells)[:6]:
                 panel = re.sub(r"<[^>]*>", " ", made.get(link).split('id="attacker"')[1].split("Set status")[0])
                 assert re.search(r"respondents\s+after Show values", panel)
     made.values(True)
@@ -179,4 +180,19 @@ def test_means_of_what_few_records_have_wait_for_show_values(tmp_path: Path) -> 
         assert not re.search(r"87,?65\d", made.get(address)), address
     made.values(True)
     assert re.search(r"87,?65\d", made.get("/protect"))
+    made.site.works.close()
+
+
+def test_signs_that_turn_text_are_written_out_on_the_table_page(tmp_path: Path) -> None:
+    def renamed(data: Path) -> None:
+        cut_firms(data)
+        for one in (data, data.with_suffix(".schema.toml")):
+            one.write_text(one.read_text(encoding="utf-8").replace("region", "\u202eevil"), encoding="utf-8")
+
+    made = Bench(tmp_path, "firms", renamed)
+    made.send("/table", {**SHAPE, "dimensions": ["", "", "\u202eevil"]})
+    page = made.get("/table")
+    seen = re.sub(r'(?s)<(input|option|select|textarea)[^>]*>|value="[^"]*"', "", page)
+    assert "\\u202eevil" in seen
+    assert "\u202e" not in seen
     made.site.works.close()

@@ -30,12 +30,17 @@ def read_delimited(
     fields = next(csv.reader([first], delimiter=separator))
     columns = list(names) if names is not None else [restored(field.strip()) for field in fields]
     if names is None:
+        _check_closed(first, separator, path)
         _check_header(columns, path)
     elif len(fields) != len(columns):
         raise DataError(
             f"{path.name}: the first record has {len(fields)} fields, the metadata describe {len(columns)}."
         )
     table = _read(path, separator, has_header=names is None, encoding=encoding, n_columns=len(columns))
+    if table.width != len(columns):
+        raise DataError(
+            f"{path.name}: the first line has {len(columns)} column names, the rows have {table.width} fields."
+        )
     table.columns = columns
     if table.height == 0:
         raise DataError(f"{path.name}: the file has no records.")
@@ -80,6 +85,17 @@ def _guess_separator(line: str, path: Path) -> str:
     if path.suffix.lower() == ".tsv":
         return "\t"
     return max(SEPARATORS, key=lambda mark: (line.count(mark), -SEPARATORS.index(mark)))
+
+
+def _check_closed(line: str, separator: str, path: Path) -> None:
+    """Refuse a header that goes on after its line."""
+    try:
+        next(csv.reader([line], delimiter=separator, strict=True))
+    except csv.Error as err:
+        if "unexpected end" in str(err):
+            raise DataError(
+                f"{path.name}: a quoted column name does not end in the first line; write every name in one line."
+            ) from None
 
 
 def _check_header(columns: Sequence[str], path: Path) -> None:

@@ -62,9 +62,7 @@ def names_to_write(path: Path) -> list[tuple[str, str]]:
     """What a release of a plan writes: whether a file may leave, and its name."""
     if "table" in read_toml(path):
         return planned_names(read_table_plan(path))
-    file = read_file_plan(path)
-    schema = file.plan.output.schema
-    return [*file_names(file), *([("publishable", schema)] if schema else [])]
+    return file_names(read_file_plan(path))
 
 
 def _report(title: str, sections: Sequence[Section]) -> dict[str, Any]:

@@ -18,7 +18,13 @@ def environment(packages: tuple[str, ...]) -> Environment:
     made = Environment(loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
                        lstrip_blocks=True)  # fmt: skip
     made.filters.update(
-        name=shown_name, count=count, percent=percent, number=number, seconds=seconds, sentence=sentence
+        name=shown_name,
+        count=count,
+        percent=percent,
+        number=number,
+        seconds=seconds,
+        sentence=sentence,
+        visible=visible,
     )
     return made
 
@@ -26,11 +32,16 @@ def environment(packages: tuple[str, ...]) -> Environment:
 def shown_name(text: Any, longest: int = LONGEST) -> str:
     """A name as it can be read safely: signs that hide, turn or break text are written out, and long names are cut."""
     raw = str(text)
-    seen = "".join(
-        sign if unicodedata.category(sign) not in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp") else f"\\u{ord(sign):04x}"
-        for sign in raw[:longest]
-    )
+    seen = visible(raw[:longest])
     return f"{seen}… ({len(raw):,} characters)" if len(raw) > longest else seen or "(no name)"
+
+
+def visible(text: str) -> str:
+    """A text whose signs that hide, turn or break text are written out."""
+    return "".join(
+        sign if unicodedata.category(sign) not in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp") else f"\\u{ord(sign):04x}"
+        for sign in text
+    )
 
 
 def count(value: Any) -> str:

@@ -30,7 +30,7 @@ def cell_panel(visit: Visit[Project], grid: Grid, seen: Seen, response: int | No
         return facts
     facts |= {
         "status": grid.status[place],
-        "respondents": f"{grid.counts[place]:,}" if visit.show_values or not seen.counted else WAITS,
+        "respondents": f"{grid.counts[place]:,}" if visit.show_values else WAITS,
         "value": shown_value(grid, place, values=visit.show_values) or WAITS,
     }
     if response is None:

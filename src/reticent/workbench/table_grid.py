@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reticent.jobs.table_view import Grid
+from reticent.web.environment import shown_name
 from reticent.web.parts import Column, HeatCell, HeatMap, HeatRow
 from reticent.web.site import address
 
@@ -36,8 +37,6 @@ class Seen:
     level: int = 0
     """Rows are unfolded down to this level; 0: those that are named."""
     colour: str = ""
-    counted: bool = False
-    """Whether a table of the plan counts respondents: then their numbers are values, and wait for these."""
 
     @classmethod
     def read(cls, query: Mapping[str, str], grids: list[Grid]) -> "Seen":
@@ -64,8 +63,7 @@ class Seen:
         columns = sizes[1] if len(sizes) > 1 else 1
         known = asked == HIDDEN_FIRST or any(node < columns for node in _numbers(asked.removeprefix("-"))[:1])
         return cls(table, frozenset(opened), depth, tuple(fixed), start, cell if good else (), asked if known else "",
-                   level[0] if level else 0, query.get("colour", "") if query.get("colour") in COLOURS else "",
-                   any(one.response == "count" for one in grids))  # fmt: skip
+                   level[0] if level else 0, query.get("colour", "") if query.get("colour") in COLOURS else "")  # fmt: skip
 
     def link(self, **other: Any) -> str:
         """The address of the same view with something else."""
@@ -161,11 +159,10 @@ def heat_of(grid: Grid, seen: Seen, exposed: frozenset[int], *, values: bool) ->
             )
         )  # fmt: skip
     current = columns.index(seen.cell[1]) if len(seen.cell) > 1 and seen.cell[1] in columns else None
-    caption = (
-        f"{grid.response} by {' and '.join(one['name'] for one in grid.dimensions[:2])}, with the status of each cell"
-    )
+    names = " and ".join(shown_name(one["name"], 40) for one in grid.dimensions[:2])
+    caption = f"{shown_name(grid.response, 60)} by {names}, with the status of each cell"
     titles = tuple(_title(grid, seen, column) for column in columns)
-    return HeatMap(caption[:200], grid.dimensions[0]["name"], titles, tuple(drawn), current), len(rows)
+    return HeatMap(caption, shown_name(grid.dimensions[0]["name"], 60), titles, tuple(drawn), current), len(rows)
 
 
 def _title(grid: Grid, seen: Seen, column: int | None) -> Column:
@@ -208,14 +205,14 @@ def _columns(grid: Grid, seen: Seen) -> Sequence[int | None]:
 
 def colour_of(grid: Grid, seen: Seen, *, values: bool) -> str:
     """What cells are coloured by: values only where they can be read as well, since a colour tells about how large one is."""
-    offered = colours_of(grid, seen, values=values)
+    offered = colours_of(grid, values=values)
     return seen.colour if seen.colour in offered else offered[0] if offered else ""
 
 
-def colours_of(grid: Grid, seen: Seen, *, values: bool) -> tuple[str, ...]:
-    """What cells can be coloured by: respondents unless they are values themselves."""
+def colours_of(grid: Grid, *, values: bool) -> tuple[str, ...]:
+    """What cells can be coloured by: respondents with the values, since those of a row and its total tell a cell's."""
     visible = values or any(value is not None for value in grid.shown)
-    own = COLOURS[1:] if grid.response != "count" and (values or not seen.counted) else ()
+    own = COLOURS[1:] if grid.response != "count" and values else ()
     return (COLOURS[0], *own) if visible else own
 
 
@@ -256,9 +253,9 @@ def shown_value(grid: Grid, at: int, *, values: bool) -> str:
 
 
 def _words(drawing: _Drawing, at: int) -> str:
-    """What is in a cell: its value, else its status, else how many respondents it has, unless that is a value too."""
+    """What is in a cell: its value, else its status. Respondents of a row and its total would tell those of an unsafe cell."""
     grid = drawing.grid
     text = shown_value(grid, at, values=drawing.values)
     if text or grid.status[at] in ("primary", "secondary"):
         return text or {"primary": "unsafe", "secondary": "hidden"}[grid.status[at]]
-    return "·" if drawing.seen.counted else f"n = {grid.counts[at]:,}"
+    return "·"

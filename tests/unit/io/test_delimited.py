@@ -88,3 +88,9 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
 
 def test_one_column_may_have_empty_lines(tmp_path: Path) -> None:
     assert read(tmp_path, "a\n1\n\n2\n")["a"].to_list() == ["1", None, "2"]
+
+
+@pytest.mark.parametrize("header", ['"amount\nsecond",b', 'b,"amount\nsecond"', '"amount\nsecond"'])
+def test_a_column_name_of_two_lines_is_refused_with_a_sentence(tmp_path: Path, header: str) -> None:
+    with pytest.raises(DataError, match="does not end in the first line"):
+        read(tmp_path, f"{header}\n" + ",".join("1" for _ in header.split(",")) + "\n")

@@ -144,7 +144,7 @@ def _table(visit: Visit[Project], grids: list[Grid], run: dict[str, Any] | None)
         "orders": [("by code", seen.link(sort=""), not seen.sort),
                    ("hidden cells first", seen.link(sort=HIDDEN_FIRST), seen.sort == HIDDEN_FIRST)],
         "colour": colour, "n_rows": n_rows, "most_rows": MOST_ROWS,
-        "colours": [(one, seen.link(colour=one), one == colour) for one in colours_of(grid, seen, values=visit.show_values)],
+        "colours": [(one, seen.link(colour=one), one == colour) for one in colours_of(grid, values=visit.show_values)],
         "before": seen.link(**{"from": max(0, seen.start - MOST_ROWS) or ""}) if seen.start else "",
         "after": seen.link(**{"from": seen.start + MOST_ROWS}) if seen.start + MOST_ROWS < n_rows else "",
         "cell": cell_panel(visit, grid, seen, response if run else None),
