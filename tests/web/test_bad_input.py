@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from reticent.workbench.pages import PAGES
+from samples import cut_firms
 from web.asking import OWN, Bench
 
 Form = dict[str, object]
@@ -173,3 +174,28 @@ def test_an_impossible_rule_is_said_where_the_table_is_attacked(bench: Bench) ->
     page = _settled(bench, "/audit")
     plan.write_text(good, encoding="utf-8")
     assert "p must be" in page
+
+
+@pytest.mark.parametrize("text", ['"amount\nsecond",b\n1,2\n', ""])
+def test_a_file_that_cannot_be_opened_leaves_the_open_project(tmp_path: Path, text: str) -> None:
+    """Neither the plan nor the folder changes, and the sentence is that of the library."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    bad = tmp_path / "there" / "bad.csv"
+    bad.write_text(text, encoding="utf-8")
+    made = Bench(tmp_path / "here", "firms", cut_firms)
+    before = made.site.state.mark()
+    page = made.client.post("/data", data={"form-token": _token(made), "path": str(bad)}, headers=OWN)
+    assert page.status_code == 422
+    assert "bad.csv: " in page.text
+    assert "error of reticent itself" not in page.text
+    assert made.site.state.mark() == before
+    assert made.site.state.folder == tmp_path / "here"
+    assert "firms.csv" in made.get("/data")
+    made.site.works.close()
+
+
+def _token(made: Bench) -> str:
+    found = re.search(r'name="form-token" value="(\w+)"', made.get("/data"))
+    assert found
+    return found[1]

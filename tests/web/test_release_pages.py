@@ -1,9 +1,11 @@
 """Release and ledger: name the ledger, judge, record and write; the entry is listed, verified, revoked."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from reticent.jobs.release_view import names_to_write
 from samples import cut_firms
 from web.asking import Bench
 
@@ -67,3 +69,10 @@ def test_a_refused_table_is_mended_with_memory(bench: Bench) -> None:
     held = bench.get("/release?plan=table")
     assert "Held: safe with all earlier releases" in held
     assert "hidden because of earlier releases" in held
+
+
+def test_each_file_to_write_is_listed_once(tmp_path: Path) -> None:
+    made = Bench(tmp_path, "people")
+    names = [name for _, name in names_to_write(made.site.state.need("file").path)]
+    assert len(names) == len(set(names)) > 1
+    made.site.works.close()

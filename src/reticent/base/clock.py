@@ -213,4 +213,6 @@ def left() -> float:
 def check() -> None:
     """Raise `OutOfTime` if the deadline has passed."""
     if left() < 0:
-        raise OutOfTime("The time limit has passed before the work was done; nothing may be published. Give more time.")
+        raise OutOfTime(
+            "The time limit has passed before the work was done; nothing may be published. Give more time (time_limit)."
+        )

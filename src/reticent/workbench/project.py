@@ -29,6 +29,8 @@ class Project:
     waiting: Path | None = None
     kind: str = "file"
     """The kind of the plan that was opened: it says which data the project has."""
+    _before: tuple[Path, dict[str, TextState], str] | None = None
+    """What was open when a data file was chosen: it stays if that file cannot be described."""
     asked: list[tuple[str, bool]] = field(default_factory=list)
     """Queries that were tried, each with whether in every mode: a page names them by their number, never by their text."""
 
@@ -53,14 +55,22 @@ class Project:
             raise PlanError(
                 f"{target.name}: this is neither a plan (.toml) nor a data file in a format that can be read."
             )
+        if self.waiting is None:
+            self._before = self.folder, self.plans, self.kind
         self.folder, self.plans, self.waiting = target.resolve().parent, {}, target.resolve()
+
+    def give_up(self) -> None:
+        """Turn back from a data file that cannot be described to what was open before."""
+        self.waiting = None
+        if self._before is not None:
+            (self.folder, self.plans, self.kind), self._before = self._before, None
 
     def take_plan(self, path: Path) -> None:
         """Turn to a plan; the other plans of its project are found by their names."""
         state = TextState(path.resolve())
         self.kind = kind_of_plan(parse(state.read().text, owner=path.name), owner=path.name)
         self.folder, self.waiting = path.resolve().parent, None
-        self.plans = {self.kind: state}
+        self.plans, self._before = {self.kind: state}, None
         for kind, ending in ENDINGS.items():
             other = self.folder / f"{self.stem}.{ending}.toml"
             if kind != self.kind and other.is_file():

@@ -281,7 +281,7 @@ def _conclude(
     if final.n_exposed:
         raise NotProtectedError(
             f"{method.name}: the attacker still finds {final.n_exposed} exposed cells after the search; nothing may be "
-            "published. Give more time or use another method.",
+            "published. Give more time (time_limit) or use another method.",
             exposed=final.n_exposed,
         )
     if engine.singletons:
@@ -289,7 +289,7 @@ def _conclude(
         if open_doors:
             raise NotProtectedError(
                 f"{method.name}: sole respondents of a cell still find another unsafe cell too closely; nothing may be "
-                "published. Give more time or use another method.",
+                "published. Give more time (time_limit) or use another method.",
                 exposed=len(open_doors),
             )
     paid = float(cost[pattern & ~problem.primary].sum())

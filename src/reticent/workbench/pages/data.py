@@ -63,7 +63,7 @@ def _prepare(visit: Visit[Project], data: Path) -> View | Go:
             work=work,
         )
     if not work.done:
-        visit.state.waiting = None
+        visit.state.give_up()
         return _choose(visit, error=str(work.error), path=str(data))
     visit.state.take_plan(Path(work.value()))
     return Go(address("data"))
