@@ -5,12 +5,15 @@ Whoever looks on has the page whole, its source and its address, and can add, su
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reticent.jobs.protect_table import run_table_plans
+from reticent.web.work import Work
+from reticent.workbench.table_engine import look_before
 from samples import cut_firms
 from web.asking import Bench
 
@@ -195,4 +198,22 @@ def test_signs_that_turn_text_are_written_out_on_the_table_page(tmp_path: Path) 
     seen = re.sub(r'(?s)<(input|option|select|textarea)[^>]*>|value="[^"]*"', "", page)
     assert "\\u202eevil" in seen
     assert "\u202e" not in seen
+    made.site.works.close()
+
+
+def test_a_cell_that_is_being_looked_up_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is said of its status or of the attacker before it is known."""
+    made = Bench(tmp_path, "firms", cut_firms)
+    made.send("/table", SHAPE)
+    link = next(link for link, text in _cells(made.get("/table?level=9&depth=9")).items() if text == "unsafe")
+    ask = made.site.works.ask
+
+    def slow(function: Callable[..., Any], *args: Any, **options: Any) -> Work:
+        return Work("Looking") if function is look_before else ask(function, *args, **options)
+
+    monkeypatch.setattr(made.site.works, "ask", slow)
+    panel = made.client.get(link).text.split('id="attacker"')[1]
+    assert "is being looked up" in panel
+    assert "set by hand." not in panel
+    assert "is known after" not in panel
     made.site.works.close()
