@@ -33,7 +33,7 @@ WIDTHS = tuple(digit * 10**power for power in range(12) for digit in (1, 2, 5))
 
 @dataclass(frozen=True)
 class Interval:
-    """What may be told of a cell instead of its value: that it lies between two numbers."""
+    """What may be published of a cell instead of its value: that it lies between two numbers."""
 
     table: int
     codes: tuple[str, ...]

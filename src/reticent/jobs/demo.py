@@ -46,12 +46,12 @@ class Told:
 
     @staticmethod
     def value(answer: Answer) -> float:
-        """The sum that was told."""
+        """The sum that was answered."""
         return float(str(answer.rows[0].values[0]))
 
     @property
     def found(self) -> float | None:
-        """The turnover of one firm, where both sums were told."""
+        """The turnover of one firm, where both sums were answered."""
         told = [self.value(answer) for _, answer in self.answers if isinstance(answer, Answer)]
         return told[0] - told[1] if len(told) == len(ATTACK) else None
 

@@ -212,7 +212,7 @@ def judge_large(
         "recount": (
             None if told else worst,
             limit,
-            f"{'; '.join(told_texts(told))}; a count with what is told {IN_AN_ENGINE}"
+            f"{'; '.join(told_texts(told))}; a recount that uses this {IN_AN_ENGINE}"
             if told
             else f"the largest risk of a record is {figure(worst, limit)}, {limit:g} is allowed ({above} records above)",
         ),

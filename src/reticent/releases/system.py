@@ -170,7 +170,7 @@ class System:
 
     @classmethod
     def empty(cls, layout: Layout, names: tuple[str, ...] = ()) -> "System":
-        """Nothing is told yet."""
+        """Nothing is released yet."""
         groups = np.repeat(np.arange(len(layout.columns)), [len(own.low) for own in layout.columns])
         used, groups = np.unique(groups, return_inverse=True)
         low, high, center, owner = (

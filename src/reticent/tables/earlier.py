@@ -21,8 +21,8 @@ from reticent.tabulation.linked import System
 def with_earlier(system: System, knowledge: Knowledge, earlier: Mapping[int, PublishedTable]) -> Knowledge:
     """Work in what was published before: `earlier` has it for some of the tables of the system, by their number.
 
-    Published cells can no longer be hidden; hidden ones must stay so. An unsafe cell that was published is nothing that
-    can be protected any more, and is told.
+    Published cells can no longer be hidden; hidden ones must stay so. An unsafe cell that was published cannot be
+    protected any more, and the run says so.
     """
     if not earlier:
         return knowledge

@@ -183,7 +183,7 @@ def _whole(table: Table) -> bool:
 def room_notes(
     table: Table, problem: SuppressionProblem, knowledge: Knowledge, bounds: BoundsOptions
 ) -> tuple[str, ...]:
-    """What is to be told where levels reach beyond the attacker's bounds.
+    """What a run says where levels reach beyond the attacker's bounds.
 
     That a rule's levels end at 0, or at what a count is at least, needs no words; who gave levels that reach below it must
     hear that they do not count.

@@ -386,7 +386,7 @@ def audit_of(found: Audit, joint: Joint, number: int) -> Audit:
 
 
 def without_differences(found: Audit, joint: Joint) -> Audit:
-    """The attack on the cells that are told; what is known of differences is nobody's cell."""
+    """The attack on the cells that are published; what is known of differences is nobody's cell."""
     mine = found.cells < joint.n_cells
     return replace(
         found,

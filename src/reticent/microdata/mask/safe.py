@@ -30,7 +30,7 @@ FEWEST_RECORDS = 3
 GUARANTEE = (
     "Against the arithmetic attacker, who knows the method, the controlled tables and bounds of the deviations, not how large "
     "the largest is: every table of this file, however crossed, filtered or merged, has counts of 0 or at least 3, and no true "
-    "count of 1 or 2 can be proved, because the published counts themselves fit everything they know. Whoever is told that a "
+    "count of 1 or 2 can be proved, because the published counts themselves fit everything they know. Whoever learns that a "
     "deviation is reached can prove more: keep the report confidential. Not covered: people. A combination that is shown "
     "exists, whoever is alone with it can be looked up in its copies with all other values, and a published 3 often stands for "
     "one or two records; the verdict on the file counts copies of one person once. Somebody whose own combination is not shown "

@@ -36,7 +36,7 @@ ALONE = 0.9
 
 @dataclass(frozen=True)
 class Told:
-    """Published records whose key is told by the values of one or two other variables."""
+    """Published records whose key follows from the values of one or two other variables."""
 
     key: str
     by: tuple[str, ...]

@@ -163,7 +163,7 @@ class AnalysisMode:
             self._remember(request.cells[number].records, [*plain, *shown])
 
     def _remember(self, records: RecordSet, told: Sequence[Statistic]) -> None:
-        """Count what was told of a universe: its sums, and the categories that each regression shows."""
+        """Count what was answered about a universe: its sums, and the categories that each regression shows."""
         rows = self.setting.universe.records(records)
         if any(statistic.name not in REGRESSIONS for statistic in told):
             self.near_pairs.answer(rows, records.version)

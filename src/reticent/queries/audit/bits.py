@@ -100,7 +100,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Group:
-    """A set of unknowns, the bits that it has and the bits that are told of it."""
+    """A set of unknowns, the bits that it has and the bits that rows reveal of it."""
 
     members: Ints
     unknown: float
@@ -108,7 +108,7 @@ class Group:
 
     @property
     def beyond(self) -> float:
-        """How many bits more are told than may be."""
+        """By how many bits the rows reveal more than they may."""
         return self.told - SHARE * self.unknown
 
 
@@ -119,7 +119,7 @@ def told_of(shares: Sequence[Floats]) -> float:
 
 
 def worst_group(shares: Sequence[Floats], unknown: Floats) -> Group:
-    """The set of unknowns that is told most of, among those that are left when the least told goes first.
+    """The set of which rows reveal most, among those that are left when the least revealed unknown goes first.
 
     What rows tell of a set grows faster than the set (it is supermodular), and for such functions this order finds a set
     nearly as dense as the densest (Charikar 2000 for graphs).

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What whole values spell out: rows that together reveal more of some values than may be told, whatever linear algebra says.
+"""What whole values spell out: rows that together reveal more of some values than they may, whatever linear algebra says.
 
 Values are whole multiples of a unit within a range, so finitely many databases fit the answers, and an integer program or a
 reduced lattice basis finds them. What counts is how many are left, in bits, and that depends on rows and ranges only: the same
 count serves the mode whose refusals may not depend on values. Of classes with enough respondents the total may be known; of
-every set of smaller classes at most half of the bits may be told (`bits`).
+every set of smaller classes at most half of the bits may be revealed (`bits`).
 
 A row with weights of many digits is measured coarsely, because values outside of a set hide it there. Its finer digits mix all
 values under it: they are counted against all of these together, and where most weights leave the same remainder by some
@@ -288,7 +288,7 @@ class _Scene:
         return np.where(self.small[chosen], units * self.range.bits, totals)
 
     def told(self, chosen: Mask) -> float:
-        """How many bits are told of the chosen classes; of very many, at most all that their rows tell."""
+        """How many bits the rows reveal of the chosen classes; of very many, an upper bound."""
         own = np.flatnonzero(chosen)
         parts = self._parts(own)
         if min(len(own), max(map(len, parts))) > MOST_TOGETHER:
@@ -296,7 +296,7 @@ class _Scene:
         return told_of([part @ part.T if len(part) < len(own) else part.T @ part for part in parts])
 
     def enough_left(self, chosen: Mask, more: float) -> bool:
-        """Whether half of the bits of the small classes among the chosen ones would be left if this many more were told."""
+        """Whether half of the bits of the small classes among the chosen ones would be left if this many more were revealed."""
         small = chosen & self.small
         if not small.any():
             return True
@@ -304,7 +304,7 @@ class _Scene:
         return left >= (1 - SHARE) * float(self.unknown(small).sum())
 
     def spelled(self) -> bool:
-        """Whether too much is told of some set of small classes."""
+        """Whether the rows reveal too much of some set of small classes."""
         own = np.flatnonzero(self.small)
         unknown = self.unknown(self.small)
         if bool((sum(known[own] for known in self.known) * self._most(own) <= SHARE * unknown).all()):
@@ -325,7 +325,7 @@ class _Scene:
         return worst_group([part.T @ part for part in self._parts(own)], unknown).beyond > 0
 
     def _most(self, own: Ints) -> float:
-        """Σ of the classes' shares of the projection times this is at least what is told of any set of them.
+        """Σ of the classes' shares of the projection times this is at least what rows reveal of any set of them.
 
         −½·log2(1 − λ) is convex in λ, so it lies below the line to the largest λ, that of a sum over all of them.
         """

@@ -4,7 +4,7 @@
 With Σ x·d over some records everybody also has Σ x, Σ d and their number, so Σ (x − u)(d − v) for any u and v, and other u and
 v for other records as far as sums of them are released: records with x = u or d = v add nothing, and hide nobody.
 
-1. Quickly: as if every sum of x and d were told, u and v may differ from column to column. What is left of a column is at
+1. Quickly: as if every sum of x and d were answered, u and v may differ from column to column. What is left of a column is at
    least its respondents less those with its most common values (a value that one respondent has is nobody's guess). If
    combinations rest on enough of these, all is well, now and later.
 2. Exactly: each response is split by the values of the other. Over these finer columns a sum of products is a sum of one
