@@ -177,6 +177,17 @@ ASKED = {
 }
 
 
+def _of_an_open_database(text: str, data: Microdata, policy: Policy, grounded: GroundedData) -> Facts:
+    universe = Universe((Version("1", data, policy),), policy, as_secret(2))
+    mode = mode_factory("open")(Setting(universe, policy, as_secret(3)))
+    query = parse(text, policy.limits)
+    assert isinstance(query, Query), query
+    request = Request(query, (Cell((), universe.record_set(universe.current.select(query.where))),), "analyst")
+    facts = facts_left(grounded, universe, mode, request, mode.decide(request).result, release="answer 1")
+    facts.check(grounded.ground)
+    return facts
+
+
 @pytest.mark.parametrize(("text", "certified"), ASKED.items())
 def test_facts_of_all_statistics_are_true(text: str, certified: bool) -> None:
     """Filters with numbers and cutpoints, missing values, decimals, a code that nobody has."""
@@ -195,13 +206,7 @@ def test_facts_of_all_statistics_are_true(text: str, certified: bool) -> None:
         mode="open", test=True, filters=("dept", "age", "yrs"), responses=("pay", "hours"), minimum=1,
         cutpoints={"age": (30.0, 40.0)},
     )  # fmt: skip
-    universe = Universe((Version("1", data, policy),), policy, as_secret(2))
-    mode = mode_factory("open")(Setting(universe, policy, as_secret(3)))
-    query = parse(text, policy.limits)
-    assert isinstance(query, Query), query
-    request = Request(query, (Cell((), universe.record_set(universe.current.select(query.where))),), "analyst")
-    facts = facts_left(grounded, universe, mode, request, mode.decide(request).result, release="answer 1")
-    facts.check(grounded.ground)
+    facts = _of_an_open_database(text, data, policy, grounded)
     assert facts.facts
     assert facts.certified == certified
     assert satisfied(facts, {COUNT: grounded.counts, **grounded.values})
@@ -213,13 +218,7 @@ def test_codes_of_regressions_and_times_of_life_tables_are_counted(text: str) ->
     records: list[Record] = [(a, b, v) for a in A[:2] for b in B for v in (0, 1, 1)]
     data, grounded = data_of(records)
     policy = Policy(mode="open", test=True, filters=("a", "b"), responses=("v",), minimum=1)
-    universe = Universe((Version("v1", data, policy),), policy, as_secret(3))
-    mode = mode_factory("open")(Setting(universe, policy, as_secret(4)))
-    query = parse(text, policy.limits)
-    assert isinstance(query, Query), query
-    request = Request(query, (Cell((), universe.record_set(universe.current.select(query.where))),), "analyst")
-    facts = facts_left(grounded, universe, mode, request, mode.decide(request).result, release="answer 1")
-    facts.check(grounded.ground)
+    facts = _of_an_open_database(text, data, policy, grounded)
     other = records[:-1] + [(A[0], B[0], records[-1][2])]  # somebody has moved: the number of all is the same
     assert satisfied(facts, {COUNT: grounded.counts, **grounded.values})
     assert not satisfied(facts, {COUNT: counts_in(grounded, other), **grounded.values})

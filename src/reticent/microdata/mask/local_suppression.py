@@ -105,8 +105,7 @@ class LocalSuppression(Method):
         default_factory=dict, metadata={"help": "variables that are blanked together with a key"}
     )
     by_combination: bool = field(
-        default=False,
-        metadata={"keyed": "if set", "help": "blank the same keys in all records of a combination (own-category)"},
+        default=False, metadata={"keyed": "if set", "help": "blank by combination, not by record (own-category)"}
     )
 
     def __post_init__(self) -> None:
