@@ -68,7 +68,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "sums": {"response": "turnover"},
     "shadow and cost": {"response": "turnover", "shadow": "staff", "cost": "staff", "top": 3},
     "weighted sums": {"response": "turnover", "weighted": True},
-    "requests and waivers": {"response": "staff", "request": "asks", "waiver": "agrees"},
+    "requests and waivers": {"response": "turnover", "request": "asks", "waiver": "agrees"},
     "counts with requests": {"request": "asks", "waiver": "agrees"},
     "by record": {"response": "turnover", "by_record": True},
 }

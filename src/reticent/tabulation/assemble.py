@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError
 from reticent.data.table import Dimension, Measure, Respondents, Table, TableSpec
+from reticent.frames.engines.units import Who
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.cells import Cells
 
@@ -35,25 +36,26 @@ class Scales:
 
 @dataclass(frozen=True, eq=False)
 class Maker:
-    """What makes all cells of the units: `cells(tops, judged)` gives the cells, with this many of the largest contributions.
+    """What makes all cells of the units: `cells(tops, who)` gives the cells, with this many of the largest contributions.
 
-    With `judged` only those count who have not waived protection. `values` names all that is added up, with two
-    variables of its own for each of this many `requests`.
+    `values` names all that is added up, with two variables of its own for each of this many `requests`. `lacking` says that
+    some units have no value of the response, `waived` that some have waived protection.
     """
 
     values: tuple[str, ...]
     dimensions: tuple[Dimension, ...]
-    cells: Callable[[Mapping[str, int], bool], Cells]
+    cells: Callable[[Mapping[str, int], Who], Cells]
     requests: int
+    lacking: bool
     waived: bool
     by_respondent: bool
 
 
 def view_of(maker: Maker, spec: TableSpec, scales: Scales) -> tuple[Cells, Respondents]:
-    """All cells, and what the rules see of each."""
+    """All cells, and what the rules see of each; who has no value of the response is no respondent of its sums."""
     length = _list_length(spec.top, scales)
     tops = {name: length if name in spec.measures else 1 for name in maker.values}
-    cells = maker.cells(tops, False)
+    cells = maker.cells(tops, "all")
     measures = {name: _measure(cells, name, scales) for name in maker.values}
     judged_name = spec.shadow or spec.response
     requests = []
@@ -63,11 +65,19 @@ def view_of(maker: Maker, spec: TableSpec, scales: Scales) -> tuple[Cells, Respo
         scale = 1.0 if judged_name is None else scales.values[judged_name]
         top = np.zeros(len(cells)) if largest is None else largest.top[:, 0] / scale
         requests.append((top, present.astype(np.int64)))
-    judged_counts, judged = _judged(maker, scales, tops, cells, measures)
-    counts = cells.counts[:, 0].astype(np.int64)
-    weighted = cells.counts[:, 1] / scales.weight
+    sizes = cells.counts
+    if maker.lacking:
+        own = {name: tops[name] for name in (spec.response, spec.shadow) if name is not None}
+        sizes, giving = _some(maker, scales, own, cells, "giving")
+        measures |= giving
+    judged_sizes, judged = sizes, measures
+    if maker.waived:
+        judged_sizes, judged = _some(maker, scales, {name: tops[name] for name in measures}, cells, "judged")
+    counts = sizes[:, 0].astype(np.int64)
+    weighted = sizes[:, 1] / scales.weight
     if maker.by_respondent and scales.least_weight is None:
         weighted = counts.astype(np.float64)
+    judged_counts = judged_sizes[:, 0].astype(np.int64)
     return cells, Respondents(counts, weighted, measures, judged_counts, judged, tuple(requests))
 
 
@@ -105,20 +115,17 @@ def _least(scales: Scales, spec: TableSpec) -> float:
     return 1.0 if scales.least_weight is None else scales.least_weight
 
 
-def _judged(
-    maker: Maker, scales: Scales, tops: Mapping[str, int], cells: Cells, measures: Mapping[str, Measure]
-) -> tuple[Ints, Mapping[str, Measure]]:
-    """Counts and top lists of those who have not waived protection, over the same cells."""
-    if not maker.waived:
-        return cells.counts[:, 0].astype(np.int64), measures
-    names = [name for name in maker.values if not name.startswith(REQUEST)]
-    kept = maker.cells({name: tops[name] for name in names}, True)
+def _some(
+    maker: Maker, scales: Scales, tops: Mapping[str, int], cells: Cells, who: Who
+) -> tuple[Floats, dict[str, Measure]]:
+    """Numbers (units, weight) and measures of some units, over the same cells."""
+    kept = maker.cells(tops, who)
     n = len(cells)
     columns = [np.concatenate(pair) for pair in zip(cells.columns, kept.columns, strict=True)]
     place = group_columns(columns, [len(d) for d in maker.dimensions])[0][n:]
-    counts = np.zeros(n, dtype=np.int64)
-    counts[place] = kept.counts[:, 0].astype(np.int64)
-    return counts, {name: scatter(_measure(kept, name, scales), place, n) for name in names}
+    sizes = np.zeros((n, 2))
+    sizes[place] = kept.counts
+    return sizes, {name: scatter(_measure(kept, name, scales), place, n) for name in tops}
 
 
 def scatter(measure: Measure, place: Ints, n: int) -> Measure:

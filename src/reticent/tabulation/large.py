@@ -19,8 +19,17 @@ from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.table import Contributions, Dimension, Nodes, Respondents, RestOfCells, Table, TableSpec
 from reticent.frames.engines.seam import CodeMap
-from reticent.frames.engines.units import JUDGED, EngineUnits, FoundCells, FoundPairs, UnitRows
-from reticent.tabulation.assemble import MAX_DECIMALS, RECORDS, REQUEST, Maker, Scales, table_of, view_beside, view_of
+from reticent.frames.engines.units import GIVING, JUDGED, EngineUnits, FoundCells, FoundPairs, UnitRows, Who
+from reticent.tabulation.assemble import (
+    MAX_DECIMALS,
+    RECORDS,
+    REQUEST,
+    Maker,
+    Scales,
+    table_of,
+    view_beside,
+    view_of,
+)
 from reticent.tabulation.cells import Cells, Lists, roll_up
 from reticent.tabulation.dimensions import build_dimension
 from reticent.tabulation.key_sums import add_up, key_sums, sums_of_cells
@@ -35,8 +44,8 @@ def tabulate_large(file: LargeFile, spec: TableSpec, *, progress: Progress = sil
     check_spec(file.schema, spec)
     built = built_dimensions(file, spec, progress=part(progress, 0.0, 0.2))
     dimensions = tuple(dimension for dimension, _ in built)
-    scales, digits = _scales(file, spec, progress=part(progress, 0.2, 0.3))
-    rows = _rows(file, spec, built, digits)
+    scales, digits, lacking = _scales(file, spec, progress=part(progress, 0.2, 0.3))
+    rows = _rows(file, spec, built, digits, lacking=lacking)
     with _units(file, rows, progress=part(progress, 0.3, 0.6)) as units:
         if units.unequal_weights():
             raise DataError(
@@ -85,17 +94,18 @@ def _units(file: LargeFile, rows: UnitRows, *, progress: Progress = silent) -> I
         units.close()
 
 
-def _scales(file: LargeFile, spec: TableSpec, *, progress: Progress) -> tuple[Scales, dict[str, int]]:
-    """The unit of each number, and its decimals; sums that could be inexact are refused."""
+def _scales(file: LargeFile, spec: TableSpec, *, progress: Progress) -> tuple[Scales, dict[str, int], bool]:
+    """The unit of each number, its decimals, and whether the response is missing somewhere; inexact sums are refused."""
     weight = file.schema.weight if spec.weighted else None
     digits, totals = {}, {}
     notes = unused_weight(file.schema, spec)
-    least, largest = None, 1.0
+    least, largest, lacking = None, 1.0, False
     for name in dict.fromkeys((*(() if weight is None else (weight,)), *spec.measures)):
         digits[name], facts = exact_digits(file, name)
         totals[name] = facts["size"]
         if name in spec.measures:
             notes += absent_note(name, int(facts["absent"]))
+            lacking |= name == spec.response and facts["absent"] > 0
         if name == weight:
             least, largest = facts["least"], facts["most"]
     weight_digits = 0 if weight is None else digits[weight]
@@ -111,7 +121,7 @@ def _scales(file: LargeFile, spec: TableSpec, *, progress: Progress) -> tuple[Sc
     decimals = {name: min(digits[name] + weight_digits, MAX_DECIMALS) for name in spec.measures}
     if spec.response is None and file.schema.entity is not None:
         values[RECORDS], decimals[RECORDS] = 1.0, 0
-    return Scales(values, decimals, 10.0**weight_digits, weight_digits, least, notes), digits
+    return Scales(values, decimals, 10.0**weight_digits, weight_digits, least, notes), digits, lacking
 
 
 def exact_digits(file: LargeFile, name: str, *, owner: str = "table") -> tuple[int, dict[str, float]]:
@@ -139,13 +149,16 @@ def exact_digits(file: LargeFile, name: str, *, owner: str = "table") -> tuple[i
     return fitting[0], facts
 
 
-def _rows(file: LargeFile, spec: TableSpec, built: Built, digits: Mapping[str, int]) -> UnitRows:
+def _rows(file: LargeFile, spec: TableSpec, built: Built, digits: Mapping[str, int], *, lacking: bool) -> UnitRows:
     """What the engine reads of each record."""
     numbers = tuple(_whole(file, name, digits[name]) for name in spec.measures)
     place = {name: f"x{at}" for at, name in enumerate(spec.measures)}
     values = dict(place)
     if spec.response is None and file.schema.entity is not None:
         values[RECORDS] = "1"
+    if lacking and spec.response is not None:
+        values[GIVING] = f"x{len(numbers)}"
+        numbers += (f"CASE WHEN {file.number_text(spec.response)} IS NULL THEN 0 ELSE 1 END",)
     marks: dict[str, str] = {}
     judged_name = spec.shadow or spec.response
     if spec.request is not None:
@@ -212,7 +225,7 @@ def _numbered(file: LargeFile, name: str) -> str:
     return f"(CAST({text} AS BIGINT) - ({min(int(low), 0)}))"
 
 
-Making = Callable[[Mapping[str, int], bool], Cells]
+Making = Callable[[Mapping[str, int], Who], Cells]
 
 
 def _maker(
@@ -220,26 +233,27 @@ def _maker(
 ) -> Maker:
     """All cells: `alone` makes those of units in one finest cell, the others are added here."""
 
-    def cells(tops: Mapping[str, int], judged: bool) -> Cells:
-        found = alone(tops, judged)
-        return found if pairs is None else _with_pairs(found, pairs, dimensions, tops, judged=judged)
+    def cells(tops: Mapping[str, int], who: Who) -> Cells:
+        found = alone(tops, who)
+        return found if pairs is None else _with_pairs(found, pairs, dimensions, tops, who)
 
     rows = units.rows
     requests = sum(name.startswith(f"{REQUEST}present") for name in rows.values)
     return Maker(
-        tuple(rows.values), dimensions, cells, requests, waived=JUDGED in rows.marks, by_respondent=rows.combined
-    )
+        tuple(name for name in rows.values if name != GIVING), dimensions, cells, requests,
+        lacking=GIVING in rows.values, waived=JUDGED in rows.marks, by_respondent=rows.combined,
+    )  # fmt: skip
 
 
 def _alone(units: EngineUnits, dimensions: tuple[Dimension, ...], spec: TableSpec, progress: Progress) -> Making:
     """The cells of units that are in one finest cell only; the engine is asked once for each kind."""
-    found: dict[bool, Cells] = {}
+    found: dict[Who, Cells] = {}
 
-    def cells(tops: Mapping[str, int], judged: bool) -> Cells:
-        if judged not in found:
-            base = _cells(units.cells(tops, spec.measures, judged=judged, progress=progress), dimensions)
-            found[judged] = roll_up(base, dimensions) if len(base) else base
-        return found[judged]
+    def cells(tops: Mapping[str, int], who: Who) -> Cells:
+        if who not in found:
+            base = _cells(units.cells(tops, spec.measures, who=who, progress=progress), dimensions)
+            found[who] = roll_up(base, dimensions) if len(base) else base
+        return found[who]
 
     return cells
 
@@ -258,13 +272,14 @@ def _cells(found: FoundCells, dimensions: tuple[Dimension, ...]) -> Cells:
 
 
 def _with_pairs(
-    cells: Cells, pairs: FoundPairs, dimensions: tuple[Dimension, ...], tops: Mapping[str, int], *, judged: bool
+    cells: Cells, pairs: FoundPairs, dimensions: tuple[Dimension, ...], tops: Mapping[str, int], who: Who
 ) -> Cells:
     """The cells with respondents that are in several finest cells: in each cell their contributions add up first."""
     numbers, place = np.unique(pairs.units, return_inverse=True)
     values = {name: pairs.values[name] for name in tops}
     units = Units(_nodes(pairs.codes, dimensions), values, pairs.weights, place.astype(np.int64))
-    units = units.rows(pairs.judged) if judged else units
+    if who != "all":
+        units = units.rows(_giving(pairs) & pairs.judged if who == "judged" else _giving(pairs))
     if not len(units.columns[0]):
         return cells
     apart = tabulate_units(units, dimensions, tops)
@@ -273,6 +288,11 @@ def _with_pairs(
     }
     apart = replace(apart, lists=named)
     return cells.joined(apart) if len(cells) else apart
+
+
+def _giving(pairs: FoundPairs) -> NDArray[np.bool_]:
+    """Which contributions have a value of the response."""
+    return pairs.values[GIVING] > 0 if GIVING in pairs.values else np.ones(len(pairs.units), dtype=bool)
 
 
 def _contributions(
@@ -289,12 +309,13 @@ def _contributions(
         empty = tuple(np.zeros(0, dtype=np.int32) for _ in maker.dimensions)
         return Contributions(empty, np.zeros(0, np.int64), nobody, weights, np.zeros(0, np.bool_), rest)
     name = spec.shadow or spec.response or RECORDS
+    giving = _giving(pairs)
     return Contributions(
-        _nodes(pairs.codes, maker.dimensions),
-        pairs.units,
-        pairs.values[name] / scales.values[name],
-        None if pairs.weights is None else pairs.weights / scales.weight,
-        pairs.judged,
+        _nodes(pairs.codes[giving], maker.dimensions),
+        pairs.units[giving],
+        pairs.values[name][giving] / scales.values[name],
+        None if pairs.weights is None else pairs.weights[giving] / scales.weight,
+        pairs.judged[giving],
         rest,
     )
 

@@ -17,12 +17,16 @@ from reticent.tabulation.cells import Cells, base_cells, roll_up
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Units of analysis: a node column per dimension, contributions by variable, weights, and the respondent of each."""
+    """Units of analysis: a node column per dimension, contributions by variable, weights, and the respondent of each.
+
+    Records that are their own respondents are known by their place; `places` has it where these are some of them only.
+    """
 
     columns: tuple[NDArray[np.int32], ...]
     values: Mapping[str, Floats]
     weights: Floats | None
     respondent: Ints | None
+    places: Ints | None = None
 
     def rows(self, keep: NDArray[np.bool_]) -> "Units":
         """Some of the units."""
@@ -31,6 +35,7 @@ class Units:
             {name: values[keep] for name, values in self.values.items()},
             None if self.weights is None else self.weights[keep],
             None if self.respondent is None else self.respondent[keep],
+            np.flatnonzero(keep) if self.places is None else self.places[keep],
         )
 
 
@@ -38,7 +43,7 @@ def tabulate_units(units: Units, dimensions: Sequence[Dimension], tops: Mapping[
     """All non-empty cells. Respondents that stay within one finest cell take the fast way, the others the exact one."""
     sizes = [len(d) for d in dimensions]
     if units.respondent is None:
-        base = base_cells(units.columns, sizes, units.values, weights=units.weights, units=None, tops=tops)
+        base = base_cells(units.columns, sizes, units.values, weights=units.weights, units=units.places, tops=tops)
         return roll_up(base, dimensions)
     combined = combine(units, sizes)
     assert combined.respondent is not None

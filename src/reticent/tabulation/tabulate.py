@@ -13,6 +13,8 @@ from reticent.base.progress import Progress, part, silent
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Schema
 from reticent.data.table import Contributions, Dimension, Measure, Respondents, Table, TableSpec
+from reticent.frames.engines.units import Who
+from reticent.kernels.grouping import group_columns
 from reticent.tabulation.assemble import (
     MAX_DECIMALS,
     RECORDS,
@@ -92,15 +94,30 @@ def _maker(
             values[f"{REQUEST}{number}"] = np.where(mask, units.values[judged_name], 0.0)
         values[f"{REQUEST}present {number}"] = mask.astype(np.float64)
     every = replace(units, values=values)
+    giving = _giving(units, dimensions, spec)
 
-    def cells(tops: Mapping[str, int], judged: bool) -> Cells:
-        chosen = units.rows(~waived) if judged and waived is not None else every
-        return tabulate_units(chosen, dimensions, {name: tops[name] for name in chosen.values})
+    def cells(tops: Mapping[str, int], who: Who) -> Cells:
+        chosen = every
+        if who != "all":
+            keep = giving if who == "giving" or waived is None else giving & ~waived
+            chosen = units.rows(keep)
+        return tabulate_units(replace(chosen, values={name: chosen.values[name] for name in tops}), dimensions, tops)
 
     return Maker(
-        tuple(values), dimensions, cells, len(asked), waived=waived is not None,
+        tuple(values), dimensions, cells, len(asked), lacking=not giving.all(), waived=waived is not None,
         by_respondent=units.respondent is not None,
     )  # fmt: skip
+
+
+def _giving(units: Units, dimensions: tuple[Dimension, ...], spec: TableSpec) -> NDArray[np.bool_]:
+    """The records of units that have a value of the response in their finest cell; all where the table counts."""
+    if spec.response is None:
+        return np.ones(len(units.columns[0]), dtype=bool)
+    have = ~np.isnan(units.values[spec.response])
+    if units.respondent is None or have.all():
+        return have
+    sizes = [*(len(d) for d in dimensions), int(units.respondent.max(initial=0)) + 1]
+    return _any_of(have, group_columns([*units.columns, units.respondent], sizes)[0])
 
 
 def _contributions(
@@ -115,7 +132,8 @@ def _contributions(
         return None
     waiver = " waiver"
     values = dict(units.values) if waived is None else {**units.values, waiver: waived.astype(np.float64)}
-    one = combine(replace(units, values=values), [len(d) for d in dimensions])
+    giving = replace(units, values=values).rows(_giving(units, dimensions, spec))
+    one = combine(giving, [len(d) for d in dimensions])
     assert one.respondent is not None
     name = spec.shadow or spec.response or RECORDS
     kept = np.ones(len(one.respondent), dtype=bool) if waived is None else one.values[waiver] == 0
@@ -170,7 +188,11 @@ def unused_weight(schema: Schema, spec: TableSpec) -> tuple[str, ...]:
 
 def absent_note(name: str, absent: int) -> tuple[str, ...]:
     """What there is to say of a variable that some records lack."""
-    return (f"{name}: missing in {absent} records, which count as respondents with 0.",) if absent else ()
+    return (
+        (f"{name}: missing in {absent} records, which add nothing and are no respondents of its sums.",)
+        if absent
+        else ()
+    )
 
 
 def _respondents(data: Microdata) -> Ints | None:

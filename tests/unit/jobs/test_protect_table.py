@@ -328,7 +328,7 @@ def test_notebook_view_and_notes_on_missing_values() -> None:
     values = data.numbers(("turnover",))[:, 0]
     values[0] = np.nan
     result = protect_table(data.with_numbers("turnover", values), SPEC, method=PrimaryOnly(), accept_exposed=True)
-    assert "turnover: missing in 1 records, which count as respondents with 0." in result.notes
+    assert "turnover: missing in 1 records, which add nothing and are no respondents of its sums." in result.notes
     assert "What the attacker knows" not in result._repr_html_()  # numbers of cells only: a notebook travels
     shown = confidential_table_report(result)
     for part in ("What the attacker knows", "What it cost", "Before and after"):

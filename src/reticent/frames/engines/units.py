@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,10 @@ PAIRS, SEVERAL = "reticent_pairs", "reticent_several"
 """Names of what is kept in the engine: respondents with their finest cells, and those that have several."""
 JUDGED = "judged"
 """The mark of units that have not waived protection."""
+GIVING = " giving"
+"""The value that is above 0 where a unit has a value of the response; there if some have none."""
+Who = Literal["all", "giving", "judged"]
+"""Which units are meant: all, those that have a value of the response, those among them without a waiver."""
 
 
 @dataclass(frozen=True)
@@ -132,18 +137,21 @@ class EngineUnits:
     def _numbers(self, prefix: str) -> list[str]:
         return [f"{prefix}x{at}" for at in range(len(self.rows.numbers))]
 
-    def _units_sql(self, judged: bool) -> str:
+    def _units_sql(self, who: Who) -> str:
         """Units that are in one finest cell only, each a row."""
-        where = f" WHERE {JUDGED} = 1" if judged and JUDGED in self.rows.marks else ""
+        tests = [f"v{list(self.rows.values).index(GIVING)} > 0"] if who != "all" and GIVING in self.rows.values else []
+        tests += [f"{JUDGED} = 1"] if who == "judged" and JUDGED in self.rows.marks else []
+        where = f" WHERE {' AND '.join(tests)}" if tests else ""
         if not self.rows.combined:
             values = "".join(f", {text} AS v{at}" for at, text in enumerate(self.rows.values.values()))
-            return f"SELECT {self._names}, u, wt{values} FROM ({self._rows_sql()}) p{where}"
+            judged = f", {JUDGED}" if JUDGED in self.rows.marks else ""
+            return f"SELECT * FROM (SELECT {self._names}, u, wt{values}{judged} FROM ({self._rows_sql()}) p) r{where}"
         if not self.several:
             return f"SELECT * FROM {PAIRS}{where}"
         alone = f"SELECT p.* FROM {PAIRS} p LEFT JOIN {SEVERAL} m ON p.u = m.u WHERE m.u IS NULL"
         return f"SELECT * FROM ({alone}) a{where}"
 
-    def cells(self, tops: Mapping[str, int], named: Sequence[str], *, judged: bool, progress: Progress) -> FoundCells:
+    def cells(self, tops: Mapping[str, int], named: Sequence[str], *, who: Who, progress: Progress) -> FoundCells:
         """Finest cells of units that are in one only. Values in `named` have lists with units, others the largest only."""
         connection = self.view.connection
         small, _ = lookup_joins(connection, self.rows.maps)
@@ -152,7 +160,7 @@ class EngineUnits:
         first = ", MIN(u) AS first" if named else ""
         table = connection.fetch(
             f"SELECT {self._names}, CAST(COUNT(*) AS BIGINT) AS n, CAST(SUM(wt) AS BIGINT) AS ws{first}{sums} "
-            f"FROM ({self._units_sql(judged)}) a GROUP BY {self._names}",
+            f"FROM ({self._units_sql(who)}) a GROUP BY {self._names}",
             small=small,
             progress=progress,
         ).sort("first" if named else self._names.split(", "))  # the order decides who is named among equals
@@ -160,7 +168,7 @@ class EngineUnits:
         for name, k in tops.items():
             found = _sums(table, place[name])
             if name in named:
-                lists[name] = self._list(table, found, place[name], k, judged)
+                lists[name] = self._list(table, found, place[name], k, who)
             else:
                 largest = table[f"l{place[name]}"].to_numpy()[:, None].astype(np.float64)
                 nobody = np.zeros((len(table), 1), dtype=np.int64)
@@ -172,13 +180,13 @@ class EngineUnits:
         return np.zeros((len(table) if self.rows.weight is not None else 0, k))
 
     def _list(
-        self, table: pl.DataFrame, sums: NDArray[np.float64], at: int, k: int, judged: bool
+        self, table: pl.DataFrame, sums: NDArray[np.float64], at: int, k: int, who: Who
     ) -> FoundList:  # fmt: skip
         """The largest contributions of each cell; among equal ones the least unit comes first."""
         small, _ = lookup_joins(self.view.connection, self.rows.maps)
         ranked = (
             f"SELECT {self._names}, u, wt, ABS(v{at}) AS size, ROW_NUMBER() OVER (PARTITION BY {self._names} "
-            f"ORDER BY ABS(v{at}) DESC, u) AS place FROM ({self._units_sql(judged)}) a"
+            f"ORDER BY ABS(v{at}) DESC, u) AS place FROM ({self._units_sql(who)}) a"
         )
         found = self.view.connection.fetch(f"SELECT * FROM ({ranked}) t WHERE place <= {k}", small=small)
         keys = self._names.split(", ")
