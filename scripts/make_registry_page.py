@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from reticent.base.checks import RANGES  # noqa: E402
+from reticent.data.method import Group  # noqa: E402
 from reticent.data.parameters import Parameters  # noqa: E402
 from reticent.io.formats import FORMATS  # noqa: E402
 from reticent.io.table_formats import TABLE_FORMATS  # noqa: E402
@@ -90,6 +91,15 @@ def _format_row(name: str) -> str:
     return f"| `{name}` | {one.about} | {ends} | {'yes' if one.write else 'no'} | {extra} |"
 
 
+def _groups() -> list[str]:
+    """The masking methods by what they do, as the workbench lists them."""
+    rows = []
+    for group in Group:
+        names = [f"[`{name}`](#{name})" for name, method in METHODS.items() if method.group is group]
+        rows += [f"| {group} | {', '.join(names)} |"] if names else []
+    return ["| what they do | methods |", "|---|---|", *rows]
+
+
 def page() -> str:
     """The whole page."""
     formats = [
@@ -113,7 +123,7 @@ def page() -> str:
         "column *default* is empty, the option is absent unless you give it. [Choose a method](../how-to/choose-a-method.md)",
         "helps to choose, [Guarantees and their limits](guarantees.md) says what each method promises.", "",
         *chapter("Masking methods", "Steps of a plan for a file, each with an example for the survey of `reticent demo`.",
-                 [_step(name, method) for name, method in METHODS.items()]),
+                 [_groups(), *(_step(name, method) for name, method in METHODS.items())]),
         *chapter("Table methods", "What `[protect] method` can be; its options go into `[protect]` as well.", methods),
         *chapter("Rules", "What `rules` of a table can be; [worked examples](rules.md).", rules),
         *chapter("File formats", "What `[data] format` can be; without it the ending decides.", [formats]),

@@ -1,6 +1,7 @@
-"""Before "show values" no page reveals what one respondent gave or an unsafe cell holds: not alone, and not by arithmetic.
+"""Before "show values" somebody who looks on finds no contribution and no unsafe cell: not on a page, and not by arithmetic.
 
-Whoever looks on has the page whole, its source and its address, and can add, subtract, multiply and divide.
+Whoever looks on has each page whole, its source and its address, and can add, subtract, multiply and divide. Whoever edits
+rules, steps or codes can find out more; the manual says what.
 """
 
 import html

@@ -7,6 +7,7 @@ metadata. From that one declaration come the Python call, the plan syntax and th
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from reticent.base.checks import did_you_mean
@@ -18,6 +19,19 @@ from reticent.data.mapping import Mapped
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters
 from reticent.data.schema import Schema, Variable
+
+
+class Group(StrEnum):
+    """What a masking method does to a file, in the order in which lists show the methods."""
+
+    NAMES = "Remove what names people"
+    DETAIL = "Show less detail"
+    NUMBERS = "Change numbers"
+    CODES = "Change codes at random"
+    EXCHANGE = "Exchange values between records"
+    RECORDS = "Leave out, copy or reorder records"
+    MODEL = "Draw values from a model"
+    OTHER = "Other"
 
 
 @dataclass(frozen=True)
@@ -79,10 +93,12 @@ class Method(Parameters):
     with the values as they were before. `coarsens` says that it shows one coarser value for each value (and may blank
     some): the attacker does the same to what they know. `searches` says that its choice takes long, or depends on all data.
     `last` says that a later step that changes values would break what it promises.
+    `group` is the heading under which lists of methods show it.
     `moves` names variables whose values come together from another record: the attacker finds them where they went.
     """
 
     name: ClassVar[str]
+    group: ClassVar[Group] = Group.OTHER
     blanks_only: ClassVar[bool] = False
     coarsens: ClassVar[bool] = False
     searches: ClassVar[bool] = False

@@ -100,8 +100,11 @@ class FileVerdict:
 
     @property
     def headline(self) -> str:
-        """The state in a few words; what was not asked for and is open or not held is named, so that it does not read as held."""
-        asked = ", ".join(one.attack for one in self.asked) or "nothing"
+        """The state in a few words, with every attack that the plan asks for, each with its own state unless all are held.
+
+        What was not asked for and is open or not held is named, so that it does not read as held.
+        """
+        asked = ", ".join(one.attack if self.held else f"{one.attack} {one.state}" for one in self.asked) or "nothing"
         failing = f"; not asked for and not held: {', '.join(self.failing_unasked)}" if self.failing_unasked else ""
         rest = f"; not judged: {', '.join(self._left_open)}" if self._left_open else ""
         return f"{self.state} (asked for: {asked}{failing}{rest})"

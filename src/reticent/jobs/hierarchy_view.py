@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hierarchies as pages show them: each variable's tree in plain data, and a new one checked against the codes. Confidential."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from math import floor
 from pathlib import Path
@@ -18,8 +18,10 @@ from reticent.io.read import load_source
 
 __all__ = ["bands_of", "check_tree", "moved", "tree_text", "trees_of"]
 
-MOST_CODES = 5_000
-"""Codes of a number that can be in a tree."""
+MOST_NUMBERS = 5_000
+"""Different values of a number that can be in a tree."""
+MOST_CODES = 200_000
+"""Codes of other variables that a page can put in a tree."""
 LEAD = "@"
 NEAR = 1e-9
 
@@ -27,15 +29,16 @@ NEAR = 1e-9
 def trees_of(source: DataSection, folder: Path, *, progress: Progress = silent) -> dict[str, dict[str, Any]]:
     """For each variable: how many codes it has, and its tree if there is one (codes, parents, codes at each level).
 
-    A variable without a tree has its codes in their order; of a number only as many as a tree can have.
+    A variable has its codes in their order, as far as a tree can have so many.
     """
     progress(0.0, "reading")
     data = load_source(source, folder).data
     found: dict[str, dict[str, Any]] = {}
-    for variable in data.schema.variables:
+    for at, variable in enumerate(data.schema.variables):
+        progress(0.5 + 0.5 * at / len(data.schema.variables), "counting codes")
         tree, codes = variable.hierarchy, _codes(data, variable.name)
         number = variable.kind is Kind.NUMERIC
-        kept = codes if len(codes) <= MOST_CODES else []
+        kept = codes if len(codes) <= (MOST_NUMBERS if number else MOST_CODES) else []
         facts: dict[str, Any] = {"n_codes": len(codes), "tree": None, "number": number, "codes": kept}
         if tree is not None:
             levels = tree.levels.tolist()
@@ -45,14 +48,19 @@ def trees_of(source: DataSection, folder: Path, *, progress: Progress = silent) 
     return found
 
 
-def check_tree(
-    source: DataSection, folder: Path, variable: str, digits: Sequence[int], file: str, *, progress: Progress = silent
-) -> list[int]:
-    """Build a tree by digits or from a file, and check that it covers every code; gives how many codes each level has."""
-    data = load_source(source, folder).data
-    codes = _codes(data, variable)
+def check_tree(found: Mapping[str, Any], folder: Path, variable: str, digits: Sequence[int], file: str) -> list[int]:
+    """Build a tree by digits or from a file, and check that it covers every code; gives how many codes each level has.
+
+    `found` is what `trees_of` has of the variable, so that no record is read again.
+    """
     if bool(digits) == bool(file):
         raise ParameterError("hierarchy: give digits or a file, one of them.")
+    codes = found["codes"]
+    if len(codes) < found["n_codes"]:
+        raise ParameterError(
+            f"hierarchy: {variable!r} has {found['n_codes']:,} codes, more than a page checks; recode it first, or name "
+            "the tree in the schema file."
+        )
     tree = Hierarchy.from_digits(codes, digits) if digits else read_hierarchy(folder / file)
     left = tree.missing_from(codes)
     if left:
@@ -102,7 +110,7 @@ def bands_of(codes: Sequence[str], widths: Sequence[float]) -> tuple[list[str], 
         raise ParameterError("hierarchy: not every code is a number, and bands are made of numbers.") from None
     if not codes:
         raise ParameterError(
-            f"hierarchy: bands are made of at most {MOST_CODES:,} different numbers; recode it instead."
+            f"hierarchy: bands are made of at most {MOST_NUMBERS:,} different numbers; recode it instead."
         )
     whole = all(float(number).is_integer() for number in (*numbers, *widths))
     nodes: dict[str, int] = {}

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reticent.base.errors import ParameterError, PlanError
+from reticent.data.method import Group
 from reticent.data.parameters import Parameters, build, check_option, owner_of, to_plain
 from reticent.data.plan import DataSection, FileOutputSection, LedgerSection, OutputSection, RiskSection
 from reticent.data.table_plan import ProtectSection, TableSection
@@ -17,8 +18,8 @@ from reticent.tables.methods import TABLE_METHODS
 from reticent.tables.rules import RULES
 
 __all__ = [
-    "METHODS", "RULES", "TABLE_METHODS", "DataSection", "FileOutputSection", "LedgerSection", "OutputSection", "Parameters",
-    "Policy", "ProtectSection", "RiskSection", "TableSection", "build", "check_options", "to_plain",
+    "METHODS", "RULES", "TABLE_METHODS", "DataSection", "FileOutputSection", "Group", "LedgerSection", "OutputSection",
+    "Parameters", "Policy", "ProtectSection", "RiskSection", "TableSection", "build", "check_options", "to_plain",
 ]  # fmt: skip
 
 

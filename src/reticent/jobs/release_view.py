@@ -81,7 +81,13 @@ def _proofs(result: ProtectedTable, several: bool) -> list[tuple[str, str]]:
     n, proved = len(found.proved) + len(found.unproved), len(found.proved)
     if found.faults:
         return [*lines, (f"{of}proof of the pattern", f"the proof has faults: {found.faults[0]}")]
-    return [*lines, (f"{of}proof of the pattern", f"{proved:,} of {n:,} unsafe cells proved in whole numbers")]
+    return [
+        *lines,
+        (
+            f"{of}proof of the pattern",
+            f"for {proved:,} of {n:,} unsafe cells two possible tables were found, far enough apart",
+        ),
+    ]
 
 
 def _attacks(run: ProtectedFile) -> list[tuple[str, str]]:

@@ -76,7 +76,7 @@ def judged_grids(judged: Judged) -> list[Grid]:
 
 
 def judged_cell(judged: Judged, number: int, cell: int) -> dict[str, Any]:
-    """A cell of one table before protection: the rule that it breaks, and the shares of its largest contributions."""
+    """A cell of one table before protection: the rules that it breaks, and the shares of its largest contributions."""
     tables = [(name, at) for name in judged.found.names for at in range(len(judged.found.responses[name].system.parts))]
     if not 0 <= number < len(tables):
         raise ParameterError("table: there is no such table; choose one of the tabs.")
@@ -84,8 +84,8 @@ def judged_cell(judged: Judged, number: int, cell: int) -> dict[str, Any]:
     one = judged.found.responses[name]
     if not 0 <= cell < one.system.parts[at].n_cells:
         raise ParameterError("table: there is no such cell; choose one in the table.")
-    reason = one.knowledge.verdict.reason_of(int(one.system.members[at][cell]))
-    return {"rule": reason, "shares": largest_shares(one.system.parts[at], cell)}
+    rules = one.knowledge.verdict.rules_of(int(one.system.members[at][cell]))
+    return {"rule": ", ".join(rules), "shares": largest_shares(one.system.parts[at], cell)}
 
 
 def try_rules(judged: Judged, rules: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from reticent.microdata.risk.household_recount import HouseholdRecount, househol
 from reticent.microdata.risk.interval import rank_intervals
 from reticent.microdata.risk.known import known_variables
 from reticent.microdata.risk.known_linkage import KnownLinkage, known_linkage
+from reticent.microdata.risk.linkage_causes import Cause
 from reticent.microdata.risk.recount import Recount, recount
 from reticent.microdata.risk.restored import Restored, restore
 from reticent.microdata.risk.traces_left import OrderLeft, WeightsLeft, order_left, weights_left
@@ -24,12 +25,14 @@ from reticent.microdata.risk.traces_left import OrderLeft, WeightsLeft, order_le
 class FileAttacks:
     """What each attack found; None where it could not be tried, with the reason in `not_tried`.
 
-    `restored` has what published variables tell of hidden keys; recount, linkage and households use it.
+    `restored` has what published variables tell of hidden keys; recount, linkage and households use it. `causes` are the
+    variables that make linkage succeed, where that was looked for.
     """
 
     restored: Restored | None = field(default=None, repr=False)
     recount: Recount | None = None
     linkage: KnownLinkage | None = None
+    causes: tuple[Cause, ...] = ()
     households: HouseholdRecount | None = None
     intervals: Mapping[str, float] | None = None
     weights: WeightsLeft | None = None

@@ -16,6 +16,7 @@ from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.plan import RiskSection
 from reticent.data.published import release_file
+from reticent.data.verdict import State
 from reticent.microdata.attacks import attack_file, recount_keys
 from reticent.microdata.edits import check_input, read_rules
 from reticent.microdata.loss.compare import compare
@@ -24,6 +25,7 @@ from reticent.microdata.pipeline import apply_steps, check_needs, finish
 from reticent.microdata.recodings import recodings
 from reticent.microdata.result import FileResult, ProtectedFile
 from reticent.microdata.risk.known import identifying_variables, singling_codes
+from reticent.microdata.risk.linkage_causes import linkage_causes
 from reticent.microdata.verdict import judge
 
 DRAWN = (
@@ -91,7 +93,11 @@ def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpa
     )
     attacks = attack_file(masked, released, settings, shuffled=not keep_order, progress=part(progress, 0.7, 0.9))
     after = measure_risk(data, settings, masked=attacks.seen(masked))
-    verdict = judge(attacks, settings, limit=limit, households=data.schema.household_id is not None)
+    limits = partial(judge, settings=settings, limit=limit, households=data.schema.household_id is not None)
+    verdict = limits(attacks)
+    if attacks.linkage is not None and verdict["linkage"].state is State.NOT_HELD:
+        attacks = replace(attacks, causes=linkage_causes(masked.trace, attacks.seen(masked).data, attacks.linkage))
+        verdict = limits(attacks)
     progress(0.9, "loss")
     report = compare(data, masked.data)
     result = FileResult(

@@ -7,6 +7,7 @@ from reticent.base.words import counted
 from reticent.data.plan import RiskSection
 from reticent.data.verdict import ALWAYS, ATTACKS, AttackVerdict, FileVerdict, State
 from reticent.microdata.attacks import FileAttacks
+from reticent.microdata.risk.linkage_causes import causes_text
 from reticent.microdata.risk.restored import Restored, Told
 
 Found = tuple[float | None, float | None, str]
@@ -99,6 +100,7 @@ def _linkage(attacks: FileAttacks, limit: float) -> Found:
     by = f"{len(found.variables)} variables ({best})" if found.variables else "nothing that is still published"
     return found.share, limit, (
         f"{found.share:.2%} of the published records are rightly and uniquely linked by {by}, {limit:.2%} is allowed"
+        f"{causes_text(attacks.causes)}"
     )  # fmt: skip
 
 

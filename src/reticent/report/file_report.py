@@ -75,12 +75,12 @@ def _secret(secret: str) -> tuple[Block, ...]:
 def _short(run: ProtectedFile) -> tuple[Block, ...]:
     before, after = run.risk_before.summary(), run.risk_after.summary()
     verdict = run.result.verdict
-    if verdict.held:
-        text = f"The file stays within the limits of every attack that the plan asks for: {verdict.headline}."
-    else:
-        failing = ", ".join(f"{one.attack} ({one.state})" for one in verdict.blocking)
-        text = f"Not to be released: {failing or 'the plan asks for no attack'}."
-    blocks: list[Block] = [Banner(verdict.clear, text)]
+    lead = (
+        "The file stays within the limits of every attack that the plan asks for"
+        if verdict.held
+        else "Not to be released"
+    )
+    blocks: list[Block] = [Banner(verdict.clear, f"{lead}: {verdict.headline}.")]
     if verdict.accepted and not verdict.held:
         blocks.append(Banner(False, f"The risk was accepted, for this reason: {verdict.accepted}"))
     pairs = []

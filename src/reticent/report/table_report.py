@@ -200,7 +200,7 @@ def _unsafe(result: ProtectedTable) -> tuple[Block, ...]:
     rows = []
     for cell in cells[:MAX_UNSAFE].tolist():
         value = amount(float(table.values[cell]), table.decimals)
-        row: list[object] = [table.name_of(cell), verdict.reason_of(cell) or "declared", value]
+        row: list[object] = [table.name_of(cell), ", ".join(verdict.rules_of(cell)) or "declared", value]
         row.append(int(table.respondents.counts[cell]) if table.counted else None)
         if bounds is not None:
             row += [float(bounds.largest[cell]), float(bounds.upper[cell])]

@@ -115,7 +115,7 @@ def largest_shares(table: Table, cell: int) -> list[float]:
 
 
 def cell_facts(result: ProtectedTable, cell: int, *, values: bool) -> dict[str, Any]:
-    """One cell of a result in full: status, rule, respondents, shares of the largest contributions, intervals, why hidden.
+    """One cell of a result in full: status, rules, respondents, shares of the largest contributions, intervals, why hidden.
 
     Its sentences have values of cells only with `values`.
     """
@@ -126,7 +126,7 @@ def cell_facts(result: ProtectedTable, cell: int, *, values: bool) -> dict[str, 
     return {
         "name": table.name_of(cell), "codes": list(table.cell_codes(cell)), "value": float(table.values[cell]),
         "respondents": int(table.respondents.counts[cell]), "shares": largest_shares(table, cell),
-        "status": STATUS_NAMES[CellStatus(int(result.status[cell]))], "rule": result.verdict.reason_of(cell),
+        "status": STATUS_NAMES[CellStatus(int(result.status[cell]))], "rule": ", ".join(result.verdict.rules_of(cell)),
         "exposed": cell in result.exposed, "hidden": hidden, **_interval(result, cell),
         "why": result.why(*table.cell_codes(cell), values=values).split("\n") if hidden else [],
     }  # fmt: skip

@@ -171,6 +171,9 @@ def _knowledge(parts: tuple[Judged, ...], extra: int) -> Knowledge:
     places = [np.array([*(rules.index(rule) for rule in v.rules), -1], dtype=np.int64) for v in verdicts]
     reasons = [place[v.reason] for place, v in zip(places, verdicts, strict=True)]
     starts = starts_of([part.system for part in parts]).tolist()
+    broken = np.zeros((len(rules), starts[-1] + extra), dtype=bool)
+    for place, one, start in zip(places, verdicts, starts, strict=False):
+        broken[place[:-1], start : start + len(one.status)] = one.broken
     blank = np.full(extra, np.nan)
     none = np.zeros(extra)
     verdict = Judgement(
@@ -179,6 +182,7 @@ def _knowledge(parts: tuple[Judged, ...], extra: int) -> Knowledge:
         rules,
         np.concatenate((*(v.lower_protection for v in verdicts), none)),
         np.concatenate((*(v.upper_protection for v in verdicts), none)),
+        broken,
     )
     return Knowledge(
         verdict,

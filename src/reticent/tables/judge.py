@@ -119,13 +119,17 @@ def _spread(verdict: Judgement, groups: Sequence[tuple[int, ...]]) -> Judgement:
     """The verdict where each group has the status of its unsafe cells, with the largest levels."""
     status, reason = verdict.status.copy(), verdict.reason.copy()
     lower, upper = verdict.lower_protection.copy(), verdict.upper_protection.copy()
+    broken = verdict.broken.copy()
     for group in groups:
         cells = list(group)
         unsafe = [cell for cell in cells if status[cell] == CellStatus.PRIMARY]
         if unsafe:
             status[cells], reason[cells] = CellStatus.PRIMARY, min(reason[unsafe])
             lower[cells], upper[cells] = lower[cells].max(), upper[cells].max()
-    return replace(verdict, status=status, reason=reason, lower_protection=lower, upper_protection=upper)
+            broken[:, cells] = broken[:, cells].any(axis=1, keepdims=True)
+    return replace(
+        verdict, status=status, reason=reason, lower_protection=lower, upper_protection=upper, broken=broken
+    )  # fmt: skip
 
 
 def _merged(system: System, verdicts: Sequence[Judgement]) -> Judgement:
@@ -137,14 +141,17 @@ def _merged(system: System, verdicts: Sequence[Judgement]) -> Judgement:
     reason = np.full(n, len(rules), dtype=np.int64)
     empty = np.ones(n, dtype=bool)
     lower, upper = np.zeros(n), np.zeros(n)
+    broken = np.zeros((len(rules), n), dtype=bool)
     for verdict, members in zip(verdicts, system.members, strict=True):
         place = np.array([*(rules.index(rule) for rule in verdict.rules), len(rules)])
         np.minimum.at(reason, members, place[verdict.reason])
         empty[members[verdict.status != CellStatus.EMPTY]] = False
         np.maximum.at(lower, members, verdict.lower_protection)
         np.maximum.at(upper, members, verdict.upper_protection)
+        for number, rule in enumerate(verdict.rules):
+            np.logical_or.at(broken[rules.index(rule)], members, verdict.broken[number])
     unsafe = reason < len(rules)
     status = np.where(unsafe, CellStatus.PRIMARY, np.where(empty, CellStatus.EMPTY, CellStatus.SAFE))
     return Judgement(
-        status.astype(np.int8), np.where(unsafe, reason, -1).astype(np.int16), rules, lower, upper
+        status.astype(np.int8), np.where(unsafe, reason, -1).astype(np.int16), rules, lower, upper, broken
     )  # fmt: skip

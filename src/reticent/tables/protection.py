@@ -18,13 +18,17 @@ DEFAULT_PERCENT = 20.0
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What the rules say of each cell: its status, the number of the rule that fired first (−1: none), and levels."""
+    """What the rules say of each cell: its status, the number of the rule that fired first (−1: none), and levels.
+
+    `broken` has a row for each rule: which cells break it.
+    """
 
     status: NDArray[np.int8]
     reason: NDArray[np.int16]
     rules: tuple[Rule, ...]
     lower_protection: Floats
     upper_protection: Floats
+    broken: Mask
 
     @property
     def primary(self) -> Mask:
@@ -32,9 +36,15 @@ class Judgement:
         return np.asarray(self.status == CellStatus.PRIMARY)
 
     def reason_of(self, cell: int) -> str:
-        """Name of the rule that made a cell unsafe, or nothing."""
+        """Name of the first rule that made a cell unsafe, or nothing."""
         number = int(self.reason[cell])
         return "" if number < 0 else self.rules[number].name
+
+    def rules_of(self, cell: int) -> tuple[str, ...]:
+        """Names of all rules that an unsafe cell breaks, the first one first; none where it was declared by hand."""
+        if self.reason[cell] < 0:
+            return ()
+        return tuple(dict.fromkeys(self.rules[number].name for number in np.flatnonzero(self.broken[:, cell])))
 
     def __repr__(self) -> str:
         return f"<Judgement {len(self.status)} cells: {int(self.primary.sum())} unsafe>"
@@ -48,6 +58,7 @@ def judge_cells(table: Table, rules: Sequence[Rule]) -> Judgement:
     empty = table.listed_empty
     reason = np.full(n, -1, dtype=np.int16)
     distance = np.full(n, -np.inf)
+    broken = np.zeros((len(ordered), n), dtype=bool)
     measured = set()
     for number, rule in enumerate(ordered):
         cells = views[rule.unit]
@@ -56,6 +67,7 @@ def judge_cells(table: Table, rules: Sequence[Rule]) -> Judgement:
             hit = hit & ~empty
         if table.missing_safe:
             hit = hit & ~table.has_missing
+        broken[number] = hit
         upper = rule.upper_estimate(cells)
         if upper is not None:
             measured.add(number)
@@ -65,7 +77,7 @@ def judge_cells(table: Table, rules: Sequence[Rule]) -> Judgement:
     status[empty] = CellStatus.EMPTY
     status[reason >= 0] = CellStatus.PRIMARY
     lower, upper = _levels(table, ordered, reason, distance, measured)
-    return Judgement(status, reason, ordered, lower, upper)
+    return Judgement(status, reason, ordered, lower, upper, broken)
 
 
 def manual_percent(rules: Sequence[Rule]) -> float:

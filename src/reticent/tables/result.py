@@ -196,7 +196,7 @@ class ProtectedTable:
                 {
                     "cell": list(self.table.cell_codes(cell)),
                     "status": STATUS_NAMES[CellStatus(int(status[cell]))],
-                    "rule": self.verdict.reason_of(cell),
+                    "rule": ", ".join(self.verdict.rules_of(cell)),
                     "value": float(self.table.values[cell]),
                     "low": finite(found.low[place]),
                     "high": finite(found.high[place]),
@@ -235,6 +235,8 @@ class ProtectedTable:
         cell = self._hidden_cell(codes)
         found, name = why(self.problem, self.outcome.hidden, cell), self.table.name_of
         words, how = [found.sentence(name, values=values)], next(iter(found.revelations), None)
+        if rules := self.verdict.rules_of(cell):
+            words[0] += f" It breaks the {'rules' if len(rules) > 1 else 'rule'} {' and '.join(rules)}."
         if found.primary and cell in self.audit.exposed_cells:
             how = self.audit.reveal(cell)
             words.append(f"It does not help to hide it: {how.sentence(name, values=values)}")

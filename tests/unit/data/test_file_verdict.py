@@ -55,6 +55,11 @@ def test_a_refusal_names_each_attack_and_the_way_out() -> None:
     assert refused.value.exposed == 2
 
 
+def test_the_headline_of_a_refusal_says_which_attack_succeeds() -> None:
+    found = verdict(("recount", HELD, True), ("linkage", NOT_HELD, True), ("weights", OPEN, True))
+    assert found.headline == "not held (asked for: recount held, linkage not held, weights not judged)"
+
+
 def test_held_is_not_clear_while_another_attack_gets_through() -> None:
     found = verdict(("recount", HELD, True), ("linkage", NOT_HELD, False))
     assert found.held

@@ -41,16 +41,21 @@ def test_each_variable_has_its_tree_or_its_codes_in_order(folder: Path) -> None:
 
 
 def test_a_new_tree_covers_all_codes_or_says_how_many_are_left(folder: Path) -> None:
-    assert check_tree(section(folder), folder, "region", (), "region.hrc") == [1, 2, 3]
-    assert check_tree(section(folder), folder, "region", (1, 1), "") == [1, 2, 3]
+    assert check_tree(trees_of(section(folder), folder)["region"], folder, "region", (), "region.hrc") == [1, 2, 3]
+    assert check_tree(trees_of(section(folder), folder)["region"], folder, "region", (1, 1), "") == [1, 2, 3]
     with pytest.raises(DataError, match="2 of the 3 codes of 'region' are not in the tree"):
-        check_tree(section(folder), folder, "region", (), "short.hrc")
+        check_tree(trees_of(section(folder), folder)["region"], folder, "region", (), "short.hrc")
 
 
 @pytest.mark.parametrize(("digits", "file"), [((), ""), ((1, 1), "region.hrc")])
 def test_digits_or_a_file_not_both_and_not_neither(folder: Path, digits: tuple[int, ...], file: str) -> None:
     with pytest.raises(ParameterError, match="give digits or a file"):
-        check_tree(section(folder), folder, "region", digits, file)
+        check_tree(trees_of(section(folder), folder)["region"], folder, "region", digits, file)
+
+
+def test_more_codes_than_a_page_has_are_not_called_checked(folder: Path) -> None:
+    with pytest.raises(ParameterError, match="'region' has 300,000 codes, more than a page checks"):
+        check_tree({"codes": [], "n_codes": 300_000}, folder, "region", (1, 1), "")
 
 
 def test_the_text_of_a_tree_reads_back(tmp_path: Path) -> None:

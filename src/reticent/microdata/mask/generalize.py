@@ -15,7 +15,7 @@ from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.mapping import Mapped, digit_patterns
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema, Variable
@@ -42,6 +42,7 @@ class Generalize(Method):
     """
 
     name: ClassVar[str] = "generalize"
+    group: ClassVar[Group] = Group.DETAIL
     examples: ClassVar[Examples] = (
         {"keys": ["region", "sex"], "k": 2},
         {"keys": ["occupation", "sex"], "sensitive": ["education"], "l": 2, "suppression": 0.1},

@@ -10,7 +10,7 @@ from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Role, Schema
@@ -21,6 +21,7 @@ class RemoveIdentifiers(Method):
     """Drop all direct identifiers, or the variables named."""
 
     name: ClassVar[str] = "remove-identifiers"
+    group: ClassVar[Group] = Group.NAMES
     examples: ClassVar[Examples] = ({}, {"variables": ["person", "household"]})
 
     variables: tuple[str, ...] = field(
@@ -66,6 +67,7 @@ class NewIdentifiers(Method):
     """
 
     name: ClassVar[str] = "new-identifiers"
+    group: ClassVar[Group] = Group.NAMES
     examples: ClassVar[Examples] = ({"variable": "person"}, {"variable": "household", "within": "region"})
 
     variable: str = field(metadata={"names": "variables", "help": "identifier to replace, such as the household id"})

@@ -14,7 +14,7 @@ from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, InfeasibleError, ParameterError
 from reticent.base.progress import Progress, part
 from reticent.data.draws import StepDraws, step_input
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import DEFAULT_PRIORITY, Kind, Schema
@@ -60,6 +60,7 @@ class LocalSuppression(Method):
     """
 
     name: ClassVar[str] = "local-suppression"
+    group: ClassVar[Group] = Group.DETAIL
     examples: ClassVar[Examples] = (
         {"k": 3, "keys": ["sex", "marital", "education"]},
         {"risk_threshold": 0.2, "keys": ["sex", "marital"]},

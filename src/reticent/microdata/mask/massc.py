@@ -15,7 +15,7 @@ from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
@@ -43,6 +43,7 @@ class Massc(Method):
     """
 
     name: ClassVar[str] = "massc"
+    group: ClassVar[Group] = Group.CODES
     examples: ClassVar[Examples] = ({"keys": ["sex", "education"], "calibrate": ["sex"]},)
     keys: tuple[str, ...] = field(metadata={"names": "variables", "help": "key variables, most important first"})
     limits: tuple[int, ...] = field(default=(1, 5), metadata={"help": "largest count of each risk stratum"})

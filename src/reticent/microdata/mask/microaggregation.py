@@ -13,7 +13,7 @@ from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part
 from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
@@ -77,6 +77,7 @@ class Microaggregate(Method):
     """
 
     name: ClassVar[str] = "microaggregate"
+    group: ClassVar[Group] = Group.NUMBERS
     examples: ClassVar[Examples] = (
         {"variables": ["age", "income"]},
         {"variables": ["income"], "partition": "best", "proposals": 200, "k": 1},

@@ -12,7 +12,7 @@ from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
-from reticent.data.method import Applied, Promise
+from reticent.data.method import Applied, Group, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples, Parameters
 from reticent.microdata.perturb import lognormal
@@ -49,6 +49,7 @@ class MultiplicativeNoise(OnNumbers):
     """
 
     name: ClassVar[str] = "multiplicative-noise"
+    group: ClassVar[Group] = Group.NUMBERS
     examples: ClassVar[Examples] = (
         {"variables": ["income"], "k": 0.1},
         {"variables": ["income"], "zones": [{"k": 0.2, "up_to": 1500}, {"k": 0.05}]},

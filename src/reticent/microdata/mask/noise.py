@@ -11,7 +11,7 @@ from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
-from reticent.data.method import Applied, Promise
+from reticent.data.method import Applied, Group, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.microdata.perturb import additive
@@ -41,6 +41,7 @@ class Noise(OnNumbers):
     """
 
     name: ClassVar[str] = "noise"
+    group: ClassVar[Group] = Group.NUMBERS
     examples: ClassVar[Examples] = (
         {"variables": ["income"], "k": 0.2},
         {"variables": ["income"], "exact": True},

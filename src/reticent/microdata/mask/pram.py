@@ -13,7 +13,7 @@ from reticent.base.arrays import Codes, Floats
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Schema
@@ -33,6 +33,7 @@ class Pram(Method):
     """
 
     name: ClassVar[str] = "pram"
+    group: ClassVar[Group] = Group.CODES
     examples: ClassVar[Examples] = (
         {"variables": ["marital"]},
         {"variables": ["education"], "keep": 0.6, "invariant": False, "strata": ["sex"]},

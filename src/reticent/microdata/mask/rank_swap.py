@@ -12,7 +12,7 @@ from reticent.base.arrays import Floats
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
@@ -44,6 +44,7 @@ class RankSwap(Method):
     """
 
     name: ClassVar[str] = "rank-swap"
+    group: ClassVar[Group] = Group.EXCHANGE
     examples: ClassVar[Examples] = (
         {"variables": ["income"]},
         {"variables": ["education"], "window": 20, "strata": ["sex"]},

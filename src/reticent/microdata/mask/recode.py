@@ -12,7 +12,7 @@ from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.mapping import CODE, PATTERN, RANGE, Mapped, digit_patterns
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.recoding import parse_rules
@@ -32,6 +32,7 @@ class Recode(Method):
     """
 
     name: ClassVar[str] = "recode"
+    group: ClassVar[Group] = Group.DETAIL
     examples: ClassVar[Examples] = (
         {"variable": "age", "bands": [16, 35, 65]},
         {"variable": "region", "level": 1},

@@ -12,7 +12,7 @@ from reticent.base.arrays import Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Role, Schema
@@ -44,6 +44,7 @@ class RecordSwap(Method):
     """
 
     name: ClassVar[str] = "record-swap"
+    group: ClassVar[Group] = Group.EXCHANGE
     examples: ClassVar[Examples] = ({"areas": ["region"], "profiles": [["weight"]], "keys": ["marital", "education"]},)
     areas: tuple[str, ...] = field(metadata={"names": "variables", "help": "geographic variables, coarse to fine"})
     profiles: tuple[tuple[str, ...], ...] = field(metadata={"help": "lists of variables partners must agree on"})

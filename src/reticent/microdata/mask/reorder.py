@@ -8,7 +8,7 @@ import numpy as np
 
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.microdata.perturb.binding import keyed_uniforms, smallest_ids
@@ -23,6 +23,7 @@ class Reorder(Method):
     """
 
     name: ClassVar[str] = "reorder"
+    group: ClassVar[Group] = Group.RECORDS
     examples: ClassVar[Examples] = ({}, {"mix_households": True})
 
     mix_households: bool = field(default=False, metadata={"help": "also separate the members of a household"})

@@ -10,7 +10,7 @@ import numpy as np
 from reticent.base.arrays import Floats
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, step_input
-from reticent.data.method import Applied, Promise
+from reticent.data.method import Applied, Group, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.microdata.perturb.binding import (
@@ -31,6 +31,7 @@ class Resample(OnNumbers):
     """
 
     name: ClassVar[str] = "resample"
+    group: ClassVar[Group] = Group.NUMBERS
     examples: ClassVar[Examples] = ({"variables": ["income"]},)
     variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "numeric variables, each on its own"})
     t: int = field(default=3, metadata={"min": 1, "help": "number of bootstrap samples"})

@@ -12,7 +12,7 @@ from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, step_input
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Schema
@@ -32,6 +32,7 @@ class RoundValues(Method):
     """
 
     name: ClassVar[str] = "round"
+    group: ClassVar[Group] = Group.DETAIL
     examples: ClassVar[Examples] = (
         {"variables": ["income"], "base": 100},
         {"variables": ["income"], "base": 100, "how": "random"},

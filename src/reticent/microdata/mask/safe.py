@@ -15,7 +15,7 @@ from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, InfeasibleError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, part
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Role, Schema
@@ -55,6 +55,7 @@ class Safe(Method):
     """
 
     name: ClassVar[str] = "safe"
+    group: ClassVar[Group] = Group.RECORDS
     searches: ClassVar[bool] = True
     last: ClassVar[bool] = True
     examples: ClassVar[Examples] = (

@@ -12,7 +12,7 @@ from reticent.base.checks import check_unique
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Role, Schema, Variable
@@ -29,6 +29,7 @@ class Sample(Method):
     """
 
     name: ClassVar[str] = "sample"
+    group: ClassVar[Group] = Group.RECORDS
     examples: ClassVar[Examples] = ({"fraction": 0.5}, {"fraction": 0.5, "households": True})
 
     fraction: float = field(metadata={"above": 0, "max": 1, "help": "share of units to keep"})

@@ -12,7 +12,7 @@ from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
@@ -32,6 +32,7 @@ class Shuffle(Method):
     """
 
     name: ClassVar[str] = "shuffle"
+    group: ClassVar[Group] = Group.EXCHANGE
     examples: ClassVar[Examples] = ({"variables": ["income"], "predictors": ["age", "sex"]},)
     variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "numeric variables to shuffle together"})
     predictors: tuple[str, ...] = field(

@@ -12,7 +12,7 @@ from reticent.base.arrays import Ints
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
@@ -37,6 +37,7 @@ class Swap(Method):
     """
 
     name: ClassVar[str] = "swap"
+    group: ClassVar[Group] = Group.EXCHANGE
     examples: ClassVar[Examples] = ({"variables": ["marital"], "within": ["sex"], "rate": 20},)
     variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "exchanged together"})
     rate: float = field(default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "percent of records to change"})

@@ -15,7 +15,7 @@ from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.base.progress import Progress, part
 from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
@@ -54,6 +54,7 @@ class Synthesize(Method):
     """
 
     name: ClassVar[str] = "synthesize"
+    group: ClassVar[Group] = Group.MODEL
     examples: ClassVar[Examples] = (
         {"variables": ["income"], "k": 2},
         {"variables": ["marital"], "model": "parametric", "predictors": ["sex", "age"]},

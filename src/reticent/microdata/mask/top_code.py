@@ -15,7 +15,7 @@ from reticent.base.errors import DataError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
 from reticent.data.mapping import RANGE, Mapped
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Role, Schema, Variable
@@ -177,6 +177,7 @@ class TopCode(LimitCode):
     """Replace values above a limit by the limit, by their mean, by a number or by a text."""
 
     name: ClassVar[str] = "top-code"
+    group: ClassVar[Group] = Group.DETAIL
     examples: ClassVar[Examples] = (
         {"variable": "income", "quantile": 0.98},
         {"variable": "income", "value": 4000},
@@ -190,6 +191,7 @@ class BottomCode(LimitCode):
     """Replace values below a limit by the limit, by their mean, by a number or by a text."""
 
     name: ClassVar[str] = "bottom-code"
+    group: ClassVar[Group] = Group.DETAIL
     examples: ClassVar[Examples] = (
         {"variable": "income", "quantile": 0.02},
         {"variable": "age", "value": 18},
@@ -209,6 +211,7 @@ class MultivariateTopCode(Method):
     """
 
     name: ClassVar[str] = "multivariate-top-code"
+    group: ClassVar[Group] = Group.DETAIL
     examples: ClassVar[Examples] = ({"variables": ["age", "income"]},)
 
     variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "numeric variables, at least two"})

@@ -10,7 +10,7 @@ import numpy as np
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
-from reticent.data.method import Applied, Method, Promise
+from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Schema
@@ -25,6 +25,7 @@ class NoiseOnWeights(Method):
     """
 
     name: ClassVar[str] = "noise-on-weights"
+    group: ClassVar[Group] = Group.NUMBERS
     examples: ClassVar[Examples] = ({}, {"percent": 10, "keep_total": False})
 
     percent: float = field(default=5.0, metadata={"above": 0, "below": 100, "help": "largest change, in percent"})

@@ -79,10 +79,10 @@ def attackers(columns: Sequence[Column]) -> list[Attacker]:
 
 def _on_scale(columns: Sequence[Column], scale: str) -> list[Attacker]:
     numbers = [column for column in columns if column.kind is Kind.NUMERIC]
-    chosen: list[Attacker] = [(f"all variables{scale}", [_usual(column) for column in columns])]
+    chosen: list[Attacker] = [(f"all variables{scale}", [usual(column) for column in columns])]
     if numbers and len(numbers) < len(columns):
-        chosen.append((f"numbers only{scale}", [_usual(column) for column in numbers]))
-    chosen.append((f"knows what was left alone{scale}", [_informed(column) for column in columns]))
+        chosen.append((f"numbers only{scale}", [usual(column) for column in numbers]))
+    chosen.append((f"knows what was left alone{scale}", [informed(column) for column in columns]))
     if len(moved_numbers(columns)) > 1:
         chosen.append((f"knows how disturbances go together{scale}", _together(columns)))
     return chosen
@@ -97,7 +97,7 @@ def _together(columns: Sequence[Column]) -> list[Part]:
     """What was left alone, disturbed numbers in directions of their own, and which of them are missing where that was kept."""
     moved = moved_numbers(columns)
     names = {id(column) for column in moved}
-    rest = [_informed(column) for column in columns if id(column) not in names]
+    rest = [informed(column) for column in columns if id(column) not in names]
     flags = [(_flag(column), column) for column in moved if column.lacking.any()]
     return [*rest, *whitened(moved, unit=FAR), *(flag for flag, column in flags if _keeps(flag, column))]
 
@@ -181,7 +181,7 @@ def _by_missing(columns: Sequence[Column]) -> list[Attacker]:
     flags = [_flag(column) for column in lacking]
     kept = [flag for flag, column in zip(flags, lacking, strict=True) if _keeps(flag, column)]
     chosen = [("which values are missing", flags)]
-    return [*chosen, ("left alone and which values are missing", [*kept, *(_informed(column) for column in columns)])]
+    return [*chosen, ("left alone and which values are missing", [*kept, *(informed(column) for column in columns)])]
 
 
 def _flag(column: Column) -> Part:
@@ -216,7 +216,7 @@ def _logarithms(column: Column) -> Column:
     return replace(column, true=np.log(column.true), shown=np.log(column.shown)) if lowest > 0 else column
 
 
-def _usual(column: Column) -> Part:
+def usual(column: Column) -> Part:
     """Numbers in standard deviations, ordered codes by their distance in the list, other codes 0 or 1."""
     if column.kind is Kind.NOMINAL:
         return Part(column.true, column.shown, 1.0, 1.0)
@@ -227,7 +227,7 @@ def _usual(column: Column) -> Part:
     return Part((column.true - centre) / spread, (column.shown - centre) / spread, 0.0, ABSENT_NUMBER)
 
 
-def _informed(column: Column) -> Part:
+def informed(column: Column) -> Part:
     """What was left alone must agree; a disturbed number counts in units of its disturbance, far less than agreement."""
     if column.kind is not Kind.NUMERIC:
         return Part(column.true, column.shown, 1.0, 0.0)

@@ -99,7 +99,7 @@ def _ends(one: dict[str, Any]) -> list[tuple[str, str]]:
 def _table(rows: list[tuple[int, dict[str, Any]]], visit: Visit[Project], number: int, chosen: int) -> Table:
     """Hidden cells; their intervals only where values are shown, since a published total and one end tell the value."""
     columns = (
-        Column("Cell"), Column("Status"), Column("Verdict"), Column("Unsafe by the rule", spare=True),
+        Column("Cell"), Column("Status"), Column("Verdict"), Column("Unsafe by", spare=True),
         *((Column("Protection interval", num=True, spare=True), Column("Attack interval", num=True),
            Column("Required and found", spare=True)) if visit.show_values else ()),
     )  # fmt: skip

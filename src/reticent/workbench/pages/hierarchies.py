@@ -4,7 +4,7 @@
 from typing import Any
 
 from reticent.base.errors import ReticentError
-from reticent.jobs.hierarchy_view import bands_of, moved, tree_text
+from reticent.jobs.hierarchy_view import bands_of, check_tree, moved, tree_text
 from reticent.jobs.texts import write_text
 from reticent.web.environment import shown_name
 from reticent.web.parts import Cell, Column, Node, Row, Table
@@ -156,7 +156,7 @@ def act(visit: Visit[Project]) -> View | Go:
 
 def _value(visit: Visit[Project], name: str, number: int, field: str) -> Any:
     """What the schema says of the tree, checked against the codes; nothing takes the tree away."""
-    project, sent = visit.state, visit.sent
+    sent = visit.sent
     if not field:
         return None
     if field in ("groups", "bands", "move"):
@@ -164,9 +164,7 @@ def _value(visit: Visit[Project], name: str, number: int, field: str) -> Any:
     digits = tuple(int(one) for one in sent.get("digits").replace(",", " ").split() if one.isascii() and one.isdigit())
     file = sent.get("file").strip()
     asked = (digits, "") if field == "digits" else ((), file)
-    visit.works.ask(
-        engine.check, *_question(project), name, *asked, title="Checking the tree", patience=30, again=True
-    ).value()
+    check_tree(_found(visit, name), visit.state.folder, name, *asked)
     return {"digits": list(digits)} if field == "digits" else file
 
 
@@ -182,11 +180,18 @@ def _asked_tree(visit: Visit[Project], name: str, field: str) -> tuple[list[str]
             parents += [-1, *[len(codes)] * len(inside)]
             codes += [group.strip(), *inside]
         return codes, parents
-    found = visit.works.ask(engine.trees, *_question(visit.state), title="Reading the codes", patience=60).value()[name]
+    found = _found(visit, name)
     if field == "bands":
         return bands_of(found["codes"], _widths(sent.get("bands")))
     ticked = {int(one) for one in sent.all("code") if one.isascii() and one.isdigit()}
     return moved(*_tree(found), ticked, sent.number("to", -1), sent.get("new") if sent.get("to") == "new" else "")
+
+
+def _found(visit: Visit[Project], name: str) -> dict[str, Any]:
+    """What the page has read of a variable. Codes that are still being read are a sentence; the page shows how far that is."""
+    work = visit.works.ask(engine.trees, *_question(visit.state), title="Reading the codes")
+    found: dict[str, Any] = work.value().get(name, {"codes": [], "n_codes": 0, "tree": None})
+    return found
 
 
 def _widths(text: str) -> list[float]:
@@ -203,8 +208,7 @@ def _made(visit: Visit[Project], name: str, number: int, text: str) -> str:
     trial = project.folder / f".{file}"
     try:
         write_text(trial, text)
-        asked = (*_question(project), name, (), trial.name)
-        visit.works.ask(engine.check, *asked, title="Checking the tree", patience=30, again=True).value()
+        check_tree(_found(visit, name), project.folder, name, (), trial.name)
     finally:
         trial.unlink(missing_ok=True)
     write_text(project.folder / file, text)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reticent.base.errors import ReticentError
-from reticent.jobs.options import METHODS, FileOutputSection, RiskSection
+from reticent.jobs.options import METHODS, FileOutputSection, Group, RiskSection
 from reticent.jobs.project import check_steps
 from reticent.web.environment import shown_name
 from reticent.web.form_values import Taken, take_form
@@ -19,7 +19,17 @@ from reticent.web.work import Work
 from reticent.workbench import engine
 from reticent.workbench.plan_draft import ask_draft, draft_facts, draft_work, take_draft
 from reticent.workbench.project import Project
-from reticent.workbench.steps import brief, form_for, known, method_class, more_about, options_of, steps_of, title_of
+from reticent.workbench.steps import (
+    about,
+    brief,
+    form_for,
+    known,
+    method_class,
+    more_about,
+    options_of,
+    steps_of,
+    title_of,
+)
 
 OUTRIGHT = ("identifier", "household-id", "entity")
 """Roles of variables that say who somebody is, or who lives with whom."""
@@ -201,6 +211,7 @@ def _page(visit: Visit[Project], state: TextState, sent: _Open | None = None) ->
     work, drafting = visit.works.seen(engine.preview, *visit.state.plan_question("file")), draft_work(visit)
     facts = {
         "now": now, "file": state.name, "steps": steps_of(entries, wrong), "wrong": wrong.get(0, ""), "methods": _methods(),
+        "about_method": about(opened.add),
         "first": "" if entries else "remove-identifiers" if visit.state.names("identifier") else "recode",
         "open_step": opened.step, "add": opened.add, "open_section": opened.section,
         "form_error": opened.errors.get("", ""), "form": _form(visit, plan, opened),
@@ -266,8 +277,10 @@ def _asked(visit: Visit[Project], method: str) -> dict[str, Any]:
     return {"variable": visit.query["variable"]} if "variable" in visit.query else {}
 
 
-def _methods() -> list[tuple[str, str]]:
-    return [(name, str(METHODS[name].__doc__ or "").split("\n", 1)[0]) for name in METHODS]
+def _methods() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Each group of methods with the names in it and what they do; groups without a method are left out."""
+    groups = sorted({METHODS[name].group for name in METHODS}, key=list(Group).index)
+    return [(group, [(name, about(name)) for name in METHODS if METHODS[name].group is group]) for group in groups]
 
 
 def _facts(section: Any) -> str:
