@@ -178,15 +178,19 @@ class LargeFile:
     def is_one_of(self, name: str, rows: NDArray[np.int64]) -> str:
         """Whether a value is one of those in some rows of its `column`, in SQL."""
         self.column(name)
-        connection, values = self.view.connection, self._values[name].table[name][rows.tolist()].drop_nulls()
-        listed = ", ".join(str(one) if values.dtype.is_numeric() else connection.text(str(one)) for one in values)
-        return f"{connection.quote(name)} IN ({listed})" if listed else "1 = 0"
+        return self.is_listed(name, self._literals(self._values[name], name, rows))
 
-    def names_rows(self, name: str, block: Microdata, rows: NDArray[np.int64]) -> str:
-        """Whether a record is one of some rows of a block, in SQL, by its identifier `name`."""
-        connection, values = self.view.connection, block.frame.table[name][rows.tolist()]
-        listed = ", ".join(str(one) if values.dtype.is_numeric() else connection.text(str(one)) for one in values)
-        return f"{connection.quote(name)} IN ({listed})"
+    def literals(self, name: str, block: Microdata, rows: NDArray[np.int64]) -> list[str]:
+        """Values of some rows of a block as SQL writes them."""
+        return self._literals(block.frame, name, rows)
+
+    def _literals(self, frame: Frame, name: str, rows: NDArray[np.int64]) -> list[str]:
+        values = frame.table[name][rows.tolist()].drop_nulls()
+        return [str(one) if values.dtype.is_numeric() else self.view.connection.text(str(one)) for one in values]
+
+    def is_listed(self, name: str, literals: Sequence[str]) -> str:
+        """Whether a value is one of these, in SQL: one list, because an engine looks a long list up by its hash."""
+        return f"{self.view.connection.quote(name)} IN ({', '.join(literals)})" if literals else "1 = 0"
 
     def refuse_infinite(self, names: Sequence[str]) -> None:
         """Refuse numbers that arithmetic cannot hold."""

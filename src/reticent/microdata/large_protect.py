@@ -149,14 +149,13 @@ def _sampled(ready: LargeSteps, known: Sequence[str], secret: Secret, progress: 
     """The records that the attacker tries to link, drawn by the secret and the identifier; whether these are all."""
     file, words = ready.file, secret.child("linkage").words("sample")
     share = SAMPLE / file.n_records
-    chosen, done = [], 0
+    chosen, done = list[str](), 0
     for _, block in file.coded_blocks((), (ready.identifier,), ready.identifier):
         drawn = np.flatnonzero(uniforms(*words, block.record_ids()) < share)
-        if drawn.size:
-            chosen.append(file.names_rows(ready.identifier, block, drawn))
+        chosen += file.literals(ready.identifier, block, drawn)
         done += block.n_rows
         progress(done / file.n_records, "drawing the sample")
-    where = "" if share >= 1 else f"({' OR '.join(chosen) or '1 = 0'})"
+    where = "" if share >= 1 else file.is_listed(ready.identifier, chosen)
     found = Linker.of(ready.combined, known, list(ready.blocks(where=where)))
     for late in ready.late:
         late.changed.clear()  # the sample comes again with its block

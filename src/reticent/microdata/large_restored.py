@@ -1,49 +1,116 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What published variables tell of hidden keys, where records stay in an engine: each variable is counted with the keys there."""
+"""What published variables tell of hidden keys, where records stay in an engine: one pass counts each variable with each key."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base.arrays import Ints
 from reticent.base.progress import Progress, silent
+from reticent.data.large import BLOCK
 from reticent.data.schema import Role
 from reticent.microdata.large_steps import LargeSteps
-from reticent.microdata.risk.restored import ALONE, Hidden, Told, restore
-from reticent.microdata.trace import Trace
+from reticent.microdata.risk.restored import ALONE, Hidden, Told
 
 MOST_VALUES = 1_000_000
 """Different values of a variable up to which it is tried."""
+DENSE = 1 << 23
+"""Cells of groups by states up to which all of them are counted, whether they occur or not."""
 
 
 def told_in_engine(ready: LargeSteps, keys: Sequence[str], *, progress: Progress = silent) -> tuple[Told, ...]:
     """For each key the variable that tells most of its hidden values; pairs of variables are not tried.
 
-    Variables that a later step changes by chance are left out.
+    Variables that a later step changes by chance are left out. O(records · keys · variables), in memory one block and a
+    table of each variable by each key.
     """
-    trace, shown = ready.combined.trace, ready.combined.data
-    hidden = [Hidden.of(trace, shown, name) for name in keys]
-    if not any(key is not None and key.open.any() for key in hidden):
+    trace, shown, file = ready.combined.trace, ready.combined.data, ready.file
+    found = [Hidden.of(trace, shown, name) for name in keys]
+    hidden = [key for key in found if key is not None and key.open.any()]
+    others = _others(ready, keys) if hidden else ()
+    if not others:
         return ()
-    changed = {name for one in ready.late for name in one.variables}
-    others = [
-        v.name
-        for v in ready.file.schema.variables
-        if v.name not in keys and v.role not in (Role.IDENTIFIER, Role.ENTITY) and v.name not in changed
+    tables = [[_Counts.of(key, len(file.categories(name)) + 1) for key in hidden] for name in others]
+    maps, done = [file.code_map(name) for name in (*keys, *others)], 0
+    for codes, _ in file.view.coded_blocks(maps, (ready.identifier,), rows=BLOCK):
+        place = ready.place(codes[:, : len(keys)])
+        for group, own in zip(codes[:, len(keys) :].T, tables, strict=True):
+            for table in own:
+                table.add(group, place)
+        done += len(codes)
+        progress(done / file.n_records, "what other variables tell of keys")
+    trials = len(others) * len(hidden)
+    told = [
+        Told(table.key.name, (name,), table.told(trials))
+        for name, own in zip(others, tables, strict=True)
+        for table in own
     ]
-    found: list[Told] = []
-    for number, name in enumerate(others):
-        progress(number / len(others), f"what {name} tells of keys")
-        found += _told_by(ready, tuple(keys), name)
-    best = sorted(found, key=lambda one: -one.records)
+    best = sorted((one for one in told if one.records), key=lambda one: -one.records)
     return tuple({one.key: one for one in reversed(best)}.values())
 
 
-def _told_by(ready: LargeSteps, keys: tuple[str, ...], name: str) -> tuple[Told, ...]:
-    """Combinations of the keys and one variable as a file of rows that stand for several records, and what it gives back."""
-    file, trace = ready.file, ready.combined.trace
-    text = file.view.connection.quote(name)
-    if file.view.facts(n=f"COUNT(DISTINCT {text})")["n"] > min(ALONE * file.n_records, MOST_VALUES):
-        return ()
-    rows = file.pattern_file((*keys, name), file.grouped((*keys, name), {}), None)
-    place = ready.place(rows.codes(keys))
-    covers = {key: replace(trace.covers[key], true=trace.covers[key].true[place]) for key in keys}
-    return restore(Trace(rows, covers), ready.combined_rows(rows, place), keys, pairs=False).told
+def _others(ready: LargeSteps, keys: Sequence[str]) -> tuple[str, ...]:
+    """Published variables that may tell something of keys: not changed by chance, and with values that several records share."""
+    file = ready.file
+    changed = {name for one in ready.late for name in one.variables}
+    names = [
+        v.name
+        for v in file.schema.variables
+        if v.name not in keys and v.role not in (Role.IDENTIFIER, Role.ENTITY) and v.name not in changed
+    ]
+    most = min(ALONE * file.n_records, MOST_VALUES)
+    different = [file.view.facts(n=f"COUNT(DISTINCT {file.view.connection.quote(name)})")["n"] for name in names]
+    return tuple(name for name, n in zip(names, different, strict=True) if n <= most)
+
+
+@dataclass(eq=False)
+class _Counts:
+    """How many records of each group (a value of another variable) have each state: what the key shows, and what is true."""
+
+    key: Hidden
+    groups: int
+    state: NDArray[np.int64] = field(repr=False)
+    first: NDArray[np.int64] = field(repr=False)
+    dense: NDArray[np.int64] | None = field(repr=False)
+    cells: list[tuple[Ints, Ints]] = field(default_factory=list, repr=False)
+    held: int = 0
+
+    @classmethod
+    def of(cls, key: Hidden, groups: int) -> "_Counts":
+        """Nothing counted; `key` has a row for each combination of keys."""
+        both = np.column_stack((key.seen, key.true, key.known))
+        _, first, state = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        dense = np.zeros(groups * len(first), dtype=np.int64) if groups * len(first) <= DENSE else None
+        return cls(key, groups, state.ravel().astype(np.int64), first, dense)
+
+    def add(self, codes: NDArray[np.int32], place: NDArray[np.int64]) -> None:
+        """Count a block: the code of the other variable (−1: missing), and the combination of keys of each record."""
+        cell = (codes.astype(np.int64) + 1) * len(self.first) + self.state[place]
+        if self.dense is not None:
+            self.dense += np.bincount(cell, minlength=len(self.dense))
+            return
+        self.cells.append(np.unique(cell, return_counts=True))
+        self.held += len(self.cells[-1][0])
+        if self.held > DENSE:
+            self.cells = [self._merged()]
+            self.held = min(len(self.cells[0][0]), DENSE // 2)
+
+    def _merged(self) -> tuple[Ints, Ints]:
+        cells, which = np.unique(np.concatenate([one for one, _ in self.cells]), return_inverse=True)
+        counts = np.zeros(len(cells), dtype=np.int64)
+        np.add.at(counts, which.ravel(), np.concatenate([many for _, many in self.cells]))
+        return cells, counts
+
+    def told(self, trials: int) -> int:
+        """Records whose key follows from the other variable."""
+        if self.dense is not None:
+            cells = np.flatnonzero(self.dense)
+            counts = self.dense[cells]
+        else:
+            cells, counts = self._merged()
+        group, state = (cells // len(self.first)).astype(np.int32), self.first[cells % len(self.first)]
+        own, key = np.full(len(cells), -1), self.key
+        rows = Hidden(key.name, key.seen[state], key.true[state], key.known[state], own, key.stays, key.shares)
+        return int(counts[rows.told_by(group, self.groups, counts, trials=trials)].sum())
