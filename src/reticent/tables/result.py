@@ -24,7 +24,7 @@ from reticent.tables.attack.inside import InsideAudit
 from reticent.tables.attack.insiders import Insider
 from reticent.tables.attack.reveal import reveal
 from reticent.tables.guarantee import Guarantee
-from reticent.tables.joint import Joint, audit_of, outcome_of
+from reticent.tables.joint import Joint, Judged, audit_of, outcome_of
 from reticent.tables.methods import TABLE_METHODS
 from reticent.tables.outcome import Outcome
 from reticent.tables.problem import SuppressionProblem
@@ -154,6 +154,12 @@ class ProtectedTable:
         if self.shown is not None:
             return list(self.shown)
         return [number for number in range(len(self.system.parts)) if number not in self.earlier]
+
+    @property
+    def parts(self) -> tuple[Judged, ...]:
+        """What was judged, response by response."""
+        alone = (Judged(self.system, self.knowledge, self.problem),)
+        return alone if self.joint is None else self.joint.parts
 
     def by_response(self) -> tuple["ProtectedTable", ...]:
         """The part of each response; this itself where there is only one."""

@@ -41,6 +41,7 @@ from reticent.tables.memory import window_of, with_memory
 from reticent.tables.methods import KeyedMethod, attack, caveat_of, keeps_noise
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.secrets import secret_for, secret_notes
+from reticent.tables.presence import Told, told_by_sums, with_presence
 from reticent.tables.previous import hidden_before, previous_notes
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.release import as_published
@@ -116,16 +117,19 @@ def _run(request: TableRequest, progress: Progress) -> tuple[ProtectedTable, ...
         _check_presence([found.responses[name] for name in found.names])
     apart = request.apart and not request.hide_empty  # empty cells are hidden in all responses or in none
     groups = related(found.names, found.ties) if apart else [list(found.names)]
+    groups.sort(key=lambda names: any(found.responses[name].system.table.kind != MAGNITUDE for name in names))
     results: dict[str, ProtectedTable] = {}
+    told: list[Told] = []  # by sums, which therefore come before counts
     for at, group in enumerate(groups):
         span = (0.3 + 0.7 * at / len(groups), 0.3 + 0.7 * (at + 1) / len(groups))
         own = [tie for tie in found.ties if set(tie.relation.names) & set(group)]
         members = list(dict.fromkeys((*group, *(name for tie in own for name in tie.relation.names))))
         with _limited(request, made if at == 0 else 0.0) as limit:
             asked = replace(request, time_limit=limit)
-            result = _run_group(asked, found, members, own, secret, part(progress, *span))
+            result = _run_group(asked, found, members, own, secret, part(progress, *span), told)
         if not request.apart:
             return (replace(result, seconds=clock.peek() - started),)
+        told += told_by_sums(result.parts, result.outcome)
         results.update(zip(members, result.by_response(), strict=True))
     taken = clock.peek() - started
     return tuple(replace(results[name], seconds=taken) for name in found.names)
@@ -169,6 +173,7 @@ class _Case:
     preferred: Mask | None
     joint: Joint | None = None
     shown: tuple[int, ...] | None = None
+    told: tuple[Told, ...] = ()
 
     @property
     def parts(self) -> tuple[Judged, ...]:
@@ -188,15 +193,16 @@ def _run_group(
     ties: Sequence[Tie],
     secret: Secret,
     progress: Progress,
+    told: Sequence[Told],
 ) -> ProtectedTable:
-    """Protect and attack one response by itself, or related ones together."""
+    """Protect and attack one response by itself, or related ones together; others have `told` where somebody is."""
     progress(0.0, "judging the cells")
     started = clock.peek()
     responses = [found.responses[name] for name in members]
     notes = [*secret_notes(secret), *(note for one in responses for note in one.notes), *tie_notes(ties)]
     case = _alone(request, responses[0], notes) if len(responses) == 1 else _together(request, responses, ties, notes)
     left = max(_LEAST_SHARE * request.time_limit, request.time_limit - (clock.peek() - started))
-    return _protect(replace(request, time_limit=left), case, secret, progress)
+    return _protect(replace(request, time_limit=left), replace(case, told=tuple(told)), secret, progress)
 
 
 def _alone(request: TableRequest, one: ResponseTables, notes: Sequence[str]) -> _Case:
@@ -280,18 +286,20 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
     except InfeasibleError as err:
         err.named(judged.system.table.name_of)
         raise
+    told = (*case.told, *told_by_sums(case.parts, outcome))
+    outcome = with_presence(outcome, [one.system for one in case.parts], told)
     seen = as_published(judged.system, outcome, method.name, judged.problem)
     found = attack(seen, outcome, judged=case.asked, progress=part(progress, 0.7, 1.0))
     found = _each_alone(case, outcome, found, method.name)
-    found, told = with_releases(judged.system, seen, outcome, found, request.releases)
-    told += _further(request, case, outcome, secret)
+    found, said = with_releases(judged.system, seen, outcome, found, request.releases)
+    said += _further(request, case, outcome, secret)
     sums = _published_sums(request, judged.problem, outcome)
     alone, inside = _from_inside(request, case, outcome, progress)
     progress(1.0, "done")
     return ProtectedTable(
         judged.system, judged.knowledge, judged.problem, outcome,
         found if case.joint is None else without_differences(found, case.joint),
-        method.name, (*_notes(request, case, outcome, found), *told), alone, inside, case.earlier, joint=case.joint,
+        method.name, (*_notes(request, case, outcome, found), *said), alone, inside, case.earlier, joint=case.joint,
         shown=case.shown, sums=sums, asked_inside=attacker.insiders,
     )  # fmt: skip
 
