@@ -12,7 +12,7 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.modes import MODES
 from reticent.queries.policy import Bounds, Policy
-from reticent.queries.refusals import Answer, Refusal
+from reticent.queries.refusals import HIDDEN, Answer, Refusal
 
 QUERIES = (
     "SELECT COUNT(*) FROM data",
@@ -68,11 +68,30 @@ def test_a_mode_keeps_its_word(tmp_path: Path, mode: str) -> None:
     again = [db.ask(text, user="bob") for text in QUERIES]
     db.close()
     later = [database(tmp_path, mode).ask(text, user="eve") for text in QUERIES]
-    for one, two, three in zip(first, again, later):
-        if isinstance(one, Answer):
-            assert one.rows == two.rows == three.rows  # type: ignore[union-attr]
-        else:
-            assert one == two == three
+    assert first == again == later, "the same words, notes and all"
+
+
+@pytest.mark.parametrize("mode", sorted(MODES))
+def test_values_that_were_given_apart_are_given_together_with_their_notes(tmp_path: Path, mode: str) -> None:
+    db = database(tmp_path, mode)
+    asked = ("COUNT(*)", "COUNT(pay)") if mode == "cell-key" else ("COUNT(*)", "SUM(pay)")
+    apart = [db.ask(f"SELECT {one} FROM data WHERE dept <> 'c'", user="ann") for one in asked]
+    together = db.ask(f"SELECT {', '.join(asked)} FROM data WHERE dept <> 'c'", user="bob")
+    assert isinstance(together, Answer)
+    assert together.rows[0].values == tuple(one.value for one in apart)  # type: ignore[union-attr]
+    assert together.notes == tuple(dict.fromkeys(note for one in apart for note in one.notes))  # type: ignore[union-attr]
+
+
+def test_what_was_hidden_beside_a_value_is_not_said_of_the_value(tmp_path: Path) -> None:
+    db = database(tmp_path, "exact")
+    grades = db.ask("SELECT SUM(pay) FROM data GROUP BY grade", user="ann")
+    assert isinstance(grades, Answer)
+    assert any(row.hidden[0] for row in grades.rows)
+    assert grades.notes == (HIDDEN,)
+    given = next(row for row in grades.rows if not row.hidden[0])
+    alone = db.ask(f"SELECT SUM(pay) FROM data WHERE grade = '{given.group[0]}'", user="bob")
+    assert isinstance(alone, Answer)
+    assert (alone.value, alone.notes) == (given.values[0], ())
 
 
 @pytest.mark.parametrize("mode", sorted(set(MODES) - {"open"}))

@@ -26,6 +26,7 @@ from reticent.io.recodings import check_recodings_path, recodings_text
 from reticent.io.write import text_writer, write_contents, write_masked
 from reticent.jobs.protect_large import LargeResult, run_large_plan
 from reticent.jobs.provenance import provenance_of
+from reticent.jobs.streams import check_recorded_streams, streams_note
 from reticent.microdata.along import Along, along_steps
 from reticent.microdata.mask import METHODS
 from reticent.microdata.protect import FileWishes, protect_data
@@ -71,7 +72,7 @@ def read_file_plan(path: Path, *, recodings: Path | None = None) -> PlanFile:
         output = replace(file.plan.output, recodings=str(recodings.absolute()))
         file = replace(file, plan=replace(file.plan, output=output))
     _check_outputs(file.plan, path)
-    return file
+    return replace(file, notes=(*file.notes, *streams_note(file.plan.data, file.plan.output.summary)))
 
 
 def run_here(file: PlanFile, *, progress: Progress = silent) -> FileResult | LargeResult:
@@ -160,6 +161,7 @@ def _check_outputs(plan: Plan, path: Path) -> None:
     if not any(names[:4]):
         raise PlanError("[output] names no file; give at least path, report or summary.")
     _check_record(plan)
+    check_recorded_streams(plan.data, plan.find(output.summary) if output.summary else None)
     check_recodings_path(output.recodings)
     if output.path:
         text_writer(FORMATS.of_target(Path(output.path)), output.marks)

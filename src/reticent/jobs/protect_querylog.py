@@ -15,6 +15,7 @@ from reticent.io.atomic import write_text
 from reticent.io.places import check_places, inputs_of
 from reticent.io.query_log import check_query_log_path, read_query_log, write_query_log
 from reticent.io.taxonomy import read_taxonomy
+from reticent.jobs.streams import check_recorded_streams, streams_note
 from reticent.querylogs.protect import LogOptions, LogResult, protect_log
 from reticent.querylogs.scrub import Scrubber
 from reticent.report.page import form_of
@@ -108,6 +109,7 @@ def run_log_plan(plan: LogPlan, *, progress: Progress = silent) -> tuple[LogResu
         )
     source = plan.folder / plan.data.secret if isinstance(plan.data.secret, str) else plan.data.secret
     secret = release_secret(source, test=plan.data.test_secret, owner="query log")
+    check_recorded_streams(plan.data, plan.folder / plan.output.summary if plan.output.summary else None)
     check_query_log_path(plan.folder / plan.output.path)
     names = (plan.output.path, plan.output.report, plan.output.summary)
     own = () if plan.source is None else (plan.source,)
@@ -122,7 +124,8 @@ def run_log_plan(plan: LogPlan, *, progress: Progress = silent) -> tuple[LogResu
     found = protect_log(
         log, taxonomy, options=plan.protect, secret=secret, scrubber=scrubber, progress=part(progress, 0.1, 0.95)
     )  # fmt: skip
-    note = secret_note(secret)
+    said = (secret_note(secret), *streams_note(plan.data, plan.output.summary))
+    note = " ".join(sentence for sentence in said if sentence) or None
     if plan.output.report:
         write_text(plan.folder / plan.output.report, querylog_report(found, note, form=form_of(plan.output.report)))
     if plan.output.summary:

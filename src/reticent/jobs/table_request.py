@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The request that a table plan describes: everything it names is read and checked before any work."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from reticent.base.errors import PlanError
@@ -18,9 +19,10 @@ from reticent.io.hierarchies import read_hierarchy
 from reticent.io.large import LargeLoaded, open_source
 from reticent.io.published import read_published_table
 from reticent.io.read import Loaded, load_source
+from reticent.jobs.streams import check_recorded_streams, streams_note
 from reticent.tables.apriori import EntryGroup
 from reticent.tables.methods import TABLE_METHODS, CellKey, TableMethod
-from reticent.tables.perturb.secrets import secret_for
+from reticent.tables.perturb.secrets import draws, secret_for
 from reticent.tables.request import DEFAULT_METHOD, Attacker, TableRequest, WantedTable, beside_sums, rules_of_counts
 from reticent.tables.rules import Rule, rule_from_plan
 from reticent.tabulation.finished import finished_table
@@ -33,8 +35,9 @@ def request_from_plan(plan: TablePlan) -> TableRequest:
     plans, method, protect = plan.by_response(), method_from_plan(plan), plan.protect
     given = plan.data.secret
     secret = secret_for(method, plan.find(given) if isinstance(given, str) else given, test=plan.data.test_secret)
+    said = _check_streams(plan, plans) if draws(method) else ()
     loaded = load_records(plan) if plan.tables[0].finished is None else None
-    tables = [table for one in plans for table in _wanted_tables(one, loaded)]
+    tables = [table for one in plans for table in _wanted_tables(one, loaded, said)]
     relations = tuple(text for section in plan.tables for text in section.relations)
     if loaded is not None and beside_sums([table.source.response for table in tables], relations):
         tables = [
@@ -59,6 +62,13 @@ def request_from_plan(plan: TablePlan) -> TableRequest:
     )
 
 
+def _check_streams(plan: TablePlan, plans: Sequence[TablePlan]) -> tuple[str, ...]:
+    """Refuse to draw otherwise than a run before; what to say where nothing records what is drawn."""
+    for one in plans:
+        check_recorded_streams(plan.data, one.find(one.output.summary) if one.output.summary else None)
+    return streams_note(plan.data, plan.output.summary)
+
+
 def load_records(plan: TablePlan) -> Loaded | LargeLoaded:
     """Read the records that the tables of a plan are made from."""
     source = plan.data
@@ -75,10 +85,10 @@ def method_from_plan(plan: TablePlan) -> TableMethod:
     return made.with_files(plan.find) if isinstance(made, CellKey) else made
 
 
-def _wanted_tables(plan: TablePlan, loaded: Loaded | LargeLoaded | None) -> list[WantedTable]:
+def _wanted_tables(plan: TablePlan, loaded: Loaded | LargeLoaded | None, said: tuple[str, ...]) -> list[WantedTable]:
     """The tables of one response; what reading them had to say stands with the first."""
     notes = Notes()
-    for line in () if loaded is None else loaded.notes:
+    for line in (*said, *(() if loaded is None else loaded.notes)):
         notes.add(line)
     rules = rules_of(plan)
     sources = [

@@ -20,6 +20,7 @@ from reticent.ledger.chain import Entry, LedgerError
 from reticent.ledger.ledger import RELEASE, Ledger, Turn
 from reticent.queries.admission import Admission, no_labels
 from reticent.queries.canonical import CutpointError, Levels, OrderError, Universe
+from reticent.queries.given import Given, Key
 from reticent.queries.language import Query
 from reticent.queries.large import LargeUniverse
 from reticent.queries.modes import (
@@ -69,7 +70,7 @@ class Engine:
         self._factory = mode_factory(policy.mode)
         self._modes: dict[str, Mode] = {}
         self._recorded: tuple[Mapping[str, Any], ...] = ()
-        self._released: dict[tuple[str, str, str], Any] = {}
+        self._given = Given()
         self._asked: dict[str, int] = {}
         self._stale = False
         universe.take_answered(responses_of(ledger.entries()))
@@ -206,7 +207,7 @@ class Engine:
 
     def _read(self) -> None:
         """Work through the ledger; what a trusted snapshot knows is taken from it. The modes must be fresh."""
-        self._released.clear()
+        self._given.clear()
         self._asked.clear()
         entries = self.ledger.entries()
         known = self._take_snapshot(entries)
@@ -331,17 +332,20 @@ class Engine:
         return decision.result
 
     def _repeated(self, request: Request) -> Decision | None:
-        """The earlier values, if every value of the request has been released before."""
+        """The earlier values and their notes, if every value of the request has been released before."""
+        keys = [self._keys(request, cell) for cell in request.cells]
         rows = []
-        for cell in request.cells:
-            keys = self._keys(request, cell)
-            if any(key not in self._released for key in keys):
+        for cell, own in zip(request.cells, keys):
+            values = self._given.again(own)
+            if values is None:
                 return None
-            rows.append(Row(cell.group, tuple(self._released[key] for key in keys)))
+            rows.append(Row(cell.group, values))
         columns = tuple(str(statistic) for statistic in request.query.statistics)
-        return Decision(Answer(columns, tuple(rows), request.query.by, self.policy.mode), remember={"repeated": True})
+        notes = self._given.notes(key for own in keys for key in own)
+        answer = Answer(columns, tuple(rows), request.query.by, self.policy.mode, notes)
+        return Decision(answer, remember={"repeated": True})
 
-    def _keys(self, request: Request, cell: Cell) -> list[tuple[str, str, str]]:
+    def _keys(self, request: Request, cell: Cell) -> list[Key]:
         """What the values of a cell are remembered by: its records, or, in the mode private, its condition as written.
 
         That two conditions select the same records is a fact about the data, which the mode private must not repeat.
@@ -355,12 +359,11 @@ class Engine:
         """The result with every value that was released before as it was then."""
         if isinstance(result, Refusal):
             return result
-        rows = []
-        for cell, row in zip(request.cells, result.rows):
-            keys = self._keys(request, cell)
-            values = tuple(self._released.get(key, value) for key, value in zip(keys, row.values))
-            rows.append(Row(row.group, values))
-        return replace(result, rows=tuple(rows))
+        rows = tuple(
+            Row(row.group, self._given.as_before(self._keys(request, cell), row.values))
+            for cell, row in zip(request.cells, result.rows)
+        )
+        return replace(result, rows=rows)
 
     def _payload(self, request: Request, decision: Decision) -> dict[str, Any]:
         result = decision.result
@@ -387,10 +390,9 @@ class Engine:
         user = self._user_of(payload)
         self._asked[user] = self._asked.get(user, 0) + 1
         names = [str(statistic) for statistic in query_from_json(payload["query"]).statistics]
-        for key, row in zip(payload["sets"], payload["values"]):
-            for name, value in zip(names, row):
-                if value is not None:
-                    self._released[(self._owner(user), key, name)] = value_from_json(value)
+        for records, row in zip(payload["sets"], payload["values"]):
+            keys = [(self._owner(user), records, name) for name in names]
+            self._given.take(keys, map(value_from_json, row), payload.get("notes", ()))
 
     def _replay(self, entry: Entry) -> None:
         """Take an earlier decision into memory: released values, counts, and what the mode must know."""
@@ -444,6 +446,4 @@ class Engine:
         self._asked[request.user] = self._asked.get(request.user, 0) + 1
         if isinstance(result, Answer):
             for cell, row in zip(request.cells, result.rows):
-                for key, value in zip(self._keys(request, cell), row.values):
-                    if value is not None:
-                        self._released[key] = value
+                self._given.take(self._keys(request, cell), row.values, result.notes)

@@ -29,7 +29,8 @@ def answer_of(payload: Mapping[str, Any], request: Request) -> Answer:
     """The answer that an entry holds."""
     columns = tuple(str(statistic) for statistic in request.query.statistics)
     values = [tuple(value_from_json(v) for v in row) for row in payload["values"]]
-    return Answer(columns, tuple(Row(cell.group, row) for cell, row in zip(request.cells, values)))
+    rows = tuple(Row(cell.group, row) for cell, row in zip(request.cells, values))
+    return Answer(columns, rows, request.query.by, payload["mode"], tuple(payload.get("notes", ())))
 
 
 def is_new_answer(entry: Entry) -> bool:

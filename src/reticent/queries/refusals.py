@@ -30,6 +30,7 @@ class Code(StrEnum):
 
 
 RISK_MESSAGE = "This query cannot be answered without risk to confidential data."
+HIDDEN = "Values that could expose somebody are hidden."
 RISK_CHANGE = "Ask about a larger or more even group, or with fewer conditions."
 
 

@@ -15,15 +15,10 @@ def variants(attacker: Attacker) -> Claim:
     """The target, and everybody else, in more than forty spellings: another answer or verdict would be a way in."""
     results = [[attacker.ask(question(f"SUM({name(attacker.knows.response)})", text)) for text in texts]
                for texts in (spellings(attacker.knows), [f"NOT ({t})" for t in spellings(attacker.knows)])]  # fmt: skip
-    verdicts = max(len({as_bytes(_without_notes(r)) for r in group}) for group in results)
+    verdicts = max(len({as_bytes(r) for r in group}) for group in results)
     found = [Span.of(r.value) for r in results[0] if isinstance(r, Answer)]
     span = mean_of([s for s in found if s is not None])
     return Claim(span, verdicts > 1, f"{len(results[0])} spellings, {verdicts} different results")
-
-
-def _without_notes(result: Answer | Refusal) -> Answer | Refusal:
-    """A repeated answer may say less about what it cost; its values are what counts."""
-    return Answer(result.columns, result.rows, result.by, result.mode) if isinstance(result, Answer) else result
 
 
 def error_oracle(attacker: Attacker) -> Claim:

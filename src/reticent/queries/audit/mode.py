@@ -25,12 +25,11 @@ from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import ANSWERED, Decision, Request, Setting
 from reticent.queries.pieces import Piece, complete, pieces
 from reticent.queries.policy import SimulatableOptions as SimulatableOptions
-from reticent.queries.refusals import RISK, Answer, Row, StaffReason
+from reticent.queries.refusals import HIDDEN, RISK, Answer, Row, StaffReason
 from reticent.queries.rules import SetRules
 from reticent.queries.statistics import design_matrix, evaluate, exact_sum
 from reticent.releases.rows import LinearRow, Undecided
 
-HIDDEN = "Values that could expose somebody are hidden."
 LINEAR = frozenset({"count", "sum", "avg", "variance", "stddev", "ratio", "corr", "linreg", "logreg", "km"})
 
 

@@ -72,7 +72,8 @@ class PrivateMode:
             for cell in request.cells
         )
         columns = tuple(str(statistic) for statistic in request.query.statistics)
-        answer = Answer(columns, rows, request.query.by, self.name, (f"Noise was added; epsilon {cost:g} was spent.",))
+        note = f"Noise was added to each value, at epsilon {self.options.epsilon:g}."
+        answer = Answer(columns, rows, request.query.by, self.name, (note,))
         return Decision(answer, remember={"spent": cost})
 
     def replay(self, request: Request, remember: Mapping[str, Any]) -> None:
