@@ -40,6 +40,8 @@ last column says what. Facts of such a release are used all the same.
 - For sums of a response, everybody knows who is in which cell, and not the values. Which values are missing is known.
 - For counts, the number of records of each atom is unknown, empty atoms included, unless a release shows it.
 - Codes, hierarchies, the method and the parameters that bound a change are public: whoever sees a rounded number knows the base.
+- Rules between variables that the records show are public, too: an atom that breaks one is empty, and a number that goes with a
+  code is like a code.
 
 ## Files
 

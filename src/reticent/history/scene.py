@@ -166,7 +166,20 @@ def _ground(
         )
     hidden = [cells for own in tables for cells in own.hidden_counts()]
     added_up = [name for name in responses if name not in variables]
-    return ground_of(data, tuple(variables), responses=added_up, hidden=hidden)
+    files = dict.fromkeys(
+        name for own in recipes if isinstance(own, FileRecipe) for name in own.responses if name in known
+    )
+    grounded = ground_of(data, tuple(variables), responses=added_up, hidden=hidden, shown=tuple(files))
+    return replace(grounded, counted=_counted(grounded, tables))
+
+
+def _counted(grounded: GroundedData, tables: Sequence[TableRecipe]) -> frozenset[str]:
+    """Responses that follow from the codes of a variable, so that counts say all of them; not those that a table adds up."""
+    if not any(own.counts for own in tables):
+        return frozenset()
+    determined = {own.response for own in grounded.ranges if own.determined and own.response in grounded.decimals}
+    summed = {name for own in tables for name in own.responses}
+    return frozenset(name for name in determined - summed if bool(grounded.there(name).all()))
 
 
 def _related_to(responses: Sequence[str], ties: Sequence[Tie]) -> set[str]:

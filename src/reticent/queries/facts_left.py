@@ -247,8 +247,13 @@ def _count_of_part(places: "Places", atoms: Ints, parts: tuple[Part, ...]) -> Fa
     return _weighted_count(places, atoms, tuple(part.factor for part in parts if part.known))
 
 
-def _weighted_count(places: "Places", atoms: Ints, known: tuple[Factor, ...]) -> Fact | None:
+def _weighted_count(
+    places: "Places", atoms: Ints, known: tuple[Factor, ...], response: str | None = None
+) -> Fact | None:
+    """The records of some atoms, times known numbers and a response that follows from codes."""
     weights = np.ones(len(atoms), dtype=object)
+    if response is not None:
+        weights = places.grounded.by_atom(response)[atoms].astype(object)
     for factor in known:
         weights = weights * places.numbers(factor)[atoms].astype(object)
     common = math.gcd(*weights.tolist()) or 1
@@ -268,6 +273,8 @@ def _sum(asked: Asked, piece: Piece) -> Fact | None:
     if response not in grounded.decimals:
         raise DataError(f"facts: the ground does not have the response {response!r}; name it there.")
     units = places.units(piece.records, response)
+    if response in grounded.counted:
+        return _weighted_count(places, _whole_atoms(asked, units), piece.known, response)
     weights = np.ones(len(units), dtype=np.int64)
     if piece.known:
         at_atoms = known_weights(places.universe, piece)
@@ -285,11 +292,24 @@ def _sum(asked: Asked, piece: Piece) -> Fact | None:
     return Fact.exact((Term(response, units, weights),), true)
 
 
+def _whole_atoms(asked: Asked, units: Ints) -> Ints:
+    """The atoms of some units; empty ones of the cell too, where all its units are meant."""
+    there = np.unique(asked.places.grounded.ground.atom_of_unit[units])
+    every = asked.places.atoms(asked.request, asked.cell, asked.statistic.variables)
+    occupied = every[asked.places.grounded.counts[every] > 0]
+    return every if np.array_equal(occupied, there) else there
+
+
 def _extreme(asked: Asked) -> Told:
     """Nobody lies beyond an extreme; who has it is not said."""
     (response,) = asked.statistic.variables
+    grounded = asked.places.grounded
     units = asked.places.units(asked.cell.records, response)
-    whole = round(Fraction(repr(float(str(asked.value)))) * 10 ** asked.places.grounded.decimals[response])
+    whole = round(Fraction(repr(float(str(asked.value)))) * 10 ** grounded.decimals[response])
+    if response in grounded.counted:
+        atoms, sign = _whole_atoms(asked, units), 1 if asked.statistic.name == "max" else -1
+        beyond = atoms[sign * grounded.by_atom(response)[atoms] > sign * whole]
+        return Told((Fact.exact((Term.total(COUNT, beyond),), 0),) if len(beyond) else (), ORDER)
     ends = (whole, None) if asked.statistic.name == "min" else (None, whole)
     return Told(tuple(Fact((Term.total(response, units[at : at + 1]),), *ends) for at in range(len(units))), ORDER)
 

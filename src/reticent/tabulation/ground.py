@@ -2,7 +2,7 @@
 """Where facts are stated: the atoms and units of one version of a data set, with the decimals and values of its responses."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from reticent.data.response_relations import COUNT as RELATION_COUNT
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.assemble import MAX_DECIMALS
+from reticent.tabulation.dependence import Ranges, ranges_of, rules_of
 from reticent.tabulation.near_atoms import HiddenCells, near_atoms
 from reticent.tabulation.tabulate import decimals_of
 from reticent.tabulation.tied_responses import Tie
@@ -38,17 +39,26 @@ def missing_of(response: str) -> str:
 class GroundedData:
     """A ground with the confidential data that it was made of; facts about them are stated in whole numbers.
 
-    A response is counted in steps of 10^−`decimals`. Missing values are not unknowns: sums leave their units out.
+    A response is counted in steps of 10^−`decimals`. Missing values are not unknowns: sums leave their units out. `ranges` are
+    numbers that go with codes. Those of the names in `counted` follow from the codes alone: sums of them are sums of counts.
     """
 
     ground: Ground
     data: Microdata = field(repr=False)
     decimals: Mapping[str, int]
+    ranges: tuple[Ranges, ...] = ()
+    counted: frozenset[str] = frozenset()
 
     def whole(self, response: str) -> Ints:
         """The true values of a response in units of its last decimal (missing: 0)."""
-        values = np.nan_to_num(self.data.numbers((response,))[:, 0], nan=0.0)
-        return np.rint(values * 10.0 ** self.decimals[response]).astype(np.int64)
+        if response not in self._whole:
+            values = np.nan_to_num(self.data.numbers((response,))[:, 0], nan=0.0)
+            self._whole[response] = np.rint(values * 10.0 ** self.decimals[response]).astype(np.int64)
+        return self._whole[response]
+
+    @cached_property
+    def _whole(self) -> dict[str, Ints]:
+        return {}
 
     @property
     def values(self) -> dict[str, Ints]:
@@ -73,6 +83,19 @@ class GroundedData:
     def _there(self) -> dict[str, Mask]:
         return {}
 
+    def by_atom(self, response: str) -> Ints:
+        """What a record of each atom adds to a response that follows from codes, in units of its last decimal."""
+        if response not in self._by_atom:
+            own = next(one for one in self.ranges if one.response == response and one.determined)
+            codes = self.ground.codes[:, self.ground.variables.index(own.variable)]
+            values = np.where(np.isfinite(own.low), own.low, 0.0)[codes]
+            self._by_atom[response] = np.rint(values * 10.0 ** self.decimals[response]).astype(np.int64)
+        return self._by_atom[response]
+
+    @cached_property
+    def _by_atom(self) -> dict[str, Ints]:
+        return {}
+
     @cached_property
     def counts(self) -> Ints:
         """The true number of records of each atom."""
@@ -87,11 +110,14 @@ def ground_of(
     bounds: Bounds | None = None,
     most: int = MOST_ATOMS,
     hidden: Sequence[HiddenCells] = (),
+    shown: Sequence[str] = (),
 ) -> GroundedData:
     """The ground of some data: `variables` is everything a release may select by, `responses` what it may add up.
 
     Without `bounds` a response is known to be at least 0 where no value is negative, and nothing is known otherwise. Where
-    not all combinations can be listed, those are where records of `hidden` cells could be.
+    not all combinations can be listed, those are where records of `hidden` cells could be. A combination that breaks a rule
+    between two variables, which the records show, is none: everybody knows that it is empty. Of the numbers that files have
+    `shown` it is looked for what goes with which codes.
     """
     names = tuple(dict.fromkeys(variables))
     data.schema.require((*names, *responses), owner="ground")
@@ -105,10 +131,31 @@ def ground_of(
         return near_atoms(codes, sizes, own_names, categories, hidden)
 
     codes, atom, complete = _atoms(columns, categories, data.n_records, most, near)
+    n_there = int(atom.max(initial=-1)) + 1
+    for rule in rules_of(columns, [len(texts) for texts in categories]):
+        kept = rule.possible(codes)
+        kept[:n_there] = True
+        codes = codes[kept]
     decimals = {name: _decimals(data, name) for name in responses}
     own = {name: _bounds(data, name, decimals[name], (bounds or {}).get(name)) for name in responses}
     ground = Ground(own_names, categories, codes, atom, _entities(data), own, complete)
-    return GroundedData(ground, data, decimals)
+    return GroundedData(ground, data, decimals, tuple(_ranges(data, shown, names, columns, categories)))
+
+
+def _ranges(
+    data: Microdata,
+    shown: Sequence[str],
+    names: Sequence[str],
+    columns: Sequence[Ints],
+    categories: Sequence[Sequence[str]],
+) -> Iterator[Ranges]:
+    """The numbers that go with the codes of a variable."""
+    for response in (name for name in shown if name not in names):
+        values = data.numbers((response,))[:, 0]
+        for name, codes, texts in zip(names, columns, categories, strict=False):
+            found = ranges_of(response, values, name, codes, len(texts))
+            if found is not None:
+                yield found
 
 
 def _column(data: Microdata, name: str) -> tuple[Ints, tuple[str, ...]]:
@@ -200,7 +247,7 @@ def facts_of_ties(
     for tie in ties:
         coefs = dict(zip(tie.relation.names, tie.relation.coefs, strict=True))
         counted = 0 if RELATION_COUNT in grounded.decimals else coefs.pop(RELATION_COUNT, 0)
-        if any(name not in grounded.decimals for name in coefs):
+        if any(name not in grounded.decimals for name in coefs) or not {*coefs} - grounded.counted:
             continue
         most = max((grounded.decimals[name] for name in coefs), default=0)
         for number in chosen.tolist():
@@ -208,9 +255,16 @@ def facts_of_ties(
             terms = [
                 _weighted(name, grounded.units(name, units), coef * 10 ** (most - grounded.decimals[name]))
                 for name, coef in coefs.items()
+                if name not in grounded.counted
             ]
-            if counted:
-                terms.append(_weighted(COUNT, at_atoms[number], counted * 10**most))
+            each = counted * 10**most + sum(
+                coef * 10 ** (most - grounded.decimals[name]) * grounded.by_atom(name)[at_atoms[number]]
+                for name, coef in coefs.items()
+                if name in grounded.counted
+            )
+            weights = np.broadcast_to(np.asarray(each, dtype=np.int64), len(at_atoms[number]))
+            if weights.any():
+                terms.append(Term(COUNT, at_atoms[number][weights != 0], weights[weights != 0]))
             slack = math.ceil(tie.rounding * 10**most * len(units))
             if not tie.everywhere and not _obeyed(grounded, terms, slack, inequality=tie.relation.inequality):
                 continue

@@ -20,12 +20,13 @@ from reticent.microdata.facts import moved as moved  # registers its declaration
 from reticent.microdata.facts.builder import Builder, total
 from reticent.microdata.facts.counting import tell_counts
 from reticent.microdata.facts.matched import tell_matched
-from reticent.microdata.facts.matching import Matching, matching_of
+from reticent.microdata.facts.matching import Matching, Shown, matching_of
 from reticent.microdata.facts.seen import Drawn, Link, Number, Seen, View
 from reticent.microdata.facts.spans import EVERYTHING, Span, through
 from reticent.microdata.facts.steps import DECLARED as DECLARED
 from reticent.microdata.facts.steps import MISSING_BEFORE, follow_step, text_of
 from reticent.microdata.facts.values import ShownNumber, Sum, tell_values
+from reticent.tabulation.dependence import Ranges
 from reticent.tabulation.ground import ABSENT_OR_NOT, GroundedData, missing_of
 
 TOGETHER = "who lives together"
@@ -60,15 +61,15 @@ def facts_left(
     if file.schema.household_id is not None:
         builder.note(TOGETHER)
     own = np.arange(grounded.ground.n_atoms) if classes is None else classes
-    alone = seen.drawn is None and sum(bool(view.numbers) for view in seen.views) == 1
+    told = {*grounded.decimals} - grounded.counted
+    alone = seen.drawn is None and sum(bool(told & {*view.numbers}) for view in seen.views) == 1
     for view in seen.views:
         view = view.without([name for name in (*view.links, *view.numbers) if not shown.has(name)])
-        labels = {name: shown.labels(name, link) for name, link in view.links.items()}
         if any(link.may_blank and shown.kinds_of_missing(name) > 1 for name, link in view.links.items()):
             builder.note(MISSING_BEFORE)
-        matching = matching_of(grounded.ground, view.links, labels, file.n_records)
+        matching = matching_of(grounded.ground, shown.columns(grounded, view), file.n_records)
         tell_counts(builder, matching, sampled=seen.drawn is not None)
-        numbers = [shown.number(grounded, name, number) for name, number in view.numbers.items()]
+        numbers = [shown.number(grounded, name, number) for name, number in view.numbers.items() if name in told]
         if not alone or not tell_matched(builder, grounded, matching, numbers):
             tell_values(builder, grounded, matching, numbers, classes=own, sampled=seen.drawn is not None)
     if seen.drawn is not None:
@@ -89,6 +90,30 @@ class _File:
 
     def _response(self, name: str) -> str | None:
         return next((own for own in self.file.schema.names if missing_of(own) == name), None)
+
+    def columns(self, grounded: GroundedData, view: View) -> list[Shown]:
+        """What the file shows of the variables of the ground: their codes, and numbers that go with codes."""
+        ranges = [own for own in grounded.ranges if own.response in view.numbers]
+        by_number = [self._by_number(own, view.numbers[own.response]) for own in ranges]
+        return [*self.linked(grounded, view.links), *by_number]
+
+    def linked(self, grounded: GroundedData, links: Mapping[str, Link]) -> list[Shown]:
+        """What the file shows of variables by their codes."""
+        names = [name for name in grounded.ground.variables if name in links]
+        return [(name, links[name], self.labels(name, links[name])) for name in names]
+
+    def _by_number(self, ranges: Ranges, number: Number) -> Shown:
+        """A variable whose codes go with a number, by what the file shows of the number; without a number it may be any."""
+        codes, categories = self._coded(ranges.response)
+        spans = [_true_span(number, text) for text in categories]
+        n = len(ranges.low) - 1
+        pairs = [(code, MISSING) for code in (*range(n), MISSING)]
+        for code in (*range(n), MISSING):
+            low, high = (
+                None if np.isinf(end[code]) else Fraction(repr(float(end[code]))) for end in (ranges.low, ranges.high)
+            )
+            pairs += [(code, label) for label, span in enumerate(spans) if span.meets(low, high)]
+        return ranges.variable, Link(n, tuple(categories), np.array(pairs, dtype=np.int64)), codes
 
     def kinds_of_missing(self, name: str) -> int:
         """In how many ways the file writes that a value is not there."""
@@ -193,6 +218,17 @@ def _span(number: Number, text: str) -> Span:
     return through(shown, number.inverses)
 
 
+def _true_span(number: Number, text: str) -> Span:
+    """The true numbers behind a shown one, also where it is one of a sum."""
+    try:
+        shown = float(text)
+    except ValueError:
+        return _span(number, text)
+    if number.tail is not None and np.isclose(shown, number.tail, rtol=1e-12, atol=0.0):
+        return number.members
+    return _span(number, text)
+
+
 def _within(ends: Interval, bounds: Interval) -> Interval:
     """Both intervals together."""
     low = ends[0] if bounds[0] is None else bounds[0] if ends[0] is None else max(ends[0], bounds[0])
@@ -217,8 +253,7 @@ def _tell_sizes(builder: Builder, grounded: GroundedData, shown: _File, drawn: D
     ):
         builder.note("the sizes of strata that are not shown as they were sampled")
         return
-    labels = {name: shown.labels(name, link) for name, link in drawn.links.items()}
-    matching = matching_of(grounded.ground, drawn.links, labels, shown.file.n_records)
+    matching = matching_of(grounded.ground, shown.linked(grounded, drawn.links), shown.file.n_records)
     factor = None
     if drawn.factor is not None and drawn.factor in shown.file.schema:
         factor = shown.data.numbers((drawn.factor,))[:, 0]

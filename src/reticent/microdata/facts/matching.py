@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who may be who: published patterns against what the atoms of the ground can show, and the parts that stand by themselves."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -77,13 +77,16 @@ class Matching:
         return self.edges[self._by_pattern[pattern] : self._by_pattern[pattern + 1], 1]
 
 
-def matching_of(ground: Ground, links: Mapping[str, Link], labels: Mapping[str, Ints], n_records: int) -> Matching:
-    """Match the labels that records show (−1: blank) with what the atoms can show."""
-    names = [name for name in ground.variables if name in links]
-    shown = np.column_stack([labels[name] for name in names]) if names else np.zeros((n_records, 0), dtype=np.int64)
-    patterns, of_record = _distinct(shown)
-    kinds = [_kinds(links[name]) for name in names]
-    at = [ground.variables.index(name) for name in names]
+Shown = tuple[str, Link, Ints]
+"""A variable of the ground, what may be shown for it, and the label that each record shows (−1: blank)."""
+
+
+def matching_of(ground: Ground, columns: Sequence[Shown], n_records: int) -> Matching:
+    """Match the labels that records show with what the atoms can show."""
+    labels = [own for _, _, own in columns]
+    patterns, of_record = _distinct(np.column_stack(labels) if labels else np.zeros((n_records, 0), dtype=np.int64))
+    kinds = [_kinds(link) for _, link, _ in columns]
+    at = [ground.variables.index(name) for name, _, _ in columns]
     coarse = [kind[ground.codes[:, column]] for (kind, _), column in zip(kinds, at, strict=True)]
     signatures, of_atom = _distinct(
         np.column_stack(coarse) if coarse else np.zeros((ground.n_atoms, 0), dtype=np.int64)

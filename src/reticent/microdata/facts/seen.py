@@ -133,7 +133,8 @@ class Seen:
             name: Link.of([label_of(schema, name, text) for text in texts])
             for name, texts in zip(ground.variables, ground.categories, strict=True)
         }
-        return cls(schema, (View(links, {name: Number() for name in grounded.decimals}),))
+        numbers = (*grounded.decimals, *(own.response for own in grounded.ranges))
+        return cls(schema, (View(links, {name: Number() for name in numbers}),))
 
     def with_link(self, name: str, images: Images) -> "Seen":
         """The same after a step that shows other labels of a variable, where a view has it."""

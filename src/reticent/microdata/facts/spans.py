@@ -41,6 +41,14 @@ class Span:
         below = self.high is None or value < self.high or (value == self.high and not self.high_open)
         return above and below
 
+    def meets(self, low: Fraction | None, high: Fraction | None) -> bool:
+        """Whether a number from `low` to `high` (None: no end) lies inside."""
+        if self.low is not None and high is not None and (high < self.low or (high == self.low and self.low_open)):
+            return False
+        if self.high is not None and low is not None and (low > self.high or (low == self.high and self.high_open)):
+            return False
+        return self.low is None or self.high is None or self.low <= self.high
+
 
 Inverse = Callable[[Span], Span]
 """The numbers that a step shows somewhere inside a span."""

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What everybody knows of variables that say the same twice: a code that another code determines, a number that goes with a code.
+
+A district lies in one region, an age in one band of ages, and a degree takes a number of years. Records show such rules, and
+whoever knows them reads a hidden code from the other variable. A rule counts if chance does not make it look so; one that
+is an accident makes the attacker stronger than they are, so that a safe verdict stays right.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import lgamma
+
+import numpy as np
+
+from reticent.base.arrays import Floats, Ints, Mask
+
+OPEN_CODE = -2
+"""Stands for every code: nobody has been seen with the code that would determine it."""
+LUCK = 0.001
+"""How likely chance may make records look as if they followed a rule, before somebody believes it."""
+EVIDENCE = 8
+"""This many records beyond the first of each code must follow a rule."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """The code of variable `then` that goes with each code of variable `given`, by their numbers; the last is of missing."""
+
+    given: int
+    then: int
+    codes: Ints = field(repr=False)
+
+    def possible(self, atoms: Ints) -> Mask:
+        """The combinations of codes that follow the rule."""
+        wanted = self.codes[atoms[:, self.given]]
+        return np.asarray((wanted == OPEN_CODE) | (wanted == atoms[:, self.then]))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """The least and greatest number that goes with each code of a variable, the last of missing; infinite where none was seen."""
+
+    response: str
+    variable: str
+    low: Floats = field(repr=False)
+    high: Floats = field(repr=False)
+
+    @property
+    def determined(self) -> bool:
+        """Whether each code has one number."""
+        seen = np.isfinite(self.low)
+        return bool((self.low[seen] == self.high[seen]).all())
+
+
+def rules_of(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Rule]:
+    """Variables whose codes determine those of others; −1 is missing, and a code like others."""
+    found = []
+    for given, one in enumerate(columns):
+        for then, other in enumerate(columns):
+            if given != then:
+                codes = _determined(one, other, sizes[given])
+                if codes is not None:
+                    found.append(Rule(given, then, codes))
+    return found
+
+
+def _determined(one: Ints, other: Ints, size: int) -> Ints | None:
+    """The code of the other variable for each code of one (the last: missing); None where no rule shows."""
+    codes = np.full(size + 1, OPEN_CODE, dtype=np.int64)
+    codes[one] = other
+    if bool((codes[one] != other).any()):
+        return None
+    shares = np.bincount(other + 1) / max(len(other), 1)
+    return codes if _believed(one, shares) else None
+
+
+def _believed(one: Ints, shares: Floats) -> bool:
+    """Whether it is no accident that records with the same code agree in something that has these shares among all."""
+    together = np.bincount(one + 1)
+    together = together[together > 0]
+    if int((together - 1).sum()) < EVIDENCE or int((shares > 0).sum()) < 2:
+        return False
+    sizes, many = np.unique(together, return_counts=True)
+    shares = shares[shares > 0]
+    # the logarithm of Σ share^size, from the largest share, so that nothing is too small to be written
+    largest = float(shares.max())
+    agree = sizes * np.log(largest) + np.log([float(((shares / largest) ** size).sum()) for size in sizes.tolist()])
+    return bool(agree @ many < np.log(LUCK))
+
+
+def ranges_of(response: str, values: Floats, variable: str, codes: Ints, size: int) -> Ranges | None:
+    """What goes with each code, where codes determine numbers or numbers determine codes; None where neither does."""
+    there = ~np.isnan(values)
+    values, codes = values[there], codes[there]
+    if not len(values):
+        return None
+    low, high = np.full(size + 1, np.inf), np.full(size + 1, -np.inf)
+    np.minimum.at(low, codes, values)
+    np.maximum.at(high, codes, values)
+    seen = np.unique(codes)
+    if bool((low[seen] == high[seen]).all()):
+        shares = np.unique(values, return_counts=True)[1] / len(values)
+        return Ranges(response, variable, *_open(low, high)) if _believed(codes, shares) else None
+    order = seen[np.argsort(low[seen], kind="stable")]
+    if len(order) < 2 or bool((low[order][1:] <= high[order][:-1]).any()):
+        return None
+    return Ranges(response, variable, *_open(low, high)) if _in_order(np.bincount(codes + 1)) else None
+
+
+def _in_order(sizes: Ints) -> bool:
+    """Whether it is no accident that records in the order of a number lie together by codes, of which there are so many each."""
+    sizes = sizes[sizes > 0]
+    luck = lgamma(len(sizes) + 1) + sum(lgamma(int(size) + 1) for size in sizes) - lgamma(int(sizes.sum()) + 1)
+    return bool((sizes - 1).sum() >= EVIDENCE and luck < np.log(LUCK))
+
+
+def _open(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Codes that nobody has may go with any number."""
+    unseen = ~np.isfinite(low)
+    return np.where(unseen, -np.inf, low), np.where(unseen, np.inf, high)
