@@ -52,7 +52,7 @@ def told_in_engine(ready: LargeSteps, keys: Sequence[str], *, progress: Progress
 
 
 def _others(ready: LargeSteps, keys: Sequence[str]) -> tuple[str, ...]:
-    """Published variables that may tell something of keys: not changed by chance, and with values that several records share."""
+    """Published variables that may reveal keys: not changed by chance, and with values that several records share."""
     file = ready.file
     changed = {name for one in ready.late for name in one.variables}
     names = [
