@@ -16,7 +16,7 @@ from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.data.published_table import MAGNITUDE, PublishedTable
 from reticent.tables.attack import Audit
-from reticent.tables.attack.further import difference_note, sap_note, with_releases
+from reticent.tables.attack.further import difference_note, sap_note, with_nested, with_releases
 from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.attack.insiders import Insider, single_respondents
 from reticent.tables.attack.insiders import insiders as find_insiders
@@ -287,7 +287,8 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
         err.named(judged.system.table.name_of)
         raise
     told = (*case.told, *told_by_sums(case.parts, outcome))
-    outcome = with_presence(outcome, [one.system for one in case.parts], told)
+    systems = [one.system for one in case.parts]
+    outcome = with_nested(with_presence(outcome, systems, told), systems)
     seen = as_published(judged.system, outcome, method.name, judged.problem)
     found = attack(seen, outcome, judged=case.asked, progress=part(progress, 0.7, 1.0))
     found = _each_alone(case, outcome, found, method.name)
@@ -335,7 +336,7 @@ def _published_sums(
 def _further(request: TableRequest, case: _Case, outcome: Outcome, secret: Secret) -> tuple[str, ...]:
     """What else is asked for: differences of nested cells, and respondents that are known."""
     attacker, system = request.attacker, case.judged.system
-    differences = difference_note(system, case.judged.problem, outcome) if case.joint is None else ()
+    differences = difference_note(case.judged.problem, outcome) if case.joint is None else ()
     if attacker.known and case.joint is not None:
         raise PlanError("[attack]: known needs one response; give the table of counts a plan of its own.")
     own = secret.child("known respondents")

@@ -206,10 +206,10 @@ def test_differences_of_nested_codes_are_attacked() -> None:
     )
     exact = PerturbationTable((Row.of(0.0, np.zeros(1), np.ones(1)),))
     shown = Relations.from_rows(table.n_cells, [])
-    (found,) = attack_differences(shown, origins_of(exact, table.values), [one])
+    (found,) = attack_differences(shown, origins_of(exact, table.values), one[None])
     assert (found.low, found.high, found.determined) == (1, 1, True)
     wide = design_ptable(Design(2, 1.5, 0))
-    (noisy,) = attack_differences(shown, origins_of(wide, table.values), [one])
+    (noisy,) = attack_differences(shown, origins_of(wide, table.values), one[None])
     assert noisy.low < 1 < noisy.high
 
 

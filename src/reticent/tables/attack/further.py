@@ -109,16 +109,22 @@ def _values_of(system: System, release: PublishedTable) -> Floats:
     return values
 
 
-def difference_note(system: System, problem: SuppressionProblem, outcome: Outcome) -> tuple[str, ...]:
+def with_nested(outcome: Outcome, systems: Sequence[System]) -> Outcome:
+    """The outcome, in which noisy counts know which cells contain others by codes of several trees."""
+    if outcome.single:
+        own = tuple(with_nested(one, [system]) for one, system in zip(outcome.single, systems, strict=True))
+        return replace(outcome, single=own)
+    if outcome.origins is None or len(systems) > 1:
+        return outcome
+    pairs = nested_pairs(systems[0].table)
+    return replace(outcome, origins=replace(outcome.origins, nested=pairs)) if len(pairs) else outcome
+
+
+def difference_note(problem: SuppressionProblem, outcome: Outcome) -> tuple[str, ...]:
     """What differences of nested cells say: groups that no table shows, where codes of several trees contain each other."""
-    if outcome.origins is None:
+    if outcome.origins is None or outcome.origins.nested is None:
         return ()
-    pairs: list[tuple[int, int]] = []
-    for table, members in zip(system.parts, system.members, strict=True):
-        if any(len(dimension.trees) > 1 for dimension in table.dimensions):
-            pairs += [(int(members[larger]), int(members[smaller])) for larger, smaller in nested_pairs(table)]
-    if not pairs:
-        return ()
+    pairs = outcome.origins.nested
     found = attack_differences(problem.relations, outcome.origins, pairs[:MOST_PAIRS])
     known = [one for one in found if one.determined]
     more = f" (of {len(pairs)})" if len(pairs) > MOST_PAIRS else ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Intervals of true counts behind noisy ones: by propagation over all relations, and exactly by integer programs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -29,6 +29,32 @@ class Narrowed:
 
 def narrowed(relations: Relations, origins: Origins, low: Floats, high: Floats) -> Narrowed:
     """The possible counts of all cells by propagation over all relations; ends that are open stay so."""
+    if origins.nested is None or not len(origins.nested):
+        return _propagated(relations, origins, low, high)
+    n = relations.n_cells
+    found = with_differences(relations, origins, low, high, origins.nested)
+    return replace(found, low=found.low[:n], high=found.high[:n])
+
+
+def with_differences(relations: Relations, origins: Origins, low: Floats, high: Floats, pairs: Ints) -> Narrowed:
+    """The same, with the differences of pairs of cells, of which the first contains the second, as further cells."""
+    n, extra = relations.n_cells, len(pairs)
+    rows = [([smaller, n + at, larger], [1, 1, -1]) for at, (larger, smaller) in enumerate(pairs.tolist())]
+    grown = Relations(n + extra, relations.indptr, relations.cells, relations.coefs, relations.rhs).with_rows(
+        Relations.from_rows(n + extra, rows)
+    )
+    open_ended = Origins(
+        np.concatenate([origins.base, np.zeros(extra, dtype=np.int64)]),
+        np.concatenate([origins.pattern, np.full(extra, -1)]).astype(np.int32),
+        origins.patterns,
+        alike=None if origins.alike is None else np.concatenate([origins.alike, np.full(extra, -1)]),
+    )
+    return _propagated(
+        grown, open_ended, np.concatenate([low, np.zeros(extra)]), np.concatenate([high, np.full(extra, np.inf)])
+    )
+
+
+def _propagated(relations: Relations, origins: Origins, low: Floats, high: Floats) -> Narrowed:
     bottom = np.where(np.isfinite(low), low, -float(OPEN)).astype(np.int64)
     top = np.where(np.isfinite(high), high, float(OPEN)).astype(np.int64)
     indptr, rows, _ = relations.by_cell
@@ -115,14 +141,19 @@ def _gaps(origins: Origins, start: Narrowed) -> list[tuple[int, float, float]]:
     return found
 
 
-def different(relations: Relations, origins: Origins, rows: Ints | None = None) -> Ints:
-    """Pairs of a total and one of its parts that are published unlike although the same records would be published alike.
+def different(relations: Relations, origins: Origins) -> Ints:
+    """Pairs of a cell and one that it contains that are published unlike although the same records would be published alike.
 
-    So at least one record is in the total and not in that part. `rows` limits the relations that are looked at.
+    So at least one record is in the first and not in the second: a total and its part, or nested codes of several trees.
     """
+    pairs = sums_with_parts(relations)
+    return unlike(origins, pairs if origins.nested is None else np.vstack([pairs, origins.nested]))
+
+
+def unlike(origins: Origins, pairs: Ints) -> Ints:
+    """Those of the pairs that are published unlike although the same records would be published alike."""
     if origins.alike is None:
         return np.zeros((0, 2), dtype=np.int64)
-    pairs = sums_with_parts(relations, rows)
     shown = origins.alike[pairs]
     return np.asarray(pairs[(shown >= 0).all(axis=1) & (shown[:, 0] != shown[:, 1])])
 

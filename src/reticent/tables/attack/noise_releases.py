@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, Mask
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.data.table import Table
-from reticent.tables.attack.noise_intervals import Narrowed, narrowed
+from reticent.tables.attack.noise_intervals import Narrowed, narrowed, with_differences
 from reticent.tables.perturb.origins import Origins
 
 OWNER = "attack on noise"
@@ -91,53 +91,38 @@ class Difference:
         return self.low == self.high > 0
 
 
-def attack_differences(
-    relations: Relations, origins: Origins, pairs: Sequence[tuple[int, int]]
-) -> tuple[Difference, ...]:
+def attack_differences(relations: Relations, origins: Origins, pairs: Ints) -> tuple[Difference, ...]:
     """Differences of two cells of which one contains the other, as further cells of the attack."""
-    n, extra = relations.n_cells, len(pairs)
-    rows = [([smaller, n + at, larger], [1, 1, -1]) for at, (larger, smaller) in enumerate(pairs)]
-    wide = Relations.from_rows(n + extra, rows)
-    grown = Relations(n + extra, relations.indptr, relations.cells, relations.coefs, relations.rhs).with_rows(wide)
-    open_ended = Origins(
-        np.concatenate([origins.base, np.zeros(extra, dtype=np.int64)]),
-        np.concatenate([origins.pattern, np.full(extra, -1)]).astype(np.int32),
-        origins.patterns,
-        alike=None if origins.alike is None else np.concatenate([origins.alike, np.full(extra, -1)]),
-    )
-    low = np.concatenate([origins.low, np.zeros(extra)])
-    high = np.concatenate([origins.high, np.full(extra, np.inf)])
-    found = narrowed(grown, open_ended, low, high)
+    found = with_differences(relations, origins, origins.low, origins.high, pairs)
+    n = relations.n_cells
     return tuple(
         Difference(larger, smaller, float(found.low[n + at]), float(found.high[n + at]))
-        for at, (larger, smaller) in enumerate(pairs)
+        for at, (larger, smaller) in enumerate(pairs.tolist())
     )
 
 
-def nested_pairs(table: Table) -> tuple[tuple[int, int], ...]:
+def nested_pairs(table: Table) -> Ints:
     """Pairs of cells that differ in one dimension, where one code contains the other without being above it in a tree.
 
     Such codes are in different trees (15 to 64, 15 to 65): their difference is a group that no table shows.
     """
     found: list[tuple[int, int]] = []
-    place = {tuple(row): cell for cell, row in enumerate(table.codes.tolist())}
+    rows = [tuple(row) for row in table.codes.tolist()]
+    place = {row: cell for cell, row in enumerate(rows)}
     for at, dimension in enumerate(table.dimensions):
+        if len(dimension.trees) < 2:
+            continue
         leaves = _leaves(dimension.ancestors, len(dimension), dimension.is_leaf)
         indptr, above = dimension.ancestors
         over = [set(above[indptr[node] : indptr[node + 1]].tolist()) for node in range(len(dimension))]
-        nested = [
-            (p, q)
+        inside = [
+            [q for q in range(len(dimension)) if p != q and leaves[q] < leaves[p] and p not in over[q]]
             for p in range(len(dimension))
-            for q in range(len(dimension))
-            if p != q and leaves[q] < leaves[p] and p not in over[q]
         ]
-        for p, q in nested:
-            for row, cell in place.items():
-                if row[at] == p:
-                    other = place.get((*row[:at], q, *row[at + 1 :]))
-                    if other is not None:
-                        found.append((cell, other))
-    return tuple(found)
+        for cell, row in enumerate(rows):
+            others = [place.get((*row[:at], q, *row[at + 1 :])) for q in inside[row[at]]]
+            found += [(cell, other) for other in others if other is not None]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
 def _leaves(ancestors: tuple[NDArray[np.int64], NDArray[np.int32]], n: int, leaf: Mask) -> list[frozenset[int]]:

@@ -16,7 +16,7 @@ from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.solve.highs import HighsSession
 from reticent.solve.model import LinearModel, Status
-from reticent.tables.attack.noise_intervals import Narrowed, apart_rows, different, program_of
+from reticent.tables.attack.noise_intervals import Narrowed, apart_rows, different, program_of, sums_with_parts, unlike
 from reticent.tables.perturb.origins import Origins
 from reticent.tables.perturb.summing import Summing, summing
 from reticent.tables.problem import SuppressionProblem
@@ -126,11 +126,13 @@ def _around(
     outer = _ends(LinearModel(np.zeros(len(cells)), found.low[cells], found.high[cells], part, rhs, rhs), cells, cell)
     # cells that also are in relations outside keep their true counts, so that those hold all the same
     elsewhere = _touches_outside(problem.relations, rows, cells)
+    if origins.nested is not None:  # as do those in pairs that no relation has
+        elsewhere |= np.isin(cells, unlike(origins, origins.nested))
     true = problem.values[cells]
     allowed = _single_run(origins, found, cells, true)
     low = np.where(elsewhere, true, allowed[0])
     high = np.where(elsewhere, true, allowed[1])
-    pairs = np.searchsorted(cells, different(problem.relations, origins, rows))
+    pairs = np.searchsorted(cells, unlike(origins, sums_with_parts(problem.relations, rows)))
     n, more = len(cells), len(pairs)
     wide = sparse.csr_array(sparse.vstack([part, apart_rows(pairs, n)]))
     least, most = np.concatenate([rhs, np.ones(more)]), np.concatenate([rhs, np.full(more, np.inf)])

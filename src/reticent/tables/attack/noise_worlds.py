@@ -98,7 +98,8 @@ def _weights(relations: Relations, origins: Origins, worlds: Ints, fits: Mask) -
     if origins.alike is None:
         return np.asarray(np.where(fits, drawn.prod(axis=1), 0.0))
     once = drawn.copy()
-    for total, part in sums_with_parts(relations).tolist():
+    pairs = sums_with_parts(relations)
+    for total, part in (pairs if origins.nested is None else np.vstack([pairs, origins.nested])).tolist():
         both = origins.alike[[total, part]]
         if (both < 0).any():
             continue

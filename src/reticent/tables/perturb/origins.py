@@ -21,7 +21,8 @@ class Origins:
 
     `weights` has, in the same places, how likely each true count leads to the published one (None: not calculated).
     `alike` has what each cell is published as, where cells with the same records get the same value (−1: no such rule):
-    then two of them that are published differently have different records.
+    then two of them that are published differently have different records. `nested` are pairs of cells of which everybody knows
+    that the first has all records of the second, although no relation says so.
     """
 
     base: Ints = field(repr=False)
@@ -29,6 +30,7 @@ class Origins:
     patterns: Mask = field(repr=False)
     weights: Floats | None = field(default=None, repr=False)
     alike: Ints | None = field(default=None, repr=False)
+    nested: Ints | None = field(default=None, repr=False)
 
     @property
     def low(self) -> Floats:
@@ -44,7 +46,7 @@ class Origins:
     def of(self, cells: Ints) -> "Origins":
         """The same for some of the cells."""
         alike = None if self.alike is None else self.alike[cells]
-        return replace(self, base=self.base[cells], pattern=self.pattern[cells], alike=alike)
+        return replace(self, base=self.base[cells], pattern=self.pattern[cells], alike=alike, nested=None)
 
     def allows(self, values: Floats) -> Mask:
         """Whether each cell may have this true count."""
@@ -65,6 +67,7 @@ class Origins:
             np.vstack([self.patterns, only]),
             weights,
             None if self.alike is None else np.where(cells, -1, self.alike),
+            self.nested,
         )
 
 
