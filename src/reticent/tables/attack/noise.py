@@ -21,6 +21,7 @@ from reticent.kernels.posterior import sharpest
 from reticent.tables.attack.audit import Audit
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.attack.noise_intervals import Narrowed, exact_ends, narrowed
+from reticent.tables.attack.noise_splits import narrowed_by_splits
 from reticent.tables.attack.noise_witnesses import MODERATE, confirmed, found_witnesses
 from reticent.tables.attack.noise_worlds import weighed_worlds
 from reticent.tables.attack.quota_worlds import quota_ends
@@ -49,6 +50,7 @@ def audit_noise(problem: SuppressionProblem, outcome: Outcome, *, progress: Prog
         return audit_exchanged(problem, outcome.low, outcome.high, levels=outcome.levels, every=True, progress=progress)
     started = clock.now()
     found = narrowed(problem.relations, outcome.origins, outcome.low, outcome.high)
+    found = narrowed_by_splits(problem.relations, outcome.origins, found)
     if not bool(((found.low <= problem.values) & (problem.values <= found.high)).all()):
         raise ParameterError("attack: the stated conclusions do not contain the true values.")
     progress(0.3, "looking for tables that fit")

@@ -60,8 +60,7 @@ class CellKey(Parameters):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows the p-table, all published values and relations together: no count with "
         "somebody in it is determined exactly, and the largest noise takes every unsafe sum out of its protection levels. "
-        "Levels of counts are not promised. Not followed: counts that all have the same "
-        "weight, many linked tables that divide one group in two.",
+        "Levels of counts are not promised. Not followed: counts that all have the same weight.",
         Rate(202, 2434, 24),
         "a small table has many outputs, some of which few tables give (further secrets lead more tables to each of them)",
     )
