@@ -129,6 +129,34 @@ def test_a_plan_gives_the_same_published_tables(method: str, response: str, more
     assert not list(tmp_path.glob(".reticent-spill-*"))
 
 
+@pytest.mark.parametrize("asked", ["", 'separator = "|"\ndecimal = "."'], ids=["as the data", "as asked"])
+def test_a_table_has_the_marks_of_the_data_or_those_asked_for(asked: str, tmp_path: Path) -> None:
+    rows = "\n".join(f"{at};{'NS'[at % 2]};{at},5" for at in range(12))
+    (tmp_path / "shops.csv").write_text(f"id;region;pay\n{rows}\n", encoding="utf-8")
+    pay = rt.Variable("pay", kind=rt.Kind.NUMERIC, decimals=1)
+    schema = rt.Schema((rt.Variable("id", role=rt.Role.IDENTIFIER), rt.Variable("region", role=rt.Role.KEY), pay))
+    write_schema(schema, tmp_path / "shops.toml")
+    text = """version = 1
+[data]
+path = "shops.csv"
+schema = "shops.toml"
+{engine}
+[table]
+dimensions = ["region"]
+response = "pay"
+rules = [{{ rule = "threshold", minimum = 3 }}]
+[output]
+path = "{name}.csv"
+{asked}
+"""
+    for name, engine in (("memory", ""), ("engine", 'engine = "duckdb"')):
+        (tmp_path / f"{name}.toml").write_text(text.format(name=name, engine=engine, asked=asked))
+        run_table_plans(tmp_path / f"{name}.toml")
+    written = (tmp_path / "engine.csv").read_text()
+    assert written == (tmp_path / "memory.csv").read_text()
+    assert ("|72.0" if asked else ";72,0") in written
+
+
 def test_sums_of_hidden_cells_are_judged_alike(tmp_path: Path) -> None:
     """Respondents in several cells are added up first, also where those in one cell are known by cell only."""
     rules = (Threshold(minimum=4), PPercent(p=20))

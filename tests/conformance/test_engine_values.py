@@ -108,12 +108,12 @@ def test_marks_of_a_csv_file_are_those_of_memory(tmp_path: Path, values: list[st
         except DataError as err:
             return type(err), "thousands" in str(err)
         if isinstance(data, rt.Data):
-            frame = data.confidential_frame()
+            frame, seen = data.confidential_frame(), data.microdata.frame.marks
         else:
             with data:
                 (block,) = data.file.view.blocks(("pay", "word"), rows=100)
-                frame = block.table
-        return sorted(frame["pay"].to_list()), set(frame["word"].to_list())
+                frame, seen = block.table, data.file.marks
+        return sorted(frame["pay"].to_list()), set(frame["word"].to_list()), seen
 
     assert told("duckdb") == told(None)
 

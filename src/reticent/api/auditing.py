@@ -87,7 +87,9 @@ def audit(
     unknown = [name for name in trees if name not in table.dimensions]
     if unknown:
         raise DataError(
-            f"audit: structure names {unknown[0]!r}, which is not a dimension of the table.", variables=(unknown[0],)
+            f"audit: structure names {unknown[0]!r}, which is not a dimension of the table; it has "
+            f"{', '.join(table.dimensions)}.",
+            variables=(unknown[0],),
         )
     return PublishedAudit(attack_published(table, trees, total=total, progress=progress))
 

@@ -58,7 +58,8 @@ def correlated(game: Game, objective: str = "fair", *, event: Event | None = Non
     profiles = list(game.profiles())
     if len(profiles) * sum(count * count for count in game.shape) > MAX_CORRELATED:
         raise ParameterError(
-            f"correlated equilibrium: {len(profiles)} profiles with this many strategies are too many for its linear program."
+            f"correlated equilibrium: {len(profiles)} profiles with this many strategies are too many for its linear "
+            "program; use fewer strategies, or ask for pure equilibria."
         )
     program = _Correlated(game, profiles, most)
     found = solve(program.model(objective, event))

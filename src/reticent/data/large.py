@@ -21,6 +21,7 @@ from reticent.data.schema import Kind, Role, Schema, with_digit_trees
 from reticent.frames.columns import decoded, frame_of, null_row, series, unique_ids
 from reticent.frames.engines.seam import CodeMap, Grouped, View, whole
 from reticent.frames.frame import Encoded, Frame
+from reticent.frames.marks import NO_MARKS, Marks
 
 MOST_VALUES = 20_000_000
 """Different values of one variable up to which it can be a key."""
@@ -30,24 +31,28 @@ BLOCK = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class LargeFile:
-    """Confidential records in an engine, and their schema. `columns` has each variable's values once, as they are shown."""
+    """Confidential records in an engine, and their schema. `columns` has each variable's values once, as they are shown.
+
+    `marks` are those of the text files that the records came from.
+    """
 
     view: View = field(repr=False)
     schema: Schema
     n_records: int
+    marks: Marks = NO_MARKS
     _columns: dict[str, Microdata] = field(default_factory=dict, repr=False)
     _values: dict[str, Frame] = field(default_factory=dict, repr=False)
     _exact: dict[str, bool] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, view: View, schema: Schema) -> "LargeFile":
+    def of(cls, view: View, schema: Schema, marks: Marks = NO_MARKS) -> "LargeFile":
         """Bind a source to its schema; what the schema asks of records is checked in the engine."""
         check_names(tuple(view.expressions), schema)
         n_records = view.n_records()
         if n_records == 0:
             raise DataError("the data have no records.")
         kept = View(view.connection, {name: view.expressions[name] for name in schema.names})
-        file = cls(kept, schema, n_records)._with_digit_trees()
+        file = cls(kept, schema, n_records, marks)._with_digit_trees()
         file._check_weight()
         return file
 
@@ -206,7 +211,7 @@ class LargeFile:
 
     def with_schema(self, schema: Schema) -> "LargeFile":
         """The same records under another schema of the same variables."""
-        return LargeFile.of(View(self.view.connection, dict(self.view.expressions)), schema)
+        return LargeFile.of(View(self.view.connection, dict(self.view.expressions)), schema, self.marks)
 
     def _with_digit_trees(self) -> "LargeFile":
         schema = with_digit_trees(self.schema, self.categories)

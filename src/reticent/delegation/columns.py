@@ -56,7 +56,8 @@ def whole_values(values: Mapping[str, Any], columns: Mapping[str, Column]) -> di
         whole = np.rint(scaled)
         if (whole / 10**column.decimals != raw).any():  # the nearest number with these decimals is another one
             raise DataError(
-                f"delegate: {name} has more than {column.decimals} decimals; declare them.", variables=(name,)
+                f"delegate: {name} has more than {column.decimals} decimals; declare more, or round it.",
+                variables=(name,),
             )
         low, high = column.whole_bounds
         outside = int(((whole < low) | (whole > high)).sum())

@@ -305,7 +305,7 @@ def _check_answer(job: Job, keys: Keys, receipt: Receipt, message: Message) -> N
     if receipt.used:
         raise DataError("delegate: this request has had its answer; a response is accepted once, make a new request.")
     if not hmac.compare_digest(receipt.key, keys.fingerprint):
-        raise DataError("delegate: the request was made with other keys.")
+        raise DataError("delegate: the request was made with other keys; give the file of those.")
     header = message.header
     if header.get("nonce") != receipt.nonce or header.get("request") != receipt.request:
         raise DataError("delegate: the response answers another request; it is not accepted.")

@@ -145,9 +145,11 @@ def decrypt(cipher: Cipher, modulus: int) -> NDArray[np.int64]:
     try:
         slots = np.asarray(cipher.decrypt(), dtype=np.int64)
     except (ValueError, RuntimeError):
-        raise DataError("delegate: the response cannot be decrypted with this key.") from None
+        raise DataError(
+            "delegate: the response cannot be decrypted with this key; give the key file that the request was made with."
+        ) from None
     if len(slots) != SLOTS:
-        raise DataError("delegate: the response does not have the shape that was asked for.")
+        raise DataError("delegate: the response does not have the shape that was asked for; get it again.")
     residues: NDArray[np.int64] = slots % modulus
     return residues
 

@@ -153,7 +153,9 @@ class Frame:
             bad = int((values.is_null() & ~pl.Series(absent)).sum())
             if bad:
                 raise DataError(
-                    f"Variable {name!r} should be numeric, but {bad} values are not numbers.", variables=(name,)
+                    f"Variable {name!r} should be numeric, but {bad} values are not numbers; declare it nominal, or give its "
+                    "missing codes.",
+                    variables=(name,),
                 )
         array = np.array(values.fill_null(float("nan")).to_numpy(), dtype=np.float64)
         array[absent] = np.nan

@@ -56,7 +56,7 @@ def read_text(path: Path, notes: Notes) -> str:
         text = raw.decode("cp1252", errors="replace")
         notes.add(f"{path.name}: not UTF-8, read as Windows Latin-1.")
     if "\x00" in text:
-        raise DataError(f"{path.name}: this is not a text file.")
+        raise DataError(f"{path.name}: this is not a text file; save it as text.")
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x1a", "")
 
 

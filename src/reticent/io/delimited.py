@@ -64,9 +64,9 @@ def _first_line(path: Path, encoding: str) -> str:
     except OSError as err:
         raise DataError(f"{path.name}: the file cannot be read ({err.strerror}).") from err
     if "\x00" in line:
-        raise DataError(f"{path.name}: this is not a text file.")
+        raise DataError(f"{path.name}: this is not a text file; save it as CSV, or say which format it has.")
     if not line.strip():
-        raise DataError(f"{path.name}: the file is empty.")
+        raise DataError(f"{path.name}: the file is empty; it needs a line of column names and records below it.")
     return line.rstrip("\n")
 
 

@@ -109,7 +109,7 @@ def _numbers(column: pl.Series, variable: Variable, owner: str, notes: Notes, ma
     if bad.any():
         raise DataError(
             f"{owner}: variable {variable.name!r} should be numeric; values that are not numbers: {int(bad.sum())} "
-            f"(the first is in record {int(bad.arg_max() or 0) + 1}).",
+            f"(the first is in record {int(bad.arg_max() or 0) + 1}); declare it nominal, or give its missing codes.",
             variables=(variable.name,),
         )
     if (values.is_null() & ~text.is_null()).any():

@@ -47,7 +47,10 @@ def read_arx(path: Path, *, total: str = TOTAL, notes: Notes | None = None) -> H
         raise DataError(f"{path.name}: the hierarchy has no rows.")
     if len(widths) != 1:
         number = next(i for i, row in enumerate(rows, start=1) if len(row) != len(rows[0]))
-        raise DataError(f"{path.name}: row {number} has {len(rows[number - 1])} levels, the first has {len(rows[0])}.")
+        raise DataError(
+            f"{path.name}: row {number} has {len(rows[number - 1])} levels, the first has {len(rows[0])}; "
+            "all need the same number."
+        )
     try:
         return Hierarchy.from_paths(rows, total=total, leaf_first=True)
     except DataError as err:

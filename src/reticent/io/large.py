@@ -16,7 +16,7 @@ from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.schema_files import schema_from_text
 from reticent.frames.engines import connect
 from reticent.frames.engines.seam import Connection, EngineSettings, Files, View
-from reticent.frames.marks import NO_MARKS, Marks
+from reticent.frames.marks import DECIMALS, NO_MARKS, SEPARATORS, Marks
 from reticent.io.fit import THOUSANDS, unclear_mark
 from reticent.io.formulas import DEFUSED
 from reticent.io.parquet import SCHEMA_KEY
@@ -80,8 +80,8 @@ def open_large(
         types = connection.open(files)
         own = described(schema if schema is not None else _own_schema(files, connection, types))
         check_names(tuple(types), own)
-        view = fitted_view(connection, files, types, own, decimal=marks.decimal)
-        data = LargeFile.of(view, own)
+        view, seen = fitted_view(connection, files, types, own, decimal=marks.decimal)
+        data = LargeFile.of(view, own, seen)
     except DataError as err:
         connection.close()
         raise err.at(Path(path).name, instead_of="Microdata") from None
@@ -241,19 +241,24 @@ def fitted_view(
     schema: Schema,
     *,
     decimal: str | None = None,
-) -> View:
-    """Numbers where the schema says numeric, codes as whole numbers or text elsewhere: each as `io.fit` has it in memory."""
+) -> tuple[View, Marks]:
+    """Numbers where the schema says numeric, codes as whole numbers or text elsewhere: each as `io.fit` has it in memory.
+
+    With it come the marks of the files, so that what is made of them can be written alike.
+    """
     plain = {variable.name: _plain(connection, files, types[variable.name], variable) for variable in schema.variables}
     view = View(connection, plain)
     marks = Marks(files.separator if files.format == "csv" else None, decimal)
-    fitted = dict(plain)
+    fitted, decimals = dict(plain), set()
     for variable in schema.variables:
         dtype = types[variable.name]
         if dtype == pl.String and (variable.kind is Kind.NUMERIC or variable.role is Role.IDENTIFIER):
-            fitted[variable.name] = _number_text(view, variable, marks)
+            fitted[variable.name], seen = _number_text(view, variable, marks)
+            decimals |= seen
         elif (dtype.is_float() or dtype.is_decimal()) and variable.kind is not Kind.NUMERIC:
             fitted[variable.name] = _code_text(view, variable)
-    return View(connection, fitted)
+    separator = marks.separator if marks.separator in SEPARATORS else None
+    return View(connection, fitted), Marks(separator, decimal or (decimals.pop() if len(decimals) == 1 else None))
 
 
 def _plain(connection: Connection, files: Files, dtype: pl.DataType, variable: Variable) -> str:
@@ -285,8 +290,8 @@ def _time_text(connection: Connection, files: Files, dtype: pl.DataType, name: s
     return connection.time_text(connection.quote(name), {"ms": 3, "us": 6, "ns": 9}[own.time_unit])
 
 
-def _number_text(view: View, variable: Variable, marks: Marks) -> str:
-    """A text column as numbers; whole ones as whole numbers. Identifiers that are not whole numbers stay texts."""
+def _number_text(view: View, variable: Variable, marks: Marks) -> tuple[str, set[str]]:
+    """A text column as numbers, whole ones as whole numbers, and the decimal marks in it. Other identifiers stay texts."""
     connection, name = view.connection, variable.name
     text = connection.quote(name)
     listed = ", ".join(connection.text(code) for code in variable.missing)
@@ -298,13 +303,16 @@ def _number_text(view: View, variable: Variable, marks: Marks) -> str:
     facts = view.facts(
         bad=f"SUM(CASE WHEN {known} IS NOT NULL AND NOT {number} THEN 1 ELSE 0 END)",
         off=f"SUM(CASE WHEN {known} IS NOT NULL AND NOT {whole} THEN 1 ELSE 0 END)",
-    )
+        **{f"mark{at}": f"SUM(CASE WHEN {number} AND {connection.matches(known, f'[{mark}]')} THEN 1 ELSE 0 END)"
+           for at, mark in enumerate(DECIMALS)},
+    )  # fmt: skip
+    seen = {mark for at, mark in enumerate(DECIMALS) if facts[f"mark{at}"] and variable.kind is Kind.NUMERIC}
     inner = view.expressions[name]
     source = f"(CASE WHEN {inner} IN ({listed}) THEN NULL ELSE {inner} END)" if listed else inner
     if not facts["off"]:
-        return f"CAST({source} AS BIGINT)"
+        return f"CAST({source} AS BIGINT)", seen
     if variable.role is Role.IDENTIFIER and variable.kind is not Kind.NUMERIC:
-        return inner
+        return inner, seen
     if marks.decimal is None and _is_unclear(view, known, marks.separator):
         raise DataError(unclear_mark(name), variables=(name,))
     if facts["bad"]:
@@ -313,7 +321,7 @@ def _number_text(view: View, variable: Variable, marks: Marks) -> str:
             "declare it nominal, or give its missing codes.",
             variables=(name,),
         )
-    return f"CAST(REPLACE({source}, ',', '.') AS DOUBLE)"
+    return f"CAST(REPLACE({source}, ',', '.') AS DOUBLE)", seen
 
 
 def _is_unclear(view: View, known: str, separator: str | None) -> bool:

@@ -126,5 +126,5 @@ def decisions_of(path: Path, number: int | None = None) -> list[dict[str, Any]]:
     finally:
         database.close()
     if number is not None and not found:
-        raise DataError(f"ledger: there is no decision with the number {number}.")
+        raise DataError(f"ledger: there is no decision with the number {number}; leave it out to see all.")
     return found

@@ -84,7 +84,9 @@ def read_database_file(path: Path) -> DatabaseFile:
     table = sections_of(table, SECTIONS, owner=path.name)
     for section in ("data", "ledger", "policy"):
         if section not in table:
-            raise PlanError(f"{path.name}: the section [{section}] is missing.")
+            raise PlanError(
+                f"{path.name}: the section [{section}] is missing; a database file needs [data], [ledger] and [policy]."
+            )
     listed = table.get("earlier", [])
     if not isinstance(listed, list):
         raise PlanError(f"{path.name}: write [[earlier]] for each earlier version.")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError, PlanError
 from reticent.base.progress import Progress, silent
 from reticent.data.parameters import build
@@ -55,7 +56,8 @@ def _values(plan: DelegationPlan) -> Mapping[str, Any]:
     data = load_microdata(plan.data.path, plan.data.schema, folder=plan.folder).data
     missing = [name for name in plan.columns if name not in data.schema.names]
     if missing:
-        raise DataError(f"delegate: the data have no column {missing[0]!r}.", variables=tuple(missing))
+        hint = did_you_mean(missing[0], data.schema.names) or f" Columns: {', '.join(data.schema.names)}."
+        raise DataError(f"delegate: the data have no column {missing[0]!r}.{hint}", variables=tuple(missing))
     return {name: data.numbers([name])[:, 0] for name in plan.columns}
 
 

@@ -53,7 +53,10 @@ def run_explore_spec(
 def chosen_plan(spec: ExploreSpec, found: Exploration) -> Plan:
     """The plan of the chosen candidate."""
     if found.chosen is None:
-        raise PlanError("explore: no candidate stays within most_risk, so there is no plan to write.")
+        raise PlanError(
+            "explore: no candidate stays within most_risk, so there is no plan to write; "
+            "add candidates that mask more, or raise most_risk."
+        )
     # a secret that the plan draws must be kept: without one of its own it names a confidential report
     report = None if spec.data.secret is not None else "confidential.html"
     output = FileOutputSection(path=spec.output.masked or "masked.csv", report=report)

@@ -85,9 +85,11 @@ def backup(place: Path, target: Path) -> tuple[Path, ...]:
 def restore(source: Path, place: Path) -> tuple[Path, ...]:
     """Copy a ledger back from a backup; where one is still there it is never replaced."""
     if place.exists():
-        raise ParameterError(f"ledger: {place.name!r} is there already; a backup never replaces a ledger.")
+        raise ParameterError(
+            f"ledger: {place.name!r} is there already; a backup never replaces a ledger. Move it away first."
+        )
     if not (source / place.name).exists():
-        raise ParameterError(f"ledger: the backup has no {place.name!r}.")
+        raise ParameterError(f"ledger: the backup has no {place.name!r}; give the folder that `backup` wrote.")
     copies = []
     for one in sorted(source.iterdir()):
         target = place.parent / one.name

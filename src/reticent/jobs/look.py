@@ -55,7 +55,7 @@ def check_variable(entry: Mapping[str, Any], *, folder: Path) -> str:
 
     def exists(name: str) -> Any:
         if not (folder / name).is_file():
-            raise ParameterError(f"the file {name!r} is not there.")
+            raise ParameterError(f"the file {name!r} is not there; choose another.")
         raise _Enough
 
     try:

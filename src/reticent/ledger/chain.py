@@ -101,6 +101,7 @@ def decode(stored: StoredEntry) -> Entry:
         return Entry(stored.number, str(payload.pop("kind")), payload, stored.digest)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as err:
         raise LedgerError(
-            f"ledger: entry {stored.number} was written by another version of the program that this one cannot read.",
+            f"ledger: entry {stored.number} was written by a version of the program that this one cannot read; "
+            "open it with that version.",
             entry=stored.number,
         ) from err

@@ -76,7 +76,9 @@ class Ledger:
         """Every entry, verified, in order."""
         stored = self._store.read(0)[: self._mark.count]
         if self._chain.verify(START, 0, stored) != self._mark.digest:
-            raise LedgerError("ledger: its last entries are gone since it was opened; the data set stays closed.")
+            raise LedgerError(
+                "ledger: its last entries are gone since it was opened; the data set stays closed. Restore the complete ledger."
+            )
         return [decode(entry) for entry in stored]
 
     @contextmanager

@@ -85,7 +85,7 @@ class SqliteStore:
         elif found != SCHEMA:
             raise LedgerError(
                 f"ledger: {self.path.name!r} is not a ledger of this program, or its structure was changed; the data "
-                "set stays closed."
+                "set stays closed. Restore an intact copy, or name another file."
             )
 
     @contextmanager
@@ -136,7 +136,9 @@ class SqliteStore:
         with self._thread, self._damage():
             row = self._connection.execute("SELECT count FROM progress").fetchone()
         if row is None or type(row[0]) is not int:
-            raise LedgerError("ledger: it does not say how many entries it has taken; the data set stays closed.")
+            raise LedgerError(
+                "ledger: it does not say how many entries it has taken; the data set stays closed. Restore an intact copy."
+            )
         return int(row[0])
 
     def close(self) -> None:

@@ -126,7 +126,7 @@ def _checked(file: LargeFile, steps: Sequence[MaskingMethod], settings: RiskSect
             variables=(schema.household_id,),
         )
     if set(settings.attacks) & {"households"}:
-        raise PlanError("[risk]: attacks names households, and the data have no household id.")
+        raise PlanError("[risk]: attacks names households, and the data have no household id; leave households out.")
     for step in steps:
         step.check(schema)
         schema = step.schema_after(schema)

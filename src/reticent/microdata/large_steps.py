@@ -278,7 +278,9 @@ def _limit(column: Microdata, step: LimitCode) -> float:
     numbers, copies = column.numbers((step.variable,))[:, 0], column.multiplicity
     there = ~np.isnan(numbers)
     if not there.any():
-        raise DataError(f"{step.name}: every value of {step.variable!r} is missing.", variables=(step.variable,))
+        raise DataError(
+            f"{step.name}: every value of {step.variable!r} is missing; leave the step out.", variables=(step.variable,)
+        )
     values, copies = numbers[there], copies[there]
     order = np.argsort(values, kind="stable")
     values, upto = values[order], np.cumsum(copies[order])

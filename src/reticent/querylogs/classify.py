@@ -86,7 +86,9 @@ def _given(log: QueryLog, taxonomy: Taxonomy) -> list[list[int]]:
     keys = log.categories.texts
     unknown = sum(key not in taxonomy.ids for key in keys)
     if unknown:
-        raise DataError(f"query log: {unknown} categories of the log are not in the taxonomy.")
+        raise DataError(
+            f"query log: {unknown} categories of the log are not in the taxonomy; give the taxonomy that the log was made with."
+        )
     numbers = np.array([taxonomy.ids[key] for key in keys], dtype=np.int64)
     given = log.categories.codes >= 0
     pair = log.queries[given].astype(np.int64) * max(1, len(keys)) + log.categories.codes[given]

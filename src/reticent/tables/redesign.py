@@ -83,7 +83,9 @@ def redesign(
         status, bound = "stopped", search.reached
         found = search.greedy(at_most)
     if found is None:
-        raise InfeasibleError(f"{OWNER}: even with every allowed merge more than {at_most} cells are unsafe.")
+        raise InfeasibleError(
+            f"{OWNER}: even with every allowed merge more than {at_most} cells are unsafe; allow coarser codes, or raise at_most."
+        )
     loss, design = found
     merged = {n: tuple(g for g in groups if len(g) > 1) for n, groups in zip(search.names, design)}
     coarse, coarse_spec = search.apply(design)

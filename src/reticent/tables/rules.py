@@ -50,10 +50,13 @@ class RuleCells:
     def contributions(self, rule: str, needed: int) -> tuple[Floats, Floats, Floats]:
         """Σ magnitudes, top list and the top list of those judged; an error if the table does not have them."""
         if self.magnitudes is None or self.top is None or self.judged_top is None:
-            raise DataError(f"rule {rule}: needs a response with the largest contributions of each cell.")
+            raise DataError(
+                f"rule {rule}: needs a response with the largest contributions of each cell; leave it out of tables of counts."
+            )
         if self.top.shape[1] < needed:
             raise DataError(
-                f"rule {rule}: needs the {needed} largest contributions of each cell, the table has {self.top.shape[1]}."
+                f"rule {rule}: needs the {needed} largest contributions of each cell, the table has {self.top.shape[1]}; "
+                "give it more columns of them, or choose a rule that needs fewer."
             )
         return self.magnitudes, self.top, self.judged_top
 

@@ -59,7 +59,8 @@ def tabulate_large(file: LargeFile, spec: TableSpec, *, progress: Progress = sil
         cells, view = view_of(maker, spec, scales)
         contributions = _contributions(maker, alone, pairs, spec, scales)
         records = _by_record(file, rows, cells, spec, scales, built) if rows.combined and spec.by_record else None
-    table = replace(table_of(dimensions, cells, view, spec, scales), records=records, contributions=contributions)
+    table = table_of(dimensions, cells, view, spec, scales)
+    table = replace(table, records=records, contributions=contributions, marks=file.marks)
     progress(1.0, "done")
     return table.in_order()
 
@@ -325,7 +326,10 @@ def _by_record(
 ) -> Respondents:
     """What rules on single records see of each cell."""
     if rows.marks:
-        raise DataError("table: requests and waivers of respondents cannot be judged record by record in an engine.")
+        raise DataError(
+            "table: requests and waivers of respondents cannot be judged record by record in an engine; "
+            "read the file without one."
+        )
     unit = _numbered(file, _identifier(file, "rules on single records")) if spec.measures else "0"
     dimensions = tuple(dimension for dimension, _ in built)
     with _units(file, replace(rows, unit=unit, combined=False)) as units:

@@ -20,7 +20,9 @@ def tree_of(data: Microdata, variable: str) -> Hierarchy:
     if described.hierarchy is not None:
         return described.hierarchy
     if not described.digits:
-        raise DataError(f"Variable {variable!r} has no hierarchy to recode.", variables=(variable,))
+        raise DataError(
+            f"Variable {variable!r} has no hierarchy to recode; declare one in the schema.", variables=(variable,)
+        )
     codes = [code for code in data.categories(variable) if code not in described.missing]
     return Hierarchy.from_digits(codes, described.digits)
 

@@ -248,7 +248,8 @@ def with_empty_cells(table: Table) -> Table:
     """The table with every combination listed; those without records have count 0."""
     if table.n_possible > MAX_EMPTY:
         raise DataError(
-            f"table: its {table.n_possible} combinations are too many to list; at most {MAX_EMPTY} can be shown."
+            f"table: its {table.n_possible} combinations are too many to list; at most {MAX_EMPTY} "
+            "can be shown; use fewer or coarser dimensions."
         )
     sizes = [len(d) for d in table.dimensions]
     place = np.ravel_multi_index(tuple(table.codes.T.astype(np.int64)), sizes)

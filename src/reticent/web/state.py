@@ -116,7 +116,9 @@ class TextState:
         try:
             return self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise PlanError(f"{self.name}: there is no such file any more.") from None
+            raise PlanError(
+                f"{self.name}: there is no such file any more; put it back, or open another one on the page Data."
+            ) from None
         except UnicodeDecodeError:
             raise PlanError(f"{self.name}: the file is not UTF-8 text; save it as UTF-8.") from None
         except OSError:

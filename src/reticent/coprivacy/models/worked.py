@@ -39,7 +39,7 @@ def expiry_game(*, detection: Any = "9/10", penalty: Any = 5, gain: Any = 1, aud
     """
     found, fine = exact(detection, where="expiry: detection"), exact(penalty, where="expiry: penalty")
     if not 0 <= found <= 1:
-        raise ParameterError("expiry: detection must be a probability.")
+        raise ParameterError("expiry: detection must be a probability, from 0 to 1.")
     earned, price = exact(gain, where="expiry: gain"), exact(audit_cost, where="expiry: audit_cost")
     caught = found * fine
     return two_player(

@@ -313,7 +313,10 @@ def lookup_joins(connection: Connection, maps: Sequence[CodeMap]) -> tuple[dict[
     for at, one in enumerate(maps):
         values = one.values.table[one.column]
         if values.dtype == pl.Null:
-            raise DataError(f"Column {one.column!r} has no value in any record.", variables=(one.column,))
+            raise DataError(
+                f"Column {one.column!r} has no value in any record; drop it, or check that this is the right file.",
+                variables=(one.column,),
+            )
         table = pl.DataFrame({"value": values, "code": np.asarray(one.codes, dtype=np.int64) + 1})
         small[f"m{at}"] = table.filter(pl.col("value").is_not_null())
         joins.append(f"LEFT JOIN m{at} ON s.{connection.quote(one.column)} = m{at}.value")

@@ -116,7 +116,9 @@ def recode_variable(batch: Batch, command: Command) -> None:
         raise PlanError("<RECODE> comes before <SUPPRESS>; this table is protected already.")
     name = exact_name(command.variable, job.data.schema.names)
     if name.lower() not in (known.lower() for known in job.specification.explanatory):
-        raise PlanError(f"table {number} has no variable {command.variable!r}.")
+        raise PlanError(
+            f"table {number} has no variable {command.variable!r}; it has {', '.join(job.specification.explanatory)}."
+        )
     if len(command.numbers) > 1:
         job.levels[name] = int(command.numbers[1])
     else:

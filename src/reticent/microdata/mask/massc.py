@@ -132,7 +132,8 @@ class Massc(Method):
         bounds = np.append(np.append(0, np.flatnonzero(new) + 1), who.count)
         if len(bounds) == 2:
             raise DataError(
-                f"{self.name}: all records have the same keys, so there is nothing to substitute.", variables=self.keys
+                f"{self.name}: all records have the same keys, so there is nothing to substitute; leave the step out.",
+                variables=self.keys,
             )
         side = np.where(keyed_uniforms(secret, "side", who.ids) < 0.5, -1, 1)
         last = len(bounds) - 2

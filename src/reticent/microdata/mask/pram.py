@@ -57,7 +57,7 @@ class Pram(Method):
         if (self.matrix or self.codes or self.forbidden or self.exempt) and len(self.variables) != 1:
             raise ParameterError("matrix, codes, forbidden and exempt speak of one variable; give one.")
         if bool(self.matrix) != bool(self.codes):
-            raise ParameterError("matrix and codes go together.", option="matrix")
+            raise ParameterError("matrix and codes go together; give both or none.", option="matrix")
         if self.matrix and (self.forbidden or self.exempt or self.bandwidth is not None):
             raise ParameterError("an own matrix says itself what is forbidden; drop the other options.")
 

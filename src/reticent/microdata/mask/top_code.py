@@ -92,7 +92,10 @@ class LimitCode(Method):
         values = data.numbers((self.variable,))[:, 0]
         present = values[~np.isnan(values)]
         if not present.size:
-            raise DataError(f"{self.name}: every value of {self.variable!r} is missing.", variables=(self.variable,))
+            raise DataError(
+                f"{self.name}: every value of {self.variable!r} is missing; leave the step out.",
+                variables=(self.variable,),
+            )
         limit = self._limit(present)
         beyond = np.nan_to_num(self.sign * (values - limit), nan=0.0) > 0
         n_beyond = int(beyond.sum())

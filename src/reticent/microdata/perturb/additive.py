@@ -54,7 +54,10 @@ def linear_exact(values: Floats, draws: Floats, *, k: float, names: tuple[str, .
     """
     n, d = values.shape
     if np.isnan(values).any():
-        raise DataError("noise: exact moments need complete records; some values are missing.", variables=names)
+        raise DataError(
+            "noise: exact moments need complete records, and some values are missing. Say exact = false, or complete the data.",
+            variables=names,
+        )
     if n < 2 * d + 2:
         raise DataError(
             f"noise: exact moments of {d} variables need at least {2 * d + 2} records in each group. "

@@ -65,7 +65,9 @@ def number_atoms(values: Floats, cells: Sequence[Ints], exponential: Floats, who
     everyone = lone[np.argsort(values[lone], kind="stable")]
     enough = len(np.unique(who[everyone])) >= k
     if not enough and not len(shared):
-        raise InfeasibleError(f"synthesize: a number needs values of at least {k} respondents, and the file has fewer.")
+        raise InfeasibleError(
+            f"synthesize: a number needs values of at least {k} respondents, and the file has fewer; leave the variable out."
+        )
     parts: list[tuple[Floats, Floats, Floats]] = []
     for rows in cells:
         own = rows[~is_shared[rows]]

@@ -68,7 +68,9 @@ def link_files(
     wanted = tuple(variables) or _known(original, masked)
     names = tuple(name for name in wanted if variables or _is_number(original, name) == _is_number(masked, name))
     if not names:
-        raise DataError("linkage: each shared variable is a number in one file and a code in the other.")
+        raise DataError(
+            "linkage: each shared variable is a number in one file and a code in the other; declare it alike in both schemas."
+        )
     if original.n_records != masked.n_records:
         raise DataError(
             f"linkage: the files have {original.n_records} and {masked.n_records} records; record i of one must be record i "

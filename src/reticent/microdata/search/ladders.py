@@ -44,7 +44,10 @@ def ladder_from_rows(name: str, codes: Sequence[str], rows: Mapping[str, Sequenc
         )
     heights = {len(rows[code]) for code in codes}
     if len(heights) > 1:
-        raise DataError(f"generalize: the codes of {name!r} have different numbers of levels.", variables=(name,))
+        raise DataError(
+            f"generalize: the codes of {name!r} have different numbers of levels; repeat a code where a level is lacking.",
+            variables=(name,),
+        )
     steps: list[NDArray[np.int32]] = [np.arange(len(codes), dtype=np.int32)]
     labels: list[tuple[str, ...]] = [tuple(codes)]
     for level in range(heights.pop() if heights else 0):
@@ -55,7 +58,10 @@ def ladder_from_rows(name: str, codes: Sequence[str], rows: Mapping[str, Sequenc
     for low in range(1, ladder.height):
         table = ladder.between(low, low + 1)
         if not np.array_equal(table[ladder.steps[low]], ladder.steps[low + 1]):
-            raise DataError(f"generalize: level {low + 1} of {name!r} splits a code of level {low}.", variables=(name,))
+            raise DataError(
+                f"generalize: level {low + 1} of {name!r} splits a code of level {low}; each code needs one code above it.",
+                variables=(name,),
+            )
     return ladder
 
 

@@ -162,7 +162,7 @@ def _own_knowledge(data: Microdata, weight: NDArray[np.float64]) -> Knowledge:
 def scenario_from(data: Microdata, policy: Policy, *, response: str | None = None) -> Scenario:
     """Find a target in any data: a respondent that some categorical filters single out."""
     if not policy.responses:
-        raise DataError("attack: the policy has no response to attack.")
+        raise DataError("attack: the policy has no response to attack; name one in responses.")
     name = response or policy.responses[0]
     values = data.numbers((name,))[:, 0]
     categorical = [f for f in policy.filters if data.schema[f].kind is not Kind.NUMERIC]

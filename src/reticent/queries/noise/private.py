@@ -32,7 +32,7 @@ ROUNDING = 1 + 1e-6
 SPENT = Refusal(
     Code.BUDGET,
     "This query costs more than is left of the privacy budget of this database.",
-    "Ask for fewer values, or again what was answered before.",
+    "Ask for fewer values, or for what was answered before, which costs nothing.",
 )
 
 
@@ -58,7 +58,9 @@ class PrivateMode:
         "All answers to all users together are differentially private with the policy's total epsilon per respondent, "
         "whatever else an attacker knows: for the transparent attacker too."
     )
-    leakage: ClassVar[tuple[str, ...]] = ("a refusal tells only that the budget is spent",)
+    leakage: ClassVar[tuple[str, ...]] = (
+        "refusals and answers tell how much of the budget is spent, and so how many values were asked for, by whomever",
+    )
     statistics: ClassVar[frozenset[str]] = frozenset({"count", "sum", "avg"})
 
     def decide(self, request: Request) -> Decision:

@@ -98,7 +98,7 @@ def adjust(
     check_options(wishes, AdjustmentWishes.__annotations__, owner=OWNER)
     options = _Options(**wishes)
     if secret is None and isinstance(options.signs, str) and options.signs == "random":
-        raise ParameterError(f"{OWNER}: random directions need a secret.")
+        raise ParameterError(f"{OWNER}: random directions need a secret; give one, or let the directions be free.")
     movements = None if secret is None else Movements.drawn(secret, problem.n_cells, cells, spread)
     for share in SHARES[:-1] if movements is not None else ():
         try:
@@ -283,7 +283,8 @@ def _free_directions(
     if not solution.feasible:
         if solution.status is Status.INFEASIBLE:
             raise InfeasibleError(
-                f"{OWNER}: no additive table within the bounds moves every sensitive cell out of its interval."
+                f"{OWNER}: no additive table within the bounds moves every sensitive cell out of its interval; "
+                "widen the bounds or free fixed cells."
             )
         raise InfeasibleError(f"{OWNER}: nothing was found within {time_limit:g} seconds; allow more time.")
     up = np.zeros(problem.n_cells, dtype=bool)
@@ -399,4 +400,7 @@ def _verify(problem: SuppressionProblem, values: Floats, up: Mask) -> None:
     wrong = wrong or bool((short & problem.primary).any())
     wrong = wrong or bool((values < problem.lower_bound - slack).any() or (values > problem.upper_bound + slack).any())
     if wrong:
-        raise InfeasibleError(f"{OWNER}: the solver's answer does not hold when checked; nothing is returned.")
+        raise InfeasibleError(
+            f"{OWNER}: the solver's answer does not hold when checked, so nothing is returned; "
+            "widen the bounds, or use another method."
+        )

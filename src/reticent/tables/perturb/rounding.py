@@ -228,7 +228,10 @@ def _solve_window(window: _Window, relations: Relations, patience: float, time_l
 def _as_result(window: _Window, relations: Relations, solution: Solution, step: int, started: float) -> Rounded:
     values = window.result(taken_in(solution.values, len(window.values)))
     if np.abs(relations.residuals(values)).max(initial=0.0) > 1e-6 * window.base:
-        raise InfeasibleError(f"{OWNER}: the solver's answer does not add up when checked; nothing is returned.")
+        raise InfeasibleError(
+            f"{OWNER}: the solver's answer does not add up when checked, so nothing is returned; "
+            "take another base, or round rapidly."
+        )
     distance = float((window.weights * np.abs(values - window.values)).sum())
     bound: float | None = None
     if window.prefer_up is None:

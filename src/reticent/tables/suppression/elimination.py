@@ -31,7 +31,7 @@ class Elimination(SuppressionMethod):
     def _search(self, engine: Engine) -> None:
         problem = engine.problem
         if problem.n_cells > _LARGEST:
-            raise ParameterError(f"elimination: serves tables of up to {_LARGEST} cells. Use heuristic.")
+            raise ParameterError(f"elimination: works on tables of up to {_LARGEST} cells; use heuristic.")
         vectors, equations = inner_vectors(problem.relations)
         published = ~(problem.candidates | problem.forced)
         order = np.flatnonzero(problem.candidates)

@@ -68,7 +68,9 @@ class Hypercube(SuppressionMethod):
             hidden, time_limit=share * time_limit, progress=part(progress, share, 1.0), secret=secret, earlier=earlier
         )
         if audit(near, both.hidden, mode="certify").n_exposed:
-            raise NotProtectedError("hypercube: the attacker who knows every cell roughly still finds exposed cells.")
+            raise NotProtectedError(
+                "hypercube: the attacker who knows every cell roughly still finds exposed cells; use heuristic."
+            )
         closed = first.bound is not None and both.cost <= first.bound + 1e-6 * max(1.0, both.cost)
         seconds = first.seconds + both.seconds
         status = "optimal" if closed else "feasible"
