@@ -111,8 +111,10 @@ def test_without_a_schema_an_engine_sees_what_memory_sees(tmp_path: Path) -> Non
 
 
 def test_describe_guesses_as_in_memory(tmp_path: Path) -> None:
-    pattern = write_parts(records(400), tmp_path, parts=1)
-    found, true = rt.describe(pattern, engine="duckdb"), rt.describe(tmp_path / "part-0.parquet")
+    pattern = write_parts(records(400), tmp_path, parts=3)
+    records(400).write_parquet(tmp_path / "whole.parquet")
+    found, true = rt.describe(pattern, engine="duckdb"), rt.describe(tmp_path / "whole.parquet")
+    assert found.profiles == true.profiles  # counted in all parts, not in the first block
     assert found.schema == true.schema
     assert found.guesses == true.guesses
 

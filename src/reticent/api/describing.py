@@ -15,7 +15,7 @@ from reticent.microdata.describe import Description, describe_records
 def describe(source: Any, *, schema: Path | str | None = None, engine: str | None = None) -> Description:
     """What each variable of a file or frame seems to be; where a schema is given, only what it leaves open is guessed.
 
-    With an `engine` the source is a path or a pattern (`part-*.parquet`), and guesses are made from one block of records.
+    With an `engine` the source is a path or a pattern (`part-*.parquet`), whose values are counted in the engine.
     """
     if isinstance(source, str | Path):
         return describe_file(

@@ -3,9 +3,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from reticent.frames.frame import Frame, as_text
 
@@ -46,8 +48,17 @@ class Profile:
 
 def profile(frame: Frame, name: str, *, missing: Sequence[str] = ()) -> Profile:
     """Look at one column; `missing` are codes known to mean "not known", else they are guessed."""
-    column = frame.table[name]
-    text, often = _counted(column)
+    counted = frame.table[name].value_counts(name="reticent_often")
+    return profile_counted(Frame(counted.select(name)), name, counted["reticent_often"].to_numpy(), missing=missing)
+
+
+def profile_counted(distinct: Frame, name: str, counts: NDArray[Any], *, missing: Sequence[str] = ()) -> Profile:
+    """Look at one column by its different values and how many records have each.
+
+    A file has far more records than values, so that everything is asked of the values.
+    """
+    column = distinct.table[name]
+    text, often = _texts(column, pl.Series(counts))
     words = [*missing, *(f"{code}.0" for code in missing)] if missing else _missing_words(text)
     meant = ~text.is_in(words) if words else pl.repeat(True, len(text), eager=True)
     rest, rest_often = text.filter(meant), often.filter(meant)
@@ -58,11 +69,11 @@ def profile(frame: Frame, name: str, *, missing: Sequence[str] = ()) -> Profile:
     sentinels = _sentinels(rest, numbers, rest_often) if whole and not missing else ()
     kept_ones = ~rest.is_in(list(sentinels)) if sentinels else pl.repeat(True, len(rest), eager=True)
     kept, values = rest.filter(kept_ones), numbers.filter(kept_ones)
-    n_present = int(often.sum())
+    n_records, n_present = int(counts.sum()), int(often.sum())
     return Profile(
         name=name,
-        n_records=len(column),
-        n_empty=len(column) - n_present,
+        n_records=n_records,
+        n_empty=n_records - n_present,
         n_distinct=len(kept),
         is_number=is_number,
         is_whole=whole,
@@ -75,17 +86,13 @@ def profile(frame: Frame, name: str, *, missing: Sequence[str] = ()) -> Profile:
     )
 
 
-def _counted(column: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Each value once, as text without spaces around it, and how many records have it; empty ones are left out.
-
-    A file has far more records than values, so that everything else is asked of the values.
-    """
-    counted = column.rename("value").value_counts(name="often")
-    text = as_text(counted["value"])
+def _texts(column: pl.Series, counts: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Each value once, as text without spaces around it, and how many records have it; empty ones are left out."""
+    text = as_text(column)
     if column.dtype == pl.String:
         text = text.str.strip_chars()
         text = text.set(text == "", None)
-    table = pl.DataFrame({"text": text, "often": counted["often"].cast(pl.Int64)}).drop_nulls("text")
+    table = pl.DataFrame({"text": text, "often": counts.cast(pl.Int64)}).drop_nulls("text")
     if column.dtype == pl.String:  # spaces may have set values apart
         table = table.group_by("text").agg(pl.col("often").sum())
     return table["text"], table["often"]

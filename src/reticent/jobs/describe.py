@@ -17,7 +17,7 @@ from reticent.io.large import EngineChoice, open_large
 from reticent.io.places import check_places
 from reticent.io.read import load_microdata, read_table, records_of
 from reticent.io.schema import write_schema
-from reticent.microdata.describe import Description, describe_records, with_trees
+from reticent.microdata.describe import Description, describe_records, profile_in_engine, with_trees
 
 __all__ = ["Description", "EngineChoice", "Variable", "describe_file", "describe_to", "write_description"]
 
@@ -34,7 +34,7 @@ def describe_file(
     """Describe a data file, or records; where a schema is given, only what it leaves open is guessed.
 
     `n_samples` frequent values of each variable come along; they are confidential, so the default is none.
-    With an `engine` the records stay where they are, and guesses are made from one block of them.
+    With an `engine` the records stay where they are, counted there; only relations between variables are guessed from one block.
     """
     if engine is not None and isinstance(source, Path):
         return _describe_large(source, schema, engine, n_samples, separator)
@@ -81,14 +81,20 @@ def _describe_large(
     loaded = open_large(path, schema, engine, marks=Marks(separator))
     try:
         block = next(loaded.data.blocks())
+        profiles = tuple(
+            profile_in_engine(loaded.data, block.frame, variable) for variable in loaded.data.schema.variables
+        )
     finally:
         loaded.data.view.connection.close()
     notes = loaded.notes
     if block.n_records < loaded.data.n_records:
         notes += (
-            f"Guesses and counts are those of a block of {block.n_records:,} of {loaded.data.n_records:,} records.",
+            f"Values are counted in all {loaded.data.n_records:,} records; which variables belong together (codes within codes, "
+            f"households) is guessed from {block.n_records:,} of them.",
         )
-    described = describe_records(block.frame, block.schema, declared=schema is not None, notes=notes)
+    described = describe_records(
+        block.frame, block.schema, declared=schema is not None, notes=notes, profiles=profiles
+    )  # fmt: skip
     names = block.schema.names if n_samples else ()
     return replace(described, samples={name: frequent_values(block.frame, name, n_samples) for name in names})
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.large import LargeFile
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.frames.frame import Frame
-from reticent.frames.profile import Profile, constant_within, group_sizes, profile
+from reticent.frames.profile import Profile, constant_within, group_sizes, profile, profile_counted
 from reticent.microdata.nested import nested_chains, tree_of_columns
 
 FEW = 25  # distinct whole numbers up to here look like codes
 LARGEST_HOUSEHOLD = 30
+MOST_VALUES = 1_000_000  # different values of a variable in an engine up to which each is looked at
 
 # words in names, in the languages that survey files come in; matched at the beginning of a part of the name
 _WORDS: dict[Role, tuple[str, ...]] = {
@@ -85,9 +87,17 @@ class Description:
         return tuple(guess for guess in self.guesses if guess.variable == name)
 
 
-def describe_records(frame: Frame, schema: Schema, *, declared: bool, notes: tuple[str, ...] = ()) -> Description:
-    """Guess the open facts of each variable of a table."""
-    profiles = tuple(profile(frame, variable.name, missing=variable.missing) for variable in schema.variables)
+def describe_records(
+    frame: Frame,
+    schema: Schema,
+    *,
+    declared: bool,
+    notes: tuple[str, ...] = (),
+    profiles: tuple[Profile, ...] | None = None,
+) -> Description:
+    """Guess the open facts of each variable of a table; `profiles` are those of all records where the table is a part of them."""
+    if profiles is None:
+        profiles = tuple(profile(frame, variable.name, missing=variable.missing) for variable in schema.variables)
     guesses: list[Guess] = []
     variables = [
         _guess(variable, looks, guesses, declared) for variable, looks in zip(schema.variables, profiles, strict=True)
@@ -97,6 +107,20 @@ def describe_records(frame: Frame, schema: Schema, *, declared: bool, notes: tup
     if not declared:
         variables = _nest(frame, variables, profiles, guesses)
     return Description(Schema(tuple(variables)), tuple(guesses), profiles, notes)
+
+
+def profile_in_engine(file: LargeFile, block: Frame, variable: Variable) -> Profile:
+    """What a column looks like, by its values in all records; where these are too many, their number and the look of a block."""
+    name = variable.name
+    text = file.view.connection.quote(name)
+    facts = file.view.facts(present=f"COUNT({text})", different=f"COUNT(DISTINCT {text})")
+    if facts["different"] <= MOST_VALUES:
+        found = file.view.distinct(name)
+        return profile_counted(found.frame, name, found.counts, missing=variable.missing)
+    looks = profile(block, name, missing=variable.missing)
+    return replace(
+        looks, n_records=file.n_records, n_empty=file.n_records - facts["present"], n_distinct=facts["different"]
+    )  # fmt: skip
 
 
 def _guess(variable: Variable, looks: Profile, guesses: list[Guess], declared: bool) -> Variable:
