@@ -1,7 +1,7 @@
 """Attacks on releases judged together by variables that say the same twice: another coding, or a number that goes with a code.
 
 The attacker reads a hidden cell of a table from a release that never names its variable: each code of `edu` has one `code`, one
-number of years at `school`, and each age lies in one `band`.
+number of years at `school`, each age lies in one `band`, and `pair` follows from education and sex.
 """
 
 import csv
@@ -22,6 +22,7 @@ KEYS = {
     "code": tuple(CODES.values()),
     "level": ("low", "high"),
     "band": ("30", "40", "50", "60"),
+    "pair": ("in", "out"),
 }
 FEW = {("a", "m"): 2, ("b", "f"): 2}
 RULES = 'rules = [{ rule = "threshold", minimum = 3, protection = 50 }]\n'
@@ -69,9 +70,11 @@ def office(tmp_path: Path) -> Office:
     for band, edu in enumerate(YEARS):
         for sex in KEYS["sex"]:
             for _ in range(FEW.get((edu, sex), rng.randint(9, 14))):
-                age = 30 + 10 * band + rng.randint(0, 9)  # few have an age of the band 30 and are men, too
+                age = 30 + 10 * band + rng.randint(0, 9)
                 level = "low" if edu in "ab" else "high"
-                rows.append((f"p{len(rows)}", edu, sex, CODES[edu], level, str(age // 10 * 10), YEARS[edu], age))
+                pair = "in" if (edu, sex) in (("a", "m"), ("c", "o")) else "out"
+                keys = (edu, sex, CODES[edu], level, str(age // 10 * 10), pair)
+                rows.append((f"p{len(rows)}", *keys, YEARS[edu], age))
     with (tmp_path / "people.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("id", *KEYS, "school", "age"), *rows])
     schema = '[[variable]]\nname = "id"\nrole = "identifier"\n'
@@ -90,6 +93,7 @@ def test_a_hidden_count_is_not_read_from_another_variable(office: Office) -> Non
     assert not office.table("hiding", "edu", "sex", ruled=True)
     attacks = {
         "the same codes under another name": office.table("codes", "code", "sex"),
+        "a code that two others determine": office.table("pairs", "pair"),
         "sums of a number that each code has": office.table("sums", "code", "sex", response="school"),
         "a number that each code has": office.file("years", "school", "sex"),
         "a number that lies in a band, and each code has one": office.file("ages", "age", "sex"),

@@ -53,6 +53,9 @@ class Dealer:
     _new: dict[Any, Any] = field(default_factory=dict)
     _others: dict[int, Ints] = field(default_factory=dict)
     _contexts: dict[int, Contexts] = field(default_factory=dict)
+    _able_ones: dict[tuple[int, int, int], Ints] = field(default_factory=dict)
+    _barred: Ints | None = None
+    _barred_mask: Mask = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     @cached_property
     def center(self) -> Ints:
@@ -214,14 +217,22 @@ class Dealer:
 
     def _able(self, release: int, label: int, amount: int, barred: Ints | None) -> Ints:
         """The classes of a coarse class that can move so much."""
-        _, order, starts = self.home(release)
-        parts = order[starts[label] : starts[label + 1]]
-        if barred is not None:
-            parts = parts[~np.isin(parts, barred)]
-        if amount > 0:
-            parts = parts[~self._frozen[parts]]
-        room = self.high[parts] - self.center[parts] if amount > 0 else self.center[parts] - self.low[parts]
-        return np.asarray(parts[room >= abs(amount)], dtype=np.int64)
+        if (release, label, amount) not in self._able_ones:
+            _, order, starts = self.home(release)
+            parts = order[starts[label] : starts[label + 1]]
+            if amount > 0:
+                parts = parts[~self._frozen[parts]]
+            room = self.high[parts] - self.center[parts] if amount > 0 else self.center[parts] - self.low[parts]
+            self._able_ones[release, label, amount] = np.asarray(parts[room >= abs(amount)], dtype=np.int64)
+        able = self._able_ones[release, label, amount]
+        return able if barred is None else able[~self._mask(barred)[able]]
+
+    def _mask(self, barred: Ints) -> Mask:
+        """The classes that are barred; the same ones are asked for many times in a row."""
+        if self._barred is not barred:
+            self._barred, self._barred_mask = barred, np.zeros(self.system.classes.n, dtype=bool)
+            self._barred_mask[barred] = True
+        return self._barred_mask
 
     def _contexts_of(self, release: int) -> Contexts:
         if release not in self._contexts:

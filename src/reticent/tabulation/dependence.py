@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What everybody knows of variables that say the same twice: a code that another code determines, a number that goes with a code.
 
-A district lies in one region, an age in one band of ages, and a degree takes a number of years. Records show such rules, and
+A district lies in one region, an age in one band of ages, a degree takes a number of years, and sex and marital status tell who
+is a widow. Records show such rules, and
 whoever knows them reads a hidden code from the other variable. A rule counts if chance does not make it look so; one that
 is an accident makes the attacker stronger than they are, so that a safe verdict stays right.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import lgamma
+from itertools import combinations, permutations
+from math import lgamma, prod
 
 import numpy as np
 
@@ -20,19 +22,24 @@ LUCK = 0.001
 """How likely chance may make records look as if they followed a rule, before somebody believes it."""
 EVIDENCE = 8
 """This many records beyond the first of each code must follow a rule."""
+SPARSE = 20
+"""With more combinations of two codes per record than this, hardly two records have the same one."""
+GLANCE = 2_000
+"""This many records are looked at first."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """The code of variable `then` that goes with each code of variable `given`, by their numbers; the last is of missing."""
+    """The code of variable `then` that goes with each code, or pair of codes, of the variables `given`, all by their numbers."""
 
-    given: int
+    given: tuple[int, ...]
     then: int
+    sizes: tuple[int, ...]
     codes: Ints = field(repr=False)
 
     def possible(self, atoms: Ints) -> Mask:
         """The combinations of codes that follow the rule."""
-        wanted = self.codes[atoms[:, self.given]]
+        wanted = self.codes[_together([atoms[:, at] for at in self.given], self.sizes)]
         return np.asarray((wanted == OPEN_CODE) | (wanted == atoms[:, self.then]))
 
 
@@ -53,28 +60,51 @@ class Ranges:
 
 
 def rules_of(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Rule]:
-    """Variables whose codes determine those of others; −1 is missing, and a code like others."""
-    found = []
-    for given, one in enumerate(columns):
-        for then, other in enumerate(columns):
-            if given != then:
-                codes = _determined(one, other, sizes[given])
-                if codes is not None:
-                    found.append(Rule(given, then, codes))
+    """Variables whose codes, alone or two by two, determine those of another; −1 is missing, and a code like others."""
+    found: list[Rule] = []
+    every = range(len(columns))
+    single = [((one,), then) for one, then in permutations(every, 2)]
+    double = [(pair, then) for pair in combinations(every, 2) for then in every if then not in pair]
+    for given, then in (*single, *double):
+        own = tuple(sizes[at] for at in given)
+        known = any(rule.then == then and {*rule.given} <= {*given} for rule in found)
+        if known or prod(size + 1 for size in own) > SPARSE * len(columns[then]):
+            continue
+        luck = LUCK / (1 if len(given) == 1 else len(double))
+        codes = _determined([columns[at] for at in given], own, columns[then], luck)
+        if codes is not None:
+            found.append(Rule(given, then, own, codes))
     return found
 
 
-def _determined(one: Ints, other: Ints, size: int) -> Ints | None:
-    """The code of the other variable for each code of one (the last: missing); None where no rule shows."""
-    codes = np.full(size + 1, OPEN_CODE, dtype=np.int64)
-    codes[one] = other
-    if bool((codes[one] != other).any()):
+def _together(columns: Sequence[Ints], sizes: Sequence[int]) -> Ints:
+    """A number for each combination of codes, of which the last of each variable is missing."""
+    out = np.zeros(len(columns[0]), dtype=np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        out = out * (size + 1) + column % (size + 1)
+    return out
+
+
+def _determined(given: Sequence[Ints], sizes: Sequence[int], then: Ints, luck: float) -> Ints | None:
+    """The code of a variable for each combination of codes of others; None where no rule shows."""
+    few = slice(0, GLANCE)
+    if len(then) > GLANCE and _codes([own[few] for own in given], sizes, then[few]) is None:
         return None
-    shares = np.bincount(other + 1) / max(len(other), 1)
-    return codes if _believed(one, shares) else None
+    codes = _codes(given, sizes, then)
+    if codes is None:
+        return None
+    shares = np.bincount(then + 1) / max(len(then), 1)
+    return codes if _believed(_together(given, sizes), shares, luck) else None
 
 
-def _believed(one: Ints, shares: Floats) -> bool:
+def _codes(given: Sequence[Ints], sizes: Sequence[int], then: Ints) -> Ints | None:
+    codes = np.full(prod(size + 1 for size in sizes), OPEN_CODE, dtype=np.int64)
+    one = _together(given, sizes)
+    codes[one] = then
+    return None if bool((codes[one] != then).any()) else codes
+
+
+def _believed(one: Ints, shares: Floats, luck: float = LUCK) -> bool:
     """Whether it is no accident that records with the same code agree in something that has these shares among all."""
     together = np.bincount(one + 1)
     together = together[together > 0]
@@ -85,7 +115,7 @@ def _believed(one: Ints, shares: Floats) -> bool:
     # the logarithm of Σ share^size, from the largest share, so that nothing is too small to be written
     largest = float(shares.max())
     agree = sizes * np.log(largest) + np.log([float(((shares / largest) ** size).sum()) for size in sizes.tolist()])
-    return bool(agree @ many < np.log(LUCK))
+    return bool(agree @ many < np.log(luck))
 
 
 def ranges_of(response: str, values: Floats, variable: str, codes: Ints, size: int) -> Ranges | None:

@@ -116,7 +116,7 @@ def ground_of(
 
     Without `bounds` a response is known to be at least 0 where no value is negative, and nothing is known otherwise. Where
     not all combinations can be listed, those are where records of `hidden` cells could be. A combination that breaks a rule
-    between two variables, which the records show, is none: everybody knows that it is empty. Of the numbers that files have
+    between variables, which the records show, is none: everybody knows that it is empty. Of the numbers that files have
     `shown` it is looked for what goes with which codes.
     """
     names = tuple(dict.fromkeys(variables))

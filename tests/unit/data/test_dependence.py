@@ -10,10 +10,19 @@ REGION = DISTRICT // 3
 
 def test_a_code_that_another_determines() -> None:
     (rule,) = rules_of([DISTRICT, REGION], [7, 2])
-    assert (rule.given, rule.then) == (0, 1)
+    assert (rule.given, rule.then) == ((0,), 1)
     assert rule.codes.tolist() == [0, 0, 0, 1, 1, 1, OPEN_CODE, OPEN_CODE], "nobody is in the last one, or without one"
     atoms = np.array([[0, 0], [0, 1], [6, 0], [6, 1]])
     assert rule.possible(atoms).tolist() == [True, False, True, True]
+
+
+def test_a_code_that_two_others_determine() -> None:
+    sex, status = np.tile([0, 1], 20), np.repeat([0, 1], 20)
+    widow = ((sex == 1) & (status == 1)).astype(np.int64)
+    rules = {(rule.given, rule.then): rule for rule in rules_of([sex, status, widow], [2, 2, 2])}
+    assert set(rules) == {((0, 1), 2)}
+    atoms = np.array([[1, 1, 1], [1, 1, 0], [0, 1, 1], [0, 1, 0], [-1, 1, 1]])
+    assert rules[(0, 1), 2].possible(atoms).tolist() == [True, False, False, True, True]
 
 
 def test_missing_is_a_code() -> None:
