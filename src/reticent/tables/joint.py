@@ -317,6 +317,7 @@ def stacked_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
         measure=None,
         drawn=None,
         single=tuple(outcomes),
+        changes=None,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from reticent.base.arrays import Floats, Mask
 from reticent.tables.perturb.movements import Candidates
 from reticent.tables.perturb.origins import Drawn, Origins
+from reticent.tables.perturb.ptable import PerturbationTable
 from reticent.tables.perturb.quota_rule import QuotaRule
 
 
@@ -27,7 +28,8 @@ class Outcome:
     ones are possible, and `measure` what is published of the size of each change (NaN: nothing). `kept` cells are published as
     they are by the rules of the method: everybody knows them, and only where they are unsafe that exposes them. `drawn` says how
     the noise of counts came about, for further attacks, and `quotas` how cells were selected, where that reveals more. Of
-    several responses with noise of their own, `single` has the outcome of each, which is attacked by itself as well.
+    several responses with noise of their own, `single` has the outcome of each, which is attacked by itself as well. `changes` is
+    the p-table by which the numbers of respondents behind weighted counts were changed.
     """
 
     hidden: Mask
@@ -49,6 +51,7 @@ class Outcome:
     drawn: Drawn | None = None
     quotas: QuotaRule | None = None
     single: tuple["Outcome", ...] = ()
+    changes: PerturbationTable | None = None
 
 
 class Behind(TypedDict, total=False):
@@ -64,6 +67,7 @@ class _Told(Behind, total=False):
     high: Floats
     levels: bool
     noise: bool
+    changes: PerturbationTable | None
 
 
 def changed_values(

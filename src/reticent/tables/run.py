@@ -22,6 +22,7 @@ from reticent.tables.attack.insiders import Insider, single_respondents
 from reticent.tables.attack.insiders import insiders as find_insiders
 from reticent.tables.attack.noise import noise_note
 from reticent.tables.attack.sums import published_sums
+from reticent.tables.attack.weights import with_weights
 from reticent.tables.cell_draws import AdditiveDraws
 from reticent.tables.earlier import check_earlier, noise_before, split_earlier, with_earlier
 from reticent.tables.inputs import build_problem, room_notes
@@ -291,6 +292,7 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
     outcome = with_nested(with_presence(outcome, systems, told), systems)
     seen = as_published(judged.system, outcome, method.name, judged.problem)
     found = attack(seen, outcome, judged=case.asked, progress=part(progress, 0.7, 1.0))
+    found = with_weights(judged.system, seen, outcome, found)
     found = _each_alone(case, outcome, found, method.name)
     found, said = with_releases(judged.system, seen, outcome, found, request.releases)
     said += _further(request, case, outcome, secret)
@@ -313,7 +315,8 @@ def _each_alone(case: _Case, outcome: Outcome, found: Audit, method: str) -> Aud
     for one, part_of in zip(outcome.single, case.joint.parts, strict=True):
         own = seen_alone(one, part_of)
         seen = as_published(part_of.system, own, method, part_of.problem)
-        singles.append(attack(seen, own, judged=case.asked, progress=silent))
+        found_alone = attack(seen, own, judged=case.asked, progress=silent)
+        singles.append(with_weights(part_of.system, seen, own, found_alone))
     return with_single(found, singles, case.joint)
 
 

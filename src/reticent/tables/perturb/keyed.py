@@ -60,7 +60,7 @@ class CellKey(Parameters):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows the p-table, all published values and relations together: no count with "
         "somebody in it is determined exactly, and the largest noise takes every unsafe sum out of its protection levels. "
-        "Levels of counts are not promised. Not followed: counts that all have the same weight.",
+        "Levels of counts are not promised. Not followed: weights that differ within a cell, and what other runs published.",
         Rate(202, 2434, 24),
         "a small table has many outputs, some of which few tables give (further secrets lead more tables to each of them)",
     )
@@ -206,6 +206,7 @@ class KeyedTable:
             high=np.minimum(high, problem.upper_bound),
             levels=not self.table.is_count,  # a count above 0 shows that somebody is there, whatever the noise
             noise=True,
+            changes=self._ptable().for_counts() if self.table.is_count else None,
         )
 
     @cached_property
