@@ -1,5 +1,6 @@
 """Shared fixtures: where the real data is, few and repeatable generated examples, how many tests were skipped."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -73,6 +74,8 @@ def step_clock() -> Iterator[clock.Clock]:
         yield mine
 
 
+FEWEST_NEW = 50_000
+"""New objects after which garbage is looked for: the usual 700 are for programs that have little memory."""
 SLOW_FIRST = ("web", "jobs", "conformance", "property", "attacks", "golden", "statistical", "spec")
 """Folders whose files take long: two workers take one file after the other, and the last ones should be short."""
 
@@ -91,6 +94,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if deep:
         config.hook.pytest_deselected(items=deep)
         items[:] = [item for item in items if "deep" not in item.keywords]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Thousands of collected tests stay until the end: the collector of garbage need not walk through them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(FEWEST_NEW, 10, 10)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,14 +1,11 @@
-"""Child processes of the crash and race tests: a small protected database, asked until killed.
+"""What child processes of the crash and race tests do: a small protected database, asked until killed.
 
-python query_child.py crash FOLDER STEP SEED   ask random queries; die at a step of one of them
-python query_child.py race FOLDER NAME ROUNDS  ask one half of each jointly unsafe pair
+`crash` asks random queries and dies at a step of one of them; `race` asks one half of each jointly unsafe pair.
 """
 
 import itertools
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -52,20 +49,6 @@ def open_db(
     return ProtectedDatabase(
         Microdata.of(table, schema), policy=policy, secret=3, test_secret=True, ledger=place, anchor=anchor
     )  # type: ignore[arg-type]
-
-
-LONGEST = 3600.0
-"""Seconds after which processes that wait for each other are killed: far longer than any machine takes."""
-
-
-def wait_for_all(processes: list["subprocess.Popen[bytes]"], longest: float = LONGEST) -> None:
-    """Wait until all have ended; when one has failed, or none comes to an end, kill the others."""
-    end = time.monotonic() + longest
-    while any(process.poll() is None for process in processes):
-        if any(process.poll() for process in processes) or time.monotonic() > end:
-            for process in processes:
-                process.kill()
-        time.sleep(0.01)
 
 
 def half(pair: int, which: int) -> str:
@@ -129,10 +112,3 @@ def race(folder: Path, which: int, pairs: int, url: str | None) -> None:
         result = db.ask(half(number, which), user=f"u{which}")
         with (folder / f"result-{which}").open("a") as out:
             out.write(f"{number} {int(isinstance(result, Answer))}\n")
-
-
-if __name__ == "__main__":
-    if sys.argv[1] == "crash":
-        crash(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
-    else:
-        race(Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5] if len(sys.argv) > 5 else None)

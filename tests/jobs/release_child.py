@@ -1,9 +1,7 @@
-"""Child processes of the crash and race tests of releases.
+"""What child processes of the crash and race tests of releases do.
 
-python release_child.py crash FOLDER PHASE NUMBER   release the plan of a folder, and die at an event (0: at none)
-python release_child.py race FOLDER WHICH ROUNDS    release one of two tables of which only one may ever leave
-
-Events are calls and returns of functions, Python's and others': of the whole release, or from its recording on.
+`crash` releases the plan of a folder and dies at an event (0: at none); `race` releases one of two tables of which only one may
+ever leave. Events are calls and returns of functions, Python's and others': of the whole release, or from its recording on.
 """
 
 import os
@@ -69,10 +67,7 @@ def race(folder: Path, which: int, rounds: int) -> None:
             out.write(f"{number} {int(released)}\n")
 
 
-if __name__ == "__main__":
-    what, place = sys.argv[1], Path(sys.argv[2])
-    if what == "race":
-        race(place, int(sys.argv[3]), int(sys.argv[4]))
-    else:
-        (place / "started").touch()
-        count_events(place / "plan.toml", sys.argv[3], int(sys.argv[4]))
+def crash(folder: Path, phase: str, fatal: int) -> None:
+    """Say that it has started, release, and die at an event."""
+    (folder / "started").touch()
+    count_events(folder / "plan.toml", phase, fatal)

@@ -1,44 +1,17 @@
 """A process killed at any instant forgets nothing it said; two processes never answer both halves of an unsafe pair."""
 
-import importlib.util
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-from jobs.query_child import wait_for_all
+from jobs import query_child as child
+from jobs.children import end_of, start, wait_for_all
 from reticent.queries.language import Query
 from reticent.queries.parse import parse
 from reticent.queries.wire import query_from_json
-
-CHILD = Path(__file__).with_name("query_child.py")
-ROOT = CHILD.parents[2]
-
-
-def child_module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("query_child", CHILD)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-child = child_module()
-
-
-def start(*arguments: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, str(CHILD), *map(str, arguments)],
-        env={"PYTHONPATH": str(ROOT / "src"), "PATH": ""},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
 
 
 def check_after_crash(folder: Path) -> None:
@@ -74,23 +47,22 @@ OFTEN = {"before-log", "after-log", "before-answer"}
     "step", [one if one in OFTEN else pytest.param(one, marks=pytest.mark.deep) for one in child.STEPS]
 )
 def test_killed_at_each_step(tmp_path: Path, step: str) -> None:
-    process = start("crash", tmp_path, step, 1)
-    assert process.wait() == -signal.SIGKILL, process.stderr.read()
+    assert end_of(start(child.crash, tmp_path, step, 1)) == -signal.SIGKILL
     check_after_crash(tmp_path)
 
 
 def kill_at_random_instants(folder: Path, times: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     for number in range(times):
-        process = start("crash", folder, "never", number)
+        process = start(child.crash, folder, "never", number)
         before = (folder / "received").stat().st_size if (folder / "received").exists() else 0
-        while process.poll() is None:
+        while process.is_alive():
             if (folder / "received").exists() and (folder / "received").stat().st_size > before:
                 break
             time.sleep(0.001)
         time.sleep(float(rng.random()) * 0.05)
         process.kill()
-        assert process.wait() == -signal.SIGKILL, process.stderr.read()
+        assert end_of(process) == -signal.SIGKILL
     check_after_crash(folder)
 
 
@@ -103,10 +75,10 @@ def test_killed_at_a_hundred_random_instants(tmp_path: Path) -> None:
     kill_at_random_instants(tmp_path, 100, 2)
 
 
-def run_race(folder: Path, pairs: int) -> None:
-    processes = [start("race", folder, which, pairs) for which in (0, 1)]
+def run_race(folder: Path, pairs: int, url: str | None = None) -> None:
+    processes = [start(child.race, folder, which, pairs, url) for which in (0, 1)]
     wait_for_all(processes)
-    assert [process.returncode for process in processes] == [0, 0], [process.stderr.read() for process in processes]
+    assert [process.exitcode for process in processes] == [0, 0]
     answered = [
         dict(map(int, line.split()) for line in (folder / f"result-{which}").read_text().splitlines())
         for which in (0, 1)

@@ -4,12 +4,9 @@ And of two tables that open each other only one ever leaves, whoever comes first
 """
 
 import hashlib
-import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,14 +14,12 @@ from pathlib import Path
 import pytest
 
 from firms import schema_of
-from jobs.query_child import wait_for_all
-from jobs.release_child import count_events
+from jobs import release_child as child
+from jobs.children import end_of, start, wait_for_all
 from postgres_server import running_server
 from reticent.jobs.ledger import opened, releases_in, verify_ledger
 from reticent.jobs.release import release_plan
 
-CHILD = Path(__file__).with_name("release_child.py")
-ROOT = CHILD.parents[2]
 SCHEMA = schema_of(["tot", "staff"], sizes="xyz")
 PLAN = """
 [data]
@@ -64,15 +59,6 @@ def prepare(folder: Path, *plans: tuple[str, str, str, str], place: str = "firms
         (folder / f"{file}.toml").write_text(text)
 
 
-def run(*arguments: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, str(CHILD), *map(str, arguments)],
-        env={"PYTHONPATH": str(ROOT / "src"), "PATH": "", "HOME": os.environ.get("HOME", "/")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger with one release, the plan of another, and what that writes when nothing comes between."""
@@ -90,7 +76,7 @@ def events_of(office: Path, phase: str) -> int:
     counted = office / f"{phase}.events"
     if not counted.exists():
         shutil.copytree(office / "start", office / "whole", dirs_exist_ok=True)
-        counted.write_text(str(count_events(office / "whole" / "plan.toml", phase)))
+        counted.write_text(str(child.count_events(office / "whole" / "plan.toml", phase)))
     return int(counted.read_text())
 
 
@@ -126,9 +112,8 @@ def kill_at_events(office: Path, folder: Path, phase: str, instants: list[float]
     for number, share in enumerate(instants):
         own = folder / str(number)
         shutil.copytree(office / "start", own)
-        process = run("crash", own, phase, 1 + int(share * (total - 1)))
-        _, err = process.communicate()
-        assert process.returncode in (-signal.SIGKILL, 0), err  # the count may differ a little from run to run
+        ended = end_of(start(child.crash, own, phase, 1 + int(share * (total - 1))))
+        assert ended in (-signal.SIGKILL, 0)  # the count may differ a little from run to run
         found[check_after_crash(office, own)] += 1
     return found
 
@@ -151,21 +136,19 @@ def test_killed_at_a_hundred_instants_of_release_record_and_write(office: Path, 
     for number in range(20):  # inside system calls as well
         own = tmp_path / "time" / str(number)
         shutil.copytree(office / "start", own)
-        process = run("crash", own, "record", 0)
-        while process.poll() is None and not (own / "started").exists():
+        process = start(child.crash, own, "record", 0)
+        while process.is_alive() and not (own / "started").exists():
             pass
-        try:
-            process.wait(rng.random() * 2)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        process.communicate()
+        process.join(rng.random() * 2)
+        process.kill()
+        process.join()
         check_after_crash(office, own)
 
 
 def race(folder: Path, rounds: int) -> None:
-    processes = [run("race", folder, which, rounds) for which in (0, 1)]
+    processes = [start(child.race, folder, which, rounds) for which in (0, 1)]
     wait_for_all(processes)
-    assert [one.returncode for one in processes] == [0, 0], [one.stderr.read() for one in processes if one.stderr]
+    assert [one.exitcode for one in processes] == [0, 0]
     released = [
         dict(map(int, line.split()) for line in (folder / f"result-{which}").read_text().splitlines())
         for which in (0, 1)

@@ -1,13 +1,13 @@
 """A ledger on PostgreSQL, on a server that the test starts itself where its programs are installed."""
 
-import subprocess
-import sys
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from jobs.query_child import wait_for_all
+from jobs.children import start, wait_for_all
+from jobs.test_crash_and_race import run_race
 from postgres_server import running_server
 from reticent.base.randomness import as_secret
 from reticent.ledger.chain import LedgerError
@@ -91,29 +91,13 @@ def test_two_connections_take_turns(server: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_two_processes_never_answer_both_halves_on_a_server(server: str, tmp_path: Path) -> None:
-    root = Path(__file__).resolve().parents[3]
-    child = root / "tests" / "jobs" / "query_child.py"
-    processes = [
-        subprocess.Popen(
-            [sys.executable, str(child), "race", str(tmp_path), str(which), "15", server],
-            env={"PYTHONPATH": str(root / "src"), "PATH": ""},
-            stderr=subprocess.PIPE,
-        )
-        for which in (0, 1)
-    ]
-    wait_for_all(processes)
-    assert [process.returncode for process in processes] == [0, 0], [process.stderr.read() for process in processes]
-    answered = [
-        dict(map(int, line.split()) for line in (tmp_path / f"result-{which}").read_text().splitlines())
-        for which in (0, 1)
-    ]
-    assert [answered[0][pair] + answered[1][pair] for pair in range(15)] == [1] * 15
+    run_race(tmp_path, 15, server)
 
 
 def test_processes_that_never_end_are_killed() -> None:
-    asleep = [subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) for _ in range(2)]
+    asleep = [start(signal.pause) for _ in range(2)]
     wait_for_all(asleep, longest=0)
-    assert all(process.returncode for process in asleep)
+    assert [process.exitcode for process in asleep] == [-signal.SIGKILL] * 2
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
