@@ -15,6 +15,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Role, Schema, Variable
 from reticent.microdata.mask import LocalSuppression
 from reticent.microdata.protect import protect_data
+from samples import numbers
 
 FOLDER = Path(__file__).parent / "fixtures" / "v010" / "files"
 SECRET = bytes.fromhex("8f3a1c77e2b94d0561fa3e9d2c7b8805d4e1f6a3907b5c2d18e4f9a0b6c3d752")
@@ -80,21 +81,19 @@ def certain(published: list[tuple[object, ...]], home: list[object], universe: l
 
 
 @pytest.mark.parametrize("semantics", ["(k,k)", "(k,1)", "(1,k)", "match-anything"])
-def test_no_member_shows_what_is_blank_for_another(semantics: str) -> None:
+@pytest.mark.parametrize("seed", numbers(1, 4))
+def test_no_member_shows_what_is_blank_for_another(semantics: str, seed: int) -> None:
     """Strata that part households: 12 of 14 blanks of 0.1.0 stood in the record of the other member."""
     assert read_off(pl.read_csv(FOLDER / "households.strata.csv")) == 12
-    blanks = 0
-    for seed in range(4):
-        step = LocalSuppression(
-            k=2, strata=("sex",), importance={"work": 5.0}, semantics=semantics, linked={"work": ("rent",)}
-        )
-        run = protect_data(Microdata.of(people(seed), SCHEMA), [step], most=1.0, secret=SECRET)
-        out = run.after.frame.table
-        assert read_off(out) == read_off(out, "rent") == 0
-        blanks += out["tenure"].null_count()
-        if semantics in ("(k,k)", "(k,1)"):
-            assert run.result.steps[0].facts["inferred"]["kind"] == "lower bound"
-    assert blanks > 10
+    step = LocalSuppression(
+        k=2, strata=("sex",), importance={"work": 5.0}, semantics=semantics, linked={"work": ("rent",)}
+    )
+    run = protect_data(Microdata.of(people(seed), SCHEMA), [step], most=1.0, secret=SECRET)
+    out = run.after.frame.table
+    assert read_off(out) == read_off(out, "rent") == 0
+    assert out["tenure"].null_count() > 1
+    if semantics in ("(k,k)", "(k,1)"):
+        assert run.result.steps[0].facts["inferred"]["kind"] == "lower bound"
 
 
 def small_file(seed: int) -> tuple[pl.DataFrame, Schema]:

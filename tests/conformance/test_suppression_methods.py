@@ -25,6 +25,8 @@ TREES: dict[str, list[Tree]] = {
     "hierarchical": [nested(3, 3), flat(4)],
     "two hierarchies": [nested(2, 3), nested(2, 2)],
 }
+LONGEST = ("5-D", 0.0)
+"""It takes seconds, and has nothing that the others have not."""
 FILES = ("targus", "tau_simple2d", "table8", "rtau_turnover_act_size")
 
 
@@ -80,8 +82,14 @@ def check(method: SuppressionMethod, problem: SuppressionProblem) -> None:
     assert found.bound <= found.cost + 1e-6
 
 
-@pytest.mark.parametrize("level", [0.0, 0.2])
-@pytest.mark.parametrize("name", sorted(TREES))
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [
+        pytest.param(name, level, marks=[pytest.mark.deep] if (name, level) == LONGEST else [])
+        for name in sorted(TREES)
+        for level in (0.0, 0.2)
+    ],
+)
 @pytest.mark.parametrize("method", SUPPRESSION_METHODS, ids=lambda m: m.name)
 def test_generated_tables(method: type[SuppressionMethod], name: str, level: float) -> None:
     problem = generated(name, level)

@@ -13,7 +13,7 @@ from reticent import methods, rules
 from reticent.base.errors import NotProtectedError, ReticentError
 from reticent.data.table_plan import read_table_plan, table_plan_from
 from reticent.io.published import read_published_table
-from reticent.jobs.protect_table import run_table_plans
+from reticent.jobs.protect_table import run_table_plans, write_results
 
 RNG = np.random.default_rng(8)
 N = 240
@@ -69,7 +69,7 @@ def test_releases_with_other_noise_are_put_together(tmp_path: Path) -> None:
     assert ((both.audit.low <= both.table.values[order]) & (both.table.values[order] <= both.audit.high)).all()
     path.write_text(path.read_text().replace("accept_exposed = true\n", ""))
     with pytest.raises(NotProtectedError):
-        run_table_plans(path)
+        write_results(read_table_plan(path), (both,))
 
 
 def test_a_release_by_the_same_secret_adds_nothing_and_an_adjusted_one_little(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reticent.workbench.pages import PAGES
-from samples import cut_firms
+from samples import cut_firms, numbers
 from web.asking import OWN, Bench
 
 TEXTS = (
@@ -40,7 +40,7 @@ def test_every_page_is_here() -> None:
     assert set(FIELDS) == {page.name for page in PAGES}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", numbers(1, 8))
 def test_odd_requests_have_an_answer(tmp_path: Path, seed: int) -> None:
     draw, bench = random.Random(seed), Bench(tmp_path, "firms", cut_firms)
     bench.send("/table", {"dimensions": ["", "", "region"], "responses": ["", "", "turnover"], "shape": "1"})
