@@ -14,7 +14,7 @@ from reticent.base import clock
 
 settings.register_profile(
     "ci",
-    max_examples=10,
+    max_examples=6,
     derandomize=True,
     deadline=None,
     suppress_health_check=list(HealthCheck),

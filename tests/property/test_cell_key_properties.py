@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import polars as pl
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -22,6 +22,7 @@ from reticent.tables.perturb.ptable import PerturbationTable
 from reticent.tables.perturb.ptable_design import Design, design_ptable
 from reticent.tables.perturb.record_keys import RecordKeys, turned
 from reticent.tabulation.tabulate import tabulate
+from samples import examples
 
 DESIGNS = st.builds(
     Design,
@@ -35,7 +36,7 @@ DESIGNS = st.builds(
 
 
 @given(DESIGNS)
-@settings(max_examples=25)
+@examples(8)
 def test_designed_rows_have_their_moments_and_the_most_entropy(design: Design) -> None:
     """Σ p (−log p*) ≤ H(p*) for every feasible p: the condition of optimality, by another solver."""
     try:
@@ -137,7 +138,7 @@ def test_noise_over_many_sets_has_the_table_s_moments() -> None:
 
 
 @given(st.data())
-@settings(max_examples=40)
+@examples(12)
 def test_magnitudes_equal_the_slow_reference(data: st.DataObject) -> None:
     draw = data.draw
     top = sorted((float(draw(st.integers(0, 3000))) for _ in range(draw(st.integers(1, 6)))), reverse=True)

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reticent.base.errors import InfeasibleError
@@ -27,6 +27,7 @@ from reticent.tables.methods import PrimaryOnly
 from reticent.tables.request import Attacker
 from reticent.tables.rules import Threshold
 from reticent.tables.suppression.optimal import Optimal
+from samples import examples
 
 TOP = 20  # the attacker knows that no value is larger
 RELATIONS = {"tot = dom + exp": ("tot", "dom", "exp"), "v = 2 w": ("v", "w"), "w <= v": ("v", "w")}
@@ -78,7 +79,7 @@ def enumerate_ends(
     return ends
 
 
-@settings(max_examples=25, deadline=None)
+@examples(8)
 @given(
     relation=st.sampled_from(sorted(RELATIONS)),
     numbers=st.lists(st.tuples(st.integers(2, 3), st.sampled_from([0, 2])), min_size=4, max_size=4),

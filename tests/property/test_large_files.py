@@ -45,9 +45,14 @@ def judged(grounded: GroundedData, told: Facts, watch: Watch) -> tuple[Outcome, 
     return verdict.outcome, verdict.safe and verify([grounded.ground], system.accepted, system.witnesses())
 
 
-def test_what_is_safe_where_records_are_known_is_safe_where_they_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "seeds", [range(25), pytest.param(range(25, 300), marks=pytest.mark.deep)], ids=["few", "many"]
+)
+def test_what_is_safe_where_records_are_known_is_safe_where_they_are_not(
+    monkeypatch: pytest.MonkeyPatch, seeds: range
+) -> None:
     seen = set()
-    for seed in range(60):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         grounded, recipe = made(rng)
         unit = int(rng.integers(grounded.ground.n_units))

@@ -1,16 +1,17 @@
 """A watch asks only what was open before: while a pattern grows it finds what a new look at the whole finds."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.tables import crossed, flat, nested
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.demands import Kind
 from reticent.tables.suppression.watch import Watch
+from samples import examples
 
 
-@settings(max_examples=8)
+@examples(5)
 @given(seed=st.integers(0, 10**6), level=st.sampled_from([0.0, 0.2]))
 def test_a_growing_pattern_is_judged_as_if_it_were_new(seed: int, level: float) -> None:
     rng = np.random.default_rng(seed)
