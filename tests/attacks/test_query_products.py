@@ -112,8 +112,8 @@ def test_sums_are_still_told(today: dict[str, list[Public]]) -> None:
 
 
 def test_a_correlation_with_two_values_is_told_where_many_have_each() -> None:
-    """Forty persons in as many cells of the filters, half of them with d = 1: nothing is wrong with a correlation."""
+    """Sixty persons in as many cells of the filters, half of them with d = 1: nothing is wrong with a correlation."""
     rng = np.random.default_rng(1)
-    groups = [f"g{i:02}" for i in range(40)]
-    pay, d = rng.integers(20000, 90000, 40), np.arange(40) % 2
+    groups = [f"g{i:02}" for i in range(60)]
+    pay, d = rng.integers(20000, 90000, 60), np.arange(60) % 2
     assert None not in told(groups, pay, d, (tuple(groups),))[0]

@@ -167,7 +167,7 @@ class Oracle:
         hidden = [i for i in members if self.owner[i] not in self.known]
         if members and not hidden:
             return False
-        if system.squares and len({values[i] for i in hidden}) == 1:
+        if system.squares and any(not left for left in self._without(system, hidden)):
             return True
         amounts: dict[int, int] = {}
         for i in hidden:
@@ -266,17 +266,19 @@ class Oracle:
         return False
 
     def _flat(self, system: System, rows: Sequence[Vector]) -> bool:
-        """Whether some combination of sums of squares rests on records that all have the same value.
+        """Whether some combination of sums of squares rests on records that all have the same value, one respondent apart.
 
-        Rows that lose rank without the records of a value have a combination that rests on these alone.
+        Rows that lose rank without the records of a value and of a respondent have a combination that rests on these alone.
         """
         hidden = [i for i in range(len(self.owner)) if self.owner[i] not in self.known and system.values[i] is not None]
         full = _rank([[row[i] for i in hidden] for row in rows])
-        for value in {system.values[i] for i in hidden} if system.squares else ():
-            others = [i for i in hidden if system.values[i] != value]
-            if _rank([[row[i] for i in others] for row in rows]) < full:
-                return True
-        return False
+        lefts = self._without(system, hidden) if system.squares else ()
+        return any(_rank([[row[i] for i in left] for row in rows]) < full for left in lefts)
+
+    def _without(self, system: System, members: Sequence[int]) -> list[list[int]]:
+        """What is left of some records without those of a value and those of a respondent, for each of both."""
+        pairs = {(system.values[i], self.owner[j]) for i in members for j in members}
+        return [[i for i in members if system.values[i] != v and self.owner[i] != who] for v, who in sorted(pairs)]
 
     def _bounds(self, system: System, rows: Sequence[Vector], classes: list[list[int]]) -> bool:
         """Whether bounds (and wholeness) fix each record of a class, or narrow an unsafe class too far."""

@@ -122,7 +122,7 @@ def check_model(statistic: Statistic, version: Version, policy: Policy) -> Refus
         if refusal is not None:
             return refusal
     if policy.mode not in CONFIDENTIAL_TERMS:
-        refusal = _check_confidential(model, version)
+        refusal = _check_confidential(model, version) or _check_curved(statistic, version)
         if refusal is not None:
             return refusal
     return _check_size(model, version, policy)
@@ -169,6 +169,19 @@ def _check_confidential(model: Model, version: Version) -> Refusal | None:
         if sum(map(confidential, term.factors)) > 1:
             message = "This database does not answer models with a product of two confidential variables."
             return Refusal(Code.NOT_ALLOWED, message, change)
+    return None
+
+
+def _check_curved(statistic: Statistic, version: Version) -> Refusal | None:
+    """A logistic curve of a confidential number is no sum of it: a few such models would give its values one by one."""
+    response = statistic.regression.response
+    for factor in statistic.regression.factors:
+        if statistic.name == "logreg" and factor != response and factor.variable not in version.levels:
+            return Refusal(
+                Code.NOT_ALLOWED,
+                f"{factor.variable!r} is confidential; this database does not answer logistic regressions on it.",
+                "Use predictors that can be in a condition, or LINREG.",
+            )
     return None
 
 

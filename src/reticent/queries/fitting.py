@@ -18,6 +18,8 @@ BLOCK = 65_536
 SMALL = 512  # a block of this many records and a few columns is factorised within the cache
 TOLERANCE = 1e-10
 ITERATIONS = 50
+FINEST = 1e-9
+ROUNDING = 1e4 * 2.0**-52
 STEEPEST = 30.0
 
 
@@ -96,6 +98,24 @@ def least_squares(x: Floats, y: Floats) -> LeastSquares | None:
     if not bool(np.isfinite(beta).all() and np.isfinite(errors).all()):
         return None
     return LeastSquares(beta, errors, left, spread, size, r)
+
+
+def tellable(r: Floats, size: float) -> float:
+    """Up to which part of its standard error a coefficient is shown, given R of the predictors.
+
+    Finer digits depend on how floating-point numbers were rounded on the way, so on each value, and an attacker who repeats the
+    calculation learns from them what no sum tells. Rounding moves a coefficient, in standard errors, by the precision of a
+    number times the condition of the predictors and the `size` of the response against its residuals; 10,000 times that is kept.
+    """
+    lengths = np.sqrt((r**2).sum(axis=0))
+    return max(FINEST, ROUNDING * size * float(np.linalg.cond(r / lengths)))
+
+
+def told(values: Floats, errors: Floats, part: float) -> list[float]:
+    """Numbers rounded to a decimal that is at most ten times this part of their standard errors."""
+    units = errors * part
+    digits = [-math.ceil(math.log10(unit)) if 0 < unit < math.inf else None for unit in units.tolist()]
+    return [value if d is None else round(value, d) for value, d in zip(values.tolist(), digits)]
 
 
 def _power(y: Floats) -> float:

@@ -48,7 +48,7 @@ def fixed_point(values: NDArray[np.float64]) -> Fixed:
             break
         rounded = np.round(values * 10.0**decimals)
         if bool((rounded / 10.0**decimals == values).all()):
-            return Fixed(_fitting(rounded.astype(np.int64)), 10**decimals)
+            return Fixed(fitting(rounded.astype(np.int64)), 10**decimals)
     return _from_texts(values)
 
 
@@ -57,7 +57,7 @@ def product(factors: Sequence[Fixed]) -> Fixed:
     integers: Whole = np.ones(len(factors[0].integers), dtype=object)
     for factor in factors:
         integers = integers * factor.integers.astype(object)
-    return Fixed(_fitting(integers), math.prod(factor.scale for factor in factors))
+    return Fixed(fitting(integers), math.prod(factor.scale for factor in factors))
 
 
 def exact(number: float) -> Fraction:
@@ -116,10 +116,10 @@ def _from_texts(values: NDArray[np.float64]) -> Fixed:
     for place, part in enumerate(parts):
         digits = int("".join(map(str, part.digits)))
         integers[place] = (-digits if part.sign else digits) * 10 ** (int(part.exponent) - finest)
-    return Fixed(_fitting(integers), 10**-finest)
+    return Fixed(fitting(integers), 10**-finest)
 
 
-def _fitting(integers: Whole) -> Whole:
+def fitting(integers: Whole) -> Whole:
     """The same numbers as int64 if every sum of them fits."""
     largest = max(abs(int(integers.max(initial=0))), abs(int(integers.min(initial=0))))
     fits = largest * max(len(integers), 1) < 2**BITS

@@ -17,7 +17,7 @@ from reticent.queries.columns import Columns
 from reticent.queries.fixed import Whole
 from reticent.queries.policy import Policy
 
-SAME = "spread: all values are the same"
+SAME = "spread: all values are the same, or those of all but one respondent"
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class SetRules:
 
     `by_value` is False for statistics whose values are not confidential (counts) and in the simulatable mode, where a
     decision may not look at values: then only the number of respondents counts. `squares`: the values are squares that
-    are released together with sums; a set in which they are all the same has no spread, so every value would be known.
+    are released together with sums; a set in which they are all the same has no spread, so every value would be known. Where
+    one respondent alone has another value, that one would know all others.
     """
 
     minimum: int
@@ -72,7 +73,7 @@ class SetRules:
                 return None  # everything in it is known anyway
             units, entity = units[unknown], entity[unknown]
         own = columns.values.integers[units]
-        if self.squares and self.by_value and len(own) and own.min() == own.max():
+        if self.squares and self.by_value and _nearly_same(entity, own):
             return SAME
         return self._broken_units(entity, own)
 
@@ -126,9 +127,9 @@ class SetRules:
 
     def _broken_quickly(self, columns: Columns, mask: Mask) -> str | None:
         """The same where each respondent has one unit: the largest of a set are among the largest of its columns."""
-        if self.squares and self.by_value and bool(mask.any()):
-            least, greatest = columns.extremes
-            if least[mask].min() == greatest[mask].max():
+        if self.squares and self.by_value:
+            units = columns.units(mask)
+            if _nearly_same(columns.entity[units], columns.values.integers[units]):
                 return SAME
         n = int(columns.counts[mask].sum())
         few = self._few(n)
@@ -154,6 +155,21 @@ class SetRules:
             if self.p_percent * first > 100 * rest:
                 return f"p percent: the largest can be estimated within {float(self.p_percent):g} percent"
         return None
+
+
+def _nearly_same(entity: NDArray[np.int64], own: Whole) -> bool:
+    """Whether the values of all respondents but one, who knows the own, are the same.
+
+    Of two respondents at least one has the common value, so it is the first value of one of them.
+    """
+    if len(own) == 0:
+        return False
+    others = np.flatnonzero(entity != entity[0])
+    for value in {own[0], own[others[0]]} if len(others) else ():
+        apart = entity[own != value]
+        if len(apart) == 0 or bool((apart == apart[0]).all()):
+            return True
+    return len(others) == 0
 
 
 def _largest(contributions: NDArray[np.int64], n: int) -> int:

@@ -5,25 +5,45 @@ Nothing here protects anything: modes decide what may leave.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats
 from reticent.queries.canonical import COUNT, RecordSet, Universe
 from reticent.queries.design import Numbers, columns_of, factor_values, label_of, values_of
-from reticent.queries.fitting import independent, least_squares, logistic, triangle
+from reticent.queries.fitting import independent, least_squares, logistic, tellable, told, triangle
 from reticent.queries.fixed import as_number, root
 from reticent.queries.language import Statistic
 from reticent.queries.pieces import complete
 from reticent.queries.terms import Factor
 
 
-def evaluate(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
-    """A number, or a mapping of named results; None where the statistic does not exist (no records, no variance)."""
+@dataclass(frozen=True)
+class _Fitted:
+    """A regression with all digits, and up to which part of the standard errors they are shown."""
+
+    labels: tuple[str, ...]
+    beta: Floats
+    errors: Floats
+    n: int
+    part: float
+    r_squared: float | None = None
+
+
+def evaluate(statistic: Statistic, universe: Universe, records: RecordSet, *, all_digits: bool = False) -> Any:
+    """A number, or a mapping of named results; None where the statistic does not exist (no records, no variance).
+
+    Regressions are rounded to what sums over the records tell; `all_digits` leaves them as they were calculated.
+    """
     inside = records if statistic.name == "ratio" else complete(universe, records, statistic.variables)
-    return _TABLE[statistic.name](statistic, universe, inside)
+    found = _TABLE[statistic.name](statistic, universe, inside)
+    if not isinstance(found, _Fitted):
+        return found
+    return _named(replace(found, part=0.0) if all_digits else found)
 
 
 def exact_sum(universe: Universe, records: RecordSet, *names: str) -> Fraction:
@@ -122,16 +142,22 @@ def _linreg(statistic: Statistic, universe: Universe, records: RecordSet) -> Any
     fit = least_squares(x, y)
     if fit is None:
         return None
-    return _named(labels, fit.beta, fit.errors) | {"n": len(y), "r_squared": fit.r_squared}
+    size = float(np.linalg.norm(y / fit.size))
+    part = tellable(fit.r, size * float(np.sqrt((len(y) - x.shape[1]) / fit.left)) if fit.left > 0 else np.inf)
+    return _Fitted(labels, fit.beta, fit.errors, len(y), part, fit.r_squared)
 
 
 def _logreg(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
     x, y, labels = design_matrix(universe, records, statistic)
     n, k = x.shape
-    if n <= k or len(independent(triangle(x))) < k or not bool(np.isin(y, (0.0, 1.0)).all()):
+    r = triangle(x)
+    if n <= k or len(independent(r)) < k or not bool(np.isin(y, (0.0, 1.0)).all()):
         return None
     found = logistic(x, y)
-    return None if found is None else _named(labels, found[0], found[1]) | {"n": n}
+    if found is None:
+        return None
+    part = tellable(r, float(np.sqrt(n)))
+    return _Fitted(labels, found[0], found[1], n, part)
 
 
 def _ratio(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
@@ -140,11 +166,15 @@ def _ratio(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
     return as_number(top / bottom) if bottom else None
 
 
-def _named(labels: tuple[str, ...], beta: NDArray[np.float64], errors: NDArray[np.float64]) -> dict[str, Any]:
-    return {
-        "coefficients": {label: float(value) for label, value in zip(labels, beta)},
-        "standard_errors": {label: float(value) for label, value in zip(labels, errors)},
+def _named(fit: _Fitted) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "coefficients": dict(zip(fit.labels, told(fit.beta, fit.errors, fit.part))),
+        "standard_errors": dict(zip(fit.labels, told(fit.errors, fit.errors, fit.part))),
+        "n": fit.n,
     }
+    if fit.r_squared is not None:
+        found["r_squared"] = told(np.array([fit.r_squared]), np.ones(1), fit.part)[0]
+    return found
 
 
 def _km(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:

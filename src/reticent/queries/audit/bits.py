@@ -22,6 +22,8 @@ FINEST = 2.0**30
 NOTHING_NEW = 1e-9
 # of the bits of any set at most this many may be told
 SHARE = 0.5
+ROUNDS = 60
+LARGEST = 2**52
 
 
 def spread_of(values: float) -> float:
@@ -49,10 +51,14 @@ class Measured:
     known: Floats = field(init=False)
     length: int = 0
     finest: float = 1.0
+    # the rows that were taken in, and each of `rows` as a combination of these
+    _taken: list[Ints] = field(default_factory=list)
+    _made: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         self.rows = np.zeros((8, len(self.units)))
         self.known = np.zeros(len(self.units))
+        self._made = np.zeros((8, 8))
 
     def excess(self, row: Ints) -> float:
         """How many bits of a row with large weights are finer than what is kept of it."""
@@ -62,35 +68,83 @@ class Measured:
         """How many times the noise one value moves a row, squared."""
         return self.spread * float(np.abs(row).max(initial=0)) ** 2 / self._noise(row)
 
+    def lighter(self, row: Ints) -> Ints:
+        """The row less whole multiples of rows that were taken in, with weights as small as that makes them.
+
+        Whoever knows all sums knows this one as exactly. Measured with its large weights it would seem hidden behind the noise of
+        the others: with weights of 10,000 and 10,001 a sum of all values hides which are counted once more. Multiples are
+        rounded projections (Babai 1986), again and again until none is left.
+        """
+        if self.length == 0 or int(np.abs(row).max(initial=0)) >= LARGEST:
+            return row
+        scale = np.sqrt(self.units)
+        size = float(np.linalg.norm(row * scale))
+        for _ in range(ROUNDS):
+            factors = np.rint(self._factors(row))
+            used = np.flatnonzero(factors)
+            less = row - sum(
+                (int(factors[i]) * self._taken[i].astype(np.int64) for i in used), start=np.zeros_like(row)
+            )
+            length = float(np.linalg.norm(less * scale))
+            if len(used) == 0 or length >= size:
+                break
+            row, size = less, length
+        return row // (math.gcd(*np.unique(np.abs(row)).tolist()) or 1)
+
+    def shrinks(self, row: Ints, by: Ints) -> bool:
+        """Whether a row would be lighter once another one is taken in, too."""
+        found = self._next(by)
+        if found is None:
+            return False
+        along = float(found[0] @ (row * np.sqrt(self.units * self.spread)))
+        return abs(along * float(found[1][-1])) > 0.5
+
     def next(self, row: Ints) -> Floats | None:
         """The part of a row that earlier ones do not tell, in units of its length; None if there is none."""
-        scaled = row * np.sqrt(self.units * self.spread)
-        done = self.rows[: self.length]
-        along = done @ scaled
-        rest = scaled - along @ done
-        rest -= (done @ rest) @ done if self.length else 0.0
-        left, whole = float(rest @ rest), float(scaled @ scaled)
-        if left <= NOTHING_NEW * whole or whole == 0:
-            return None
-        noise = self._noise(row)
-        return np.asarray(rest / math.sqrt(max(whole + noise - float(along @ along), left + noise)))
+        found = self._next(row)
+        return None if found is None else found[0]
 
     def add(self, row: Ints) -> None:
         """Take a row in."""
-        found = self.next(row)
+        found = self._next(row)
         if found is None:
             return
         if self.length == len(self.rows):
             self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
-        self.rows[self.length] = found
-        self.known += found**2
+            self._made = np.pad(self._made, (0, self.length))
+        self.rows[self.length] = found[0]
+        self._made[self.length, : self.length + 1] = found[1]
+        self._taken.append(row.astype(np.min_scalar_type(-int(np.abs(row).max(initial=1)))))
+        self.known += found[0] ** 2
         self.length += 1
         self.finest = max(self.finest, self.fineness(row))
+
+    def _factors(self, row: Ints) -> Floats:
+        """How many times each row that was taken in is in the nearest combination of them."""
+        along = self.rows[: self.length] @ (row * np.sqrt(self.units * self.spread))
+        return np.asarray(along @ self._made[: self.length, : self.length], dtype=np.float64)
+
+    def _next(self, row: Ints) -> tuple[Floats, Floats] | None:
+        """The part that is new, and what combination of the rows that were taken in and this one it is."""
+        scaled = row * np.sqrt(self.units * self.spread)
+        done = self.rows[: self.length]
+        along = done @ scaled
+        rest = scaled - along @ done
+        again = done @ rest
+        rest -= again @ done if self.length else 0.0
+        left, whole = float(rest @ rest), float(scaled @ scaled)
+        if left <= NOTHING_NEW * whole or whole == 0:
+            return None
+        noise = self._noise(row)
+        length = math.sqrt(max(whole + noise - float(along @ along), left + noise))
+        made = np.append(-(along + again) @ self._made[: self.length, : self.length], 1.0)
+        return np.asarray(rest / length), np.asarray(made / length)
 
     def back_to(self, length: int) -> None:
         """Forget the rows after this many."""
         if length < self.length:
             self.length = length
+            del self._taken[length:]
             self.known = np.asarray((self.rows[:length] ** 2).sum(axis=0))
 
     def _noise(self, row: Ints) -> float:

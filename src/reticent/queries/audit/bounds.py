@@ -16,9 +16,11 @@ Solvers work with floating-point numbers, so what they find is only a proposal: 
 all rows and bounds in whole numbers (`witness`).
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +29,10 @@ from scipy import sparse
 from reticent.base.arrays import Floats
 from reticent.base.errors import SolverError
 from reticent.queries.audit.auditor import BoundStage
+from reticent.queries.audit.bins import Bins
 from reticent.queries.audit.witness import MOST_CLASSES, MOST_ROWS, ExactRows, candidates
 from reticent.queries.columns import Columns
-from reticent.queries.fixed import Whole, exact
+from reticent.queries.fixed import Whole, exact, fitting
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
@@ -55,17 +58,35 @@ NARROW = StaffReason("interval", "known bounds would narrow an unsafe class too 
 UNCHECKED = StaffReason("bounds", "the check against known bounds could not be finished")
 
 
-def bound_stage(columns: Columns, policy: Policy, key: tuple[str, ...], rules: SetRules) -> BoundStage | None:
-    """The check for one response, or None where no bound is known for it."""
+def bound_stage(
+    columns: Columns, policy: Policy, key: tuple[str, ...], rules: SetRules, bins: Bins | None = None
+) -> BoundStage | None:
+    """The check for one response, or None where no bound is known for it, nor the bin that each value is in."""
     bounds = _bounds_of(policy, key)
-    if bounds is None:
+    if bounds is None and bins is None:
         return None
+    return _stage(columns, bounds or Bounds(), policy.interval, rules, bins)
+
+
+def _stage(columns: Columns, bounds: Bounds, interval: float, rules: SetRules, bins: Bins | None) -> "_Stage":
     known = np.zeros(columns.n_columns, dtype=bool)
     known[columns.of_entities(rules.known)] = True
-    return _Stage(columns, bounds, policy.interval, rules, known)
+    nowhere = [None] * columns.n_columns
+    lows, highs = (nowhere, nowhere) if bins is None else bins
+    low = _Ends.of(columns, [_tighter(max, bounds.low, own) for own in lows])
+    high = _Ends.of(columns, [_tighter(min, bounds.high, own) for own in highs])
+    return _Stage(columns, bounds, interval, rules, known, low, high)
 
 
-def guessed_stage(columns: Columns, policy: Policy, key: tuple[str, ...], rules: SetRules) -> BoundStage | None:
+def _tighter(choose: Callable[..., Fraction], declared: float | None, own: Fraction | None) -> Fraction | None:
+    """The tighter one of a declared bound and the end of a bin."""
+    there = [end for end in (None if declared is None else exact(declared), own) if end is not None]
+    return choose(there) if there else None
+
+
+def guessed_stage(
+    columns: Columns, policy: Policy, key: tuple[str, ...], rules: SetRules, bins: Bins | None = None
+) -> BoundStage | None:
     """A check against what anybody guesses of few whole values, from the least to the greatest; None for other responses.
 
     It sees to classes that no rule lets anybody know the total of, while there are few; others may be at their bounds.
@@ -76,9 +97,7 @@ def guessed_stage(columns: Columns, policy: Policy, key: tuple[str, ...], rules:
     least, greatest = (int(end) for end in (columns.extremes[0].min(), columns.extremes[1].max()))
     if not 0 < greatest - least < FEW_VALUES:
         return None
-    known = np.zeros(columns.n_columns, dtype=bool)
-    known[columns.of_entities(rules.known)] = True
-    return _Guess(_Stage(columns, Bounds(float(least), float(greatest), True), 0.0, rules, known))
+    return _Guess(_stage(columns, Bounds(float(least), float(greatest), True), 0.0, rules, bins))
 
 
 def _bounds_of(policy: Policy, key: tuple[str, ...]) -> Bounds | None:
@@ -93,29 +112,57 @@ def _bounds_of(policy: Policy, key: tuple[str, ...]) -> Bounds | None:
 
 
 @dataclass(frozen=True)
+class _Ends:
+    """For each column the least (or greatest) total that its values can have, and whether there is one."""
+
+    amounts: Whole
+    there: NDArray[np.bool_]
+    denominator: int
+
+    @classmethod
+    def of(cls, columns: Columns, ends: Sequence[Fraction | None]) -> "_Ends":
+        """By the bound of each column's values, in units of the values' scale over a common denominator."""
+        denominator = lcm(1, *{end.denominator for end in ends if end is not None})
+        each = [0 if end is None else int(end * denominator) * columns.values.scale for end in ends]
+        there = np.array([end is not None for end in ends], dtype=bool)
+        amounts = np.array(each, dtype=object) * columns.counts.astype(object)
+        return cls(fitting(amounts), there, denominator)
+
+    def by_class(self, partition: Partition) -> "_Ends":
+        """The same for classes; a class with values that have no bound has none."""
+        there = _by_class((~self.there).astype(np.int64), partition) == 0
+        return _Ends(_by_class(self.amounts, partition), np.asarray(there, dtype=bool), self.denominator)
+
+    def reached(self, totals: Whole) -> NDArray[np.bool_]:
+        """Where totals are at their bound."""
+        at = totals.astype(object) * self.denominator == self.amounts
+        return np.asarray(self.there & np.asarray(at, dtype=bool), dtype=bool)
+
+
+@dataclass(frozen=True)
 class _Stage:
     columns: Columns
     bounds: Bounds
     interval: float
     rules: SetRules
     known: NDArray[np.bool_]
+    low: _Ends
+    high: _Ends
 
     def check(self, space: RowSpace, proposal: Proposal) -> StaffReason | None:
         """Why the proposed row must not be released, or None."""
         partition = proposal.partition
-        totals = _by_class(self.columns.totals, partition)
-        counts = _by_class(self.columns.counts, partition)
+        totals, low, high = self._classes(partition)
         hidden = ~self.known[partition.representative]
-        at_low = self._at(self.bounds.low, totals, counts) & hidden
-        at_high = self._at(self.bounds.high, totals, counts) & hidden
+        at_low, at_high = low.reached(totals) & hidden, high.reached(totals) & hidden
         pinned = at_low | at_high
         forced = bool(pinned.any()) and not space.free_basis(proposal, ~pinned)
         if not (self.interval > 0 or self.bounds.integer or forced):
             return None
         rows = ExactRows.of(space, proposal)
         # no solver finds whole numbers that fit weights of many digits: what these tell is counted in bits (`digits`)
-        whole = self.bounds.integer and rows.largest <= MOST_WEIGHT
-        probing = self.interval > 0 or whole
+        heavy = rows.largest > MOST_WEIGHT
+        whole = self.bounds.integer and not heavy
         touched = np.zeros(partition.n_classes, dtype=bool)
         touched[rows.matrix.indices] = True
         pinned &= touched
@@ -125,34 +172,31 @@ class _Stage:
                 return UNCHECKED
             if bool((pinned & ~free).any()):
                 return FORCED
-        if not probing:
-            return None
-        scale = self.columns.values.scale
-        return self._probe(rows, _Scene(partition, totals, counts, touched & hidden, pinned, scale, whole))
+        scene = _Scene(partition, totals, (low, high), touched & hidden, pinned, self.columns.values.scale, whole)
+        reason = self._probe(rows, scene) if self.interval > 0 or whole else None
+        if reason is None and self.bounds.integer and heavy:
+            return replace(self, interval=0.0)._probe(rows.without_heavy(MOST_WEIGHT), replace(scene, whole=True))
+        return reason
 
     def probe_unsafe(self, rows: ExactRows, partition: Partition) -> StaffReason | None:
         """Show for each unsafe class that another total fits, in whole numbers."""
-        totals, counts = (_by_class(own, partition) for own in (self.columns.totals, self.columns.counts))
+        totals, low, high = self._classes(partition)
         touched = np.zeros(partition.n_classes, dtype=bool)
         touched[rows.matrix.indices] = True
         touched &= ~self.known[partition.representative]
         nowhere = np.zeros(partition.n_classes, dtype=bool)
-        return self._probe(rows, _Scene(partition, totals, counts, touched, nowhere, self.columns.values.scale, True))
+        return self._probe(
+            rows, _Scene(partition, totals, (low, high), touched, nowhere, self.columns.values.scale, True)
+        )
 
     def interior(self, partition: Partition) -> NDArray[np.bool_]:
         """Classes whose true total lies strictly within its bounds."""
-        totals = _by_class(self.columns.totals, partition)
-        counts = _by_class(self.columns.counts, partition)
-        return ~(self._at(self.bounds.low, totals, counts) | self._at(self.bounds.high, totals, counts))
+        totals, low, high = self._classes(partition)
+        return ~(low.reached(totals) | high.reached(totals))
 
-    def _at(self, bound: float | None, totals: Whole, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Classes whose true total is the least (or most) that the bound allows."""
-        if bound is None:
-            return np.zeros(len(totals), dtype=bool)
-        limit = exact(bound) * self.columns.values.scale
-        return np.asarray(
-            totals.astype(object) * limit.denominator == counts.astype(object) * limit.numerator, dtype=bool
-        )
+    def _classes(self, partition: Partition) -> tuple[Whole, _Ends, _Ends]:
+        """The true total of each class, and the least and the greatest that it can have."""
+        return _by_class(self.columns.totals, partition), self.low.by_class(partition), self.high.by_class(partition)
 
     def _probe(self, rows: ExactRows, scene: "_Scene") -> StaffReason | None:
         """Show for each unsafe class a database, as good as the true one, in which it is far enough from the truth."""
@@ -160,7 +204,7 @@ class _Stage:
         for j in np.flatnonzero(scene.touched).tolist():
             unsafe[j] = self.rules.broken(self.columns, scene.partition.class_of == j) is not None
         needs = _Needs(scene, unsafe, self.interval, whole=scene.whole)
-        low, high = self._box(scene)
+        low, high = scene.box
         values = scene.values
         rng = np.random.default_rng(len(values))  # only a search order; verdicts do not depend on it
         room = np.ceil(10.0 + np.abs(values) * (1 + self.interval / 50))
@@ -199,7 +243,7 @@ class _Stage:
 
     def _take(self, rows: ExactRows, scene: "_Scene", needs: "_Needs", solution: Floats) -> None:
         """Learn from another database, if it fits all releases and the bounds exactly."""
-        low, high = self._box(scene)
+        low, high = scene.box
         room = np.minimum(solution - low, high - solution)
         size = Fraction(scene.scale) * scene.unit / scene.grid
         for found, common in candidates(rows, (solution - scene.values) * scene.grid, np.where(room > TINY, room, 0.0)):
@@ -213,20 +257,12 @@ class _Stage:
         if scene.whole and bool((step % (denominator * scene.scale)).any()):
             return False
         there = scene.totals.astype(object) * denominator + step
-        counts = scene.counts.astype(object) * denominator * scene.scale
-        low, high = (None if end is None else exact(end) for end in (self.bounds.low, self.bounds.high))
-        if low is not None and bool((there * low.denominator < counts * low.numerator).any()):
-            return False
-        return high is None or not bool((there * high.denominator > counts * high.numerator).any())
-
-    def _box(self, scene: "_Scene") -> tuple[Floats, Floats]:
-        n = len(scene.values)
-        low, high = np.full(n, -INFINITE), np.full(n, INFINITE)
-        if self.bounds.low is not None:
-            low = np.asarray(scene.counts * float(exact(self.bounds.low) / scene.unit), dtype=np.float64)
-        if self.bounds.high is not None:
-            high = np.asarray(scene.counts * float(exact(self.bounds.high) / scene.unit), dtype=np.float64)
-        return low, high
+        low, high = scene.ends
+        below = low.there & np.asarray(there * low.denominator < low.amounts.astype(object) * denominator, dtype=bool)
+        above = high.there & np.asarray(
+            there * high.denominator > high.amounts.astype(object) * denominator, dtype=bool
+        )
+        return not bool((below | above).any())
 
     def _solve(
         self, rows: ExactRows, cost: Floats, scene: "_Scene", box: tuple[Floats, Floats], *, limit: float
@@ -252,9 +288,8 @@ class _Guess:
         if space.rank >= MOST_ROWS or proposal.partition.n_classes > MOST_CLASSES:
             return None
         rows = ExactRows.of(space, proposal)
-        if rows.largest > MOST_WEIGHT:
-            return None
-        return self.stage.probe_unsafe(rows, proposal.partition)
+        light = rows if rows.largest <= MOST_WEIGHT else rows.without_heavy(MOST_WEIGHT)
+        return self.stage.probe_unsafe(light, proposal.partition)
 
     def interior(self, partition: Partition) -> NDArray[np.bool_]:
         """Classes whose true total lies strictly within its bounds."""
@@ -267,7 +302,7 @@ class _Scene:
 
     partition: Partition
     totals: Whole
-    counts: NDArray[np.int64]
+    ends: tuple[_Ends, _Ends]
     touched: NDArray[np.bool_]
     pinned: NDArray[np.bool_]
     scale: int
@@ -278,6 +313,16 @@ class _Scene:
         """The totals in units that a solver can work with."""
         size = self.scale * self.unit
         return np.array([float(total / size) for total in self.totals.tolist()])
+
+    @cached_property
+    def box(self) -> tuple[Floats, Floats]:
+        """The least and the greatest totals in the same units."""
+        sides = []
+        for own, nowhere in zip(self.ends, (-INFINITE, INFINITE)):
+            size = own.denominator * self.scale * self.unit
+            amounts = zip(own.amounts.tolist(), own.there.tolist())
+            sides.append(np.array([float(amount / size) if there else nowhere for amount, there in amounts]))
+        return sides[0], sides[1]
 
     @cached_property
     def unit(self) -> Fraction:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Respondents whom combinations of answers must rest on: all of them, or those who have another value than the rest.
 
-With Σ x² over some records everybody also has Σ x and their number, so Σ (x − v)² for any v. Where it is 0, all are v: a
-combination of sums of squares must rest on somebody who has another value than the rest.
+With Σ x² over some records everybody also has Σ x and their number, so Σ (x − v)² for any v. Where it is 0, all are v; where one
+respondent has another value than v, this one takes off the own share and sees that all others are v. So a combination of sums
+of squares must rest on two who have another value than the rest.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,6 +21,7 @@ from reticent.releases.rows import Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
 
 MOST_VALUES = 64
+OTHERS = 2
 
 
 @dataclass
@@ -60,7 +63,7 @@ class Resting:
 
 @dataclass
 class CommonSquares:
-    """Whether sums of squares rest on somebody who has another value than the rest.
+    """Whether sums of squares rest on two respondents who have another value than the rest.
 
     Combinations rest on at least `minimum` respondents in all, which is seen to elsewhere, so rarer values hide nobody.
     """
@@ -75,7 +78,7 @@ class CommonSquares:
         if self._spread.proved(space, proposal):
             return None
         values, left_over = self._common
-        many = Resting(self.columns, left_over + 1 if left_over else 0, self.rng)
+        many = Resting(self.columns, left_over + OTHERS if left_over else 0, self.rng)
         if many.search(space, proposal) is not None:
             raise Undecided("Too many values are common to decide what is left without each of them.")
         found = (self._taken_off(value).search(space, proposal) for value in values)
@@ -92,16 +95,15 @@ class CommonSquares:
 
     @cached_property
     def _spread(self) -> Resting:
-        """The columns with different values: who touches one of them touches two values."""
-        least, greatest = (np.asarray(end) for end in _extremes(self._codes, self.columns))
-        start = np.concatenate(([0], np.cumsum(least < greatest))).astype(np.int64)
-        people = np.arange(int(start[-1]), dtype=np.int64)
-        return Resting(with_units(self.columns, start, people), 1, self.rng)
+        """In each column those who are left whatever value is taken off."""
+        left = left_whatever(self.columns, [self._codes])
+        start = np.concatenate(([0], np.cumsum(left))).astype(np.int64)
+        return Resting(with_units(self.columns, start, np.arange(int(start[-1]), dtype=np.int64)), OTHERS, self.rng)
 
     @cached_property
     def _common(self) -> tuple[list[int], int]:
         """The most common values, and how many respondents have one of the others at most."""
-        shared = by_holders(self.columns, self._codes, self.minimum)
+        shared = by_holders(self.columns, self._codes, max(self.minimum - 1, 1))
         left_over = max((holders for _, holders in shared[MOST_VALUES:]), default=0)
         return [value for value, _ in shared[:MOST_VALUES]], left_over
 
@@ -112,7 +114,7 @@ class CommonSquares:
             counts = np.bincount(column[kept], minlength=self.columns.n_columns)
             start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
             own = with_units(self.columns, start, self.columns.entity[kept])
-            self._without[value] = Resting(own, 1, self.rng)
+            self._without[value] = Resting(own, OTHERS, self.rng)
         return self._without[value]
 
 
@@ -125,9 +127,26 @@ def by_holders(columns: Columns, codes: Ints, least: int) -> list[tuple[int, int
     return [(value, n) for value, n in found if n >= least]
 
 
-def _extremes(codes: Ints, columns: Columns) -> tuple[Ints, Ints]:
-    starts = columns.start[:-1]
-    return np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+def left_whatever(columns: Columns, kinds: Sequence[Ints]) -> Ints:
+    """For each column how many respondents are left at least, whatever value of each kind is taken off.
+
+    Only values that several respondents have, here or elsewhere, are taken off. A respondent with several columns counts
+    in the first of them only, so that nobody is counted twice.
+    """
+    column = np.repeat(np.arange(columns.n_columns), columns.counts)
+    _, first, of_unit = np.unique(columns.entity, return_index=True, return_inverse=True)
+    home = column[first][of_unit] == column
+    left = np.bincount(column[first], minlength=columns.n_columns).astype(np.int64)
+    for codes in kinds:
+        n_values = int(codes.max(initial=0)) + 1
+        common = np.zeros(n_values, dtype=bool)
+        common[[value for value, _ in by_holders(columns, codes, 2)]] = True
+        held = np.unique(np.column_stack((column * n_values + codes, of_unit))[home & common[codes]], axis=0)
+        cells, holders = np.unique(held[:, 0], return_counts=True)
+        most = np.zeros(columns.n_columns, dtype=np.int64)
+        np.maximum.at(most, cells // n_values, holders)
+        left -= most
+    return np.asarray(left.clip(min=0), dtype=np.int64)
 
 
 def codes_of(values: Fixed) -> Ints:

@@ -6,7 +6,8 @@ reduced lattice basis finds them. What counts is how many are left, in bits, and
 count serves the mode whose refusals may not depend on values. Of classes with enough respondents the total may be known; of
 every set of smaller classes at most half of the bits may be revealed (`bits`).
 
-A row with weights of many digits is measured coarsely, because values outside of a set hide it there. Its finer digits mix all
+Weights count for what is left of them once whole multiples of other rows are taken off. A row that then still has weights of
+many digits is measured coarsely, because values outside of a set hide it there. Its finer digits mix all
 values under it: they are counted against all of these together, and where most weights leave the same remainder by some
 number, against those that do not.
 """
@@ -36,6 +37,7 @@ PLAIN, SQUARES = 0, 1
 WIDEST, NARROW, HARDLY = 400, 48, 0.05
 LEAST_ROWS, LATTICE_ROWS, LATTICE_CLASSES = 2, 60, 400
 MOST_FINE, MOST_TOGETHER = 64, 1_500
+MOST_UNLOCKED = 8
 LATTICE_WEIGHTS = 1_000
 PRIMES = (2, 3, 5)
 REMAINDERS = 256
@@ -56,12 +58,22 @@ class _Kind:
 
 
 @dataclass(frozen=True)
-class _Fine:
-    """A row whose weights have more digits than are measured: its place, where it is not 0, and the bits of these digits."""
+class _Weighted:
+    """A row with weights: its kind, its number there, its place in the order, its weights as small as other rows make them.
 
+    `bits` are those of digits that are finer than what is measured.
+    """
+
+    kind: int
+    number: int
     place: int
-    inside: Mask
+    row: Ints
     bits: float
+
+    @property
+    def inside(self) -> Mask:
+        """Where the row is not 0."""
+        return np.asarray(self.row != 0, dtype=bool)
 
 
 @dataclass
@@ -74,11 +86,16 @@ class Digits:
     minimum: int
     _kinds: tuple[_Kind, ...] = field(init=False)
     _taken: list[tuple[int, int, tuple[int, ...]]] = field(default_factory=list)
-    _fine: list[_Fine] = field(default_factory=list)
+    _weighted: list[_Weighted] = field(default_factory=list)
+    _in_order: bool = True
 
     def __post_init__(self) -> None:
+        self._kinds = tuple(map(_Kind, self._nothing()))
+
+    def _nothing(self) -> tuple[Measured, ...]:
+        """Nothing measured yet, of values and of their squares."""
         units = self.people.counts.astype(np.float64)
-        self._kinds = tuple(_Kind(Measured(units, spread)) for spread in (self.range.spread, self.range.squares))
+        return tuple(Measured(units, spread) for spread in (self.range.spread, self.range.squares))
 
     def follow(self, kind: int, space: RowSpace) -> None:
         """Take rows from the row space of the values, or of their squares."""
@@ -90,12 +107,17 @@ class Digits:
         if first is None:
             self._kinds[kind].seen = min(self._kinds[kind].seen, rank)
             return
+        if not self._in_order:  # everything is measured again
+            for own, fresh in zip(self._kinds, self._nothing()):
+                own.measured, own.seen = fresh, 0
+            self._taken, self._weighted, self._in_order = [], [], True
+            return
         lengths = self._taken[first][2]
         for place, own in enumerate(self._kinds):
             own.measured.back_to(lengths[place])
             own.seen = min([own.seen, *(number for k, number, _ in self._taken[first:] if k == place)])
         del self._taken[first:]
-        self._fine = [fine for fine in self._fine if fine.place < first]
+        self._weighted = [own for own in self._weighted if own.place < first]
 
     def check(self, kind: int, proposal: Proposal) -> StaffReason | None:
         """Why a proposed row must not be released, or None."""
@@ -117,9 +139,12 @@ class Digits:
 
     def _spells(self, kind: int, proposal: Proposal) -> bool:
         self._catch_up()
-        at = self._measured_as(kind)
-        row = self._coefficients(proposal.row)
+        at, row = self._measured_as(kind), self._coefficients(proposal.row)
+        unlocked = self._unlocked(at, row)
+        if unlocked:
+            return any(self._in_other_order(kind, row, last) for last in unlocked[:MOST_UNLOCKED])
         measured = self._kinds[at].measured
+        row = measured.lighter(row) if _has_weights(row) else row
         new = measured.next(row)
         scene = None if new is None else self._scene(kind, (at, new, measured.fineness(row)), proposal)
         if scene is None or not scene.small.any():
@@ -130,6 +155,32 @@ class Digits:
             or self._together(scene, at, row)
             or self._alike(scene, at, row)
         )
+
+    def _unlocked(self, at: int, row: Ints) -> list[_Weighted]:
+        """The rows with weights, measured before this one, that it makes lighter."""
+        measured = self._kinds[at].measured
+        if _has_weights(row):
+            return []
+        return [w for w in self._weighted if self._measured_as(w.kind) == at and measured.shrinks(w.row, row)]
+
+    def _in_other_order(self, kind: int, row: Ints, last: _Weighted) -> bool:
+        """Whether the same rows spell out values, those without weights first and one with weights last."""
+        others = [own for own in self._weighted if own is not last]
+        kept = [(k, self._row(k, i)) for k, i in self._without_weights()]
+        kept += [(kind, row), *((own.kind, self._row(own.kind, own.number)) for own in others)]
+        again = self._over(kept, np.arange(len(row)))
+        return again.spells(last.kind, self._row(last.kind, last.number))
+
+    def _without_weights(self) -> list[tuple[int, int]]:
+        """The kinds and numbers of the rows that have no weights."""
+        heavy = {(own.kind, own.number) for own in self._weighted}
+        numbered = [(k, i) for k, own in enumerate(self._kinds) for i in range(own.seen)]
+        return [place for place in numbered if place not in heavy]
+
+    def _row(self, kind: int, number: int) -> Ints:
+        space = self._kinds[kind].space
+        assert space is not None
+        return self._coefficients(space.row(number))
 
     def _nearby(self, kind: int, row: Ints) -> Iterator[tuple["Digits", Ints]]:
         """In databases too large to keep all rows: the row, and its differences to the nearest ones, with rows around them."""
@@ -156,14 +207,18 @@ class Digits:
             assert own.space is not None or not numbers
             kept += [(which, self._coefficients(own.space.row(number))) for number in numbers if own.space is not None]
         places = np.flatnonzero(np.any([rows[0], *(own for _, own in kept)], axis=0))
-        near = Digits(self.name, self.people.at(places), self.range, self.minimum)
+        return self._over(kept, places), rows[0][places]
+
+    def _over(self, kept: list[tuple[int, Ints]], places: Ints) -> "Digits":
+        """Some rows, each with its kind, over some columns."""
+        found = Digits(self.name, self.people.at(places), self.range, self.minimum)
         for which in range(len(self._kinds)):
             space = RowSpace(len(places), rng=np.random.default_rng(0))  # only for screens, which miss nothing
-            for found in (space.propose(_row_of(own[places])) for own_kind, own in kept if own_kind == which):
-                if isinstance(found, Proposal):
-                    space.accept(found)
-            near.follow(which, space)
-        return near, rows[0][places]
+            for new in (space.propose(_row_of(own[places])) for own_kind, own in kept if own_kind == which):
+                if isinstance(new, Proposal):
+                    space.accept(new)
+            found.follow(which, space)
+        return found
 
     def _measured_as(self, kind: int) -> int:
         """Squares of values that are 0 or 1 are these values."""
@@ -176,15 +231,30 @@ class Digits:
         """Take in what was released since the last look."""
         for kind, own in enumerate(self._kinds):
             while own.space is not None and own.seen < own.space.rank:
-                row = self._coefficients(own.space.row(own.seen))
-                at = self._measured_as(kind)
-                measured = self._kinds[at].measured
-                bits = measured.excess(row)
-                if bits > 0:
-                    self._fine.append(_Fine(len(self._taken), np.asarray(row != 0, dtype=bool), bits))
-                self._taken.append((kind, own.seen, tuple(k.measured.length for k in self._kinds)))
-                measured.add(row)
+                row = self._row(kind, own.seen)
+                unlocks = bool(self._unlocked(self._measured_as(kind), row))
+                self._take(kind, own.seen, row)
                 own.seen += 1
+                if unlocks:
+                    self._measure_again()
+
+    def _take(self, kind: int, number: int, row: Ints) -> None:
+        """Measure a row; what has weights as light as the rows before make it."""
+        measured, place = self._kinds[self._measured_as(kind)].measured, len(self._taken)
+        self._taken.append((kind, number, tuple(own.measured.length for own in self._kinds)))
+        if _has_weights(row):
+            row = measured.lighter(row)
+            self._weighted.append(_Weighted(kind, number, place, row, measured.excess(row)))
+        measured.add(row)
+
+    def _measure_again(self) -> None:
+        """Measure all rows again, those with weights last: other rows have made them lighter."""
+        order = [*self._without_weights(), *((own.kind, own.number) for own in self._weighted)]
+        for own, fresh in zip(self._kinds, self._nothing()):
+            own.measured = fresh
+        self._taken, self._weighted, self._in_order = [], [], False
+        for kind, number in order:
+            self._take(kind, number, self._row(kind, number))
 
     def _scene(self, kind: int, new: tuple[int, Floats, float], proposal: Proposal) -> "_Scene":
         """The classes as they would be, their unknowns, and all that is measured of them."""
@@ -211,11 +281,13 @@ class Digits:
         class_of, places = proposal.partition.class_of, proposal.partition.representative
         at_places = np.zeros(len(class_of), dtype=bool)
         at_places[places] = True
-        spaces = [own.space for own in self._kinds[: 1 if self.range.squares else 2] if own.space is not None]
-        rows = [row[places]]
-        for space in spaces:
+        kinds = [(k, own.space) for k, own in enumerate(self._kinds) if k == PLAIN or not self.range.squares]
+        spaces = [(kind, space) for kind, space in kinds if space is not None]
+        rows, lighter = [row[places]], {(own.kind, own.number): own.row for own in self._weighted}
+        for kind, space in spaces:
             numbers = space.around(np.asarray(row != 0, dtype=bool), at_places, (LATTICE_ROWS, LATTICE_CLASSES))
-            rows += [space.row(number).coefficients(places) for number in numbers]
+            found = [lighter.get((kind, number)) for number in numbers]
+            rows += [self._row(kind, n)[places] if own is None else own[places] for n, own in zip(numbers, found)]
         table = np.array([own for own in rows if int(np.abs(own).max(initial=0)) <= LATTICE_WEIGHTS])
         if len(table) < LEAST_ROWS:
             return False
@@ -247,7 +319,8 @@ class Digits:
         """
         inside = np.asarray(row != 0, dtype=bool)[scene.places]
         bits = self._kinds[at].measured.excess(row)
-        left = [(fine.inside[scene.places], fine.bits) for fine in self._fine[-MOST_FINE:]]
+        fine = [own for own in self._weighted if own.bits > 0]
+        left = [(own.inside[scene.places], own.bits) for own in fine[-MOST_FINE:]]
         if bits == 0 and not any(bool((own & inside).any()) for own, _ in left):
             return False
         while True:
@@ -338,6 +411,10 @@ class _Scene:
         parts = [rows[:, places] * scale for rows in self.rows]
         parts[self.new[0]] = np.vstack((parts[self.new[0]], self.new[1][places] * scale))
         return parts
+
+
+def _has_weights(row: Ints) -> bool:
+    return int(np.abs(row).max(initial=0)) > 1
 
 
 def _row_of(coefficients: Ints) -> LinearRow:

@@ -11,6 +11,7 @@ import numpy as np
 from reticent.base.errors import ParameterError, PlanError
 from reticent.ledger.chain import LedgerError
 from reticent.queries.audit.auditor import Auditor, BoundStage, Ruling
+from reticent.queries.audit.bins import Bins, bins_of
 from reticent.queries.audit.bounds import bound_stage, guessed_stage
 from reticent.queries.audit.common import CommonSquares
 from reticent.queries.audit.digits import Digits
@@ -52,16 +53,19 @@ class AuditedMode:
         "nobody who has one or several records among them computes another. No total that is dominated or breaks "
         "the p percent rule follows by linear algebra, if it is the total of a class, of a union of two classes, of "
         "a cell of a table of up to three filters (or of a named family), or an answered total less its answered "
-        "parts. With the bounds that the policy calls known, no value is fixed and no unsafe class is narrowed "
-        "below its interval. Sums of products are judged as the sums over values that they are: no combination of "
-        "them and of plain sums, split by the values of either variable, rests on fewer respondents than the "
-        "minimum, and no combination of sums of squares on equal values only. What whole values spell out is "
+        "parts. With the bounds that the policy calls known, and the bins of a response that is a filter with "
+        "cutpoints, neither sums nor sums of squares fix a value or narrow an unsafe class below its interval. Sums of "
+        "products are judged as the sums over values that they are: no combination of them and of plain sums, split by "
+        "the values of either variable, rests on fewer respondents than the minimum, and no combination of sums of "
+        "squares on records of which all, or all but one respondent's, have one value. Coefficients of regressions are "
+        "rounded so far that they reveal only such sums. What whole values spell out is "
         "counted in bits, each value from the least to the greatest equally likely. Of every set of classes with "
         "too few respondents that a search finds, sums (also with public weights) and sums of squares reveal at "
         "most half of the bits; while there are few classes of few whole values, each such class has a second total "
         "that fits. Not covered: other unions of classes for dominance and the p percent rule (also of products); "
-        "sums of squares whose values are equal in each of several classes but differ between these; insiders with "
-        "more knowledge than their own records; sums at their least or greatest where no bounds are declared; bits "
+        "sums of squares whose values are equal in each of several classes but differ between these; insiders who "
+        "know more than their own records, or who also use bounds; what sums and sums of squares fix only "
+        "together within bounds; sums at their least or greatest where no bounds are declared; bits "
         "that sums of products of two responses reveal. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
@@ -256,7 +260,7 @@ class AuditedMode:
             self.setting.secret.stream("audit:" + columns.name),
             unions=policy.unions,
             families=self._watched(columns, rules),
-            bounds=bound_stage(columns, policy, key, rules) if by_value else None,
+            bounds=bound_stage(columns, policy, key, rules, self._bins(key)) if by_value else None,
             guessed=self._guessed_of(key, rules) if by_value else None,
             common=self._common(columns, rules),
             digits=self._digits_of(key),
@@ -268,7 +272,11 @@ class AuditedMode:
 
     def _guessed_of(self, key: tuple[str, ...], rules: SetRules) -> BoundStage | None:
         """What anybody guesses of the bounds of few whole values."""
-        return guessed_stage(self.setting.universe.columns(*key), self.setting.policy, key, rules)
+        return guessed_stage(self.setting.universe.columns(*key), self.setting.policy, key, rules, self._bins(key))
+
+    def _bins(self, key: tuple[str, ...]) -> Bins | None:
+        """What everybody knows of each value of a response that is a filter with cutpoints."""
+        return bins_of(self.setting.universe, self.setting.universe.columns(*key), key)
 
     def _digits_of(self, key: tuple[str, ...]) -> tuple[Digits, int] | None:
         """What counts the bits that sums of a response tell, or sums of its squares; None for products of two responses."""
@@ -278,10 +286,14 @@ class AuditedMode:
         if name not in self._digits:
             universe, policy = self.setting.universe, self.setting.policy
             columns = universe.columns(name)
-            own = Range.found(columns) if self.by_value else Range.declared(policy.bounds.get(name))
+            own = Range.found(columns).within(columns, self._bins((name,))) if self.by_value else self._declared(name)
             people = People.of(columns, universe.known_entities())
             self._digits[name] = Digits(columns.name, people, own, policy.minimum)
         return self._digits[name], len(key) - 1
+
+    def _declared(self, name: str) -> Range:
+        policy = self.setting.policy
+        return Range.declared(policy.bounds.get(name), policy.cutpoints.get(name, ()))
 
     def _common(self, columns: Columns, rules: SetRules) -> CommonSquares | None:
         """What sums of squares tell about records of which all have one value."""

@@ -25,7 +25,10 @@ class OpenMode:
         """Answer."""
         universe = self.setting.universe
         rows = tuple(
-            Row(cell.group, tuple(evaluate(s, universe, cell.records) for s in request.query.statistics))
+            Row(
+                cell.group,
+                tuple(evaluate(s, universe, cell.records, all_digits=True) for s in request.query.statistics),
+            )
             for cell in request.cells
         )
         columns = tuple(str(statistic) for statistic in request.query.statistics)

@@ -23,7 +23,7 @@ import numpy as np
 from reticent.base.arrays import Ints
 from reticent.kernels.grouping import group_columns
 from reticent.queries.audit.auditor import Auditor
-from reticent.queries.audit.common import Resting, by_holders, codes_of, with_units
+from reticent.queries.audit.common import Resting, codes_of, left_whatever, with_units
 from reticent.queries.canonical import MOST_LEVELS, Universe
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed, fixed_point
@@ -171,25 +171,3 @@ def _left_over(columns: Columns, factors: Sequence[Fixed]) -> Columns:
     left = left_whatever(columns, [codes_of(factor) for factor in factors])
     start = np.concatenate(([0], np.cumsum(left))).astype(np.int64)
     return with_units(columns, start, np.arange(int(start[-1]), dtype=np.int64))
-
-
-def left_whatever(columns: Columns, kinds: Sequence[Ints]) -> Ints:
-    """For each column how many respondents are left at least, whatever value of each kind is taken off.
-
-    Only values that several respondents have, here or elsewhere, are taken off. A respondent with several columns counts
-    in the first of them only, so that nobody is counted twice.
-    """
-    column = np.repeat(np.arange(columns.n_columns), columns.counts)
-    _, first, of_unit = np.unique(columns.entity, return_index=True, return_inverse=True)
-    home = column[first][of_unit] == column
-    left = np.bincount(column[first], minlength=columns.n_columns).astype(np.int64)
-    for codes in kinds:
-        n_values = int(codes.max(initial=0)) + 1
-        common = np.zeros(n_values, dtype=bool)
-        common[[value for value, _ in by_holders(columns, codes, 2)]] = True
-        held = np.unique(np.column_stack((column * n_values + codes, of_unit))[home & common[codes]], axis=0)
-        cells, holders = np.unique(held[:, 0], return_counts=True)
-        most = np.zeros(columns.n_columns, dtype=np.int64)
-        np.maximum.at(most, cells // n_values, holders)
-        left -= most
-    return np.asarray(left.clip(min=0), dtype=np.int64)

@@ -2,11 +2,14 @@
 """What there is to find out about each value of a response, and whose values the columns have."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from reticent.base.arrays import Ints, Mask
+from reticent.queries.audit.bins import Bins
 from reticent.queries.audit.bits import spread_of, squared_spread
 from reticent.queries.columns import Columns
 from reticent.queries.policy import Bounds
@@ -31,12 +34,27 @@ class Range:
         return cls(math.log2(values), spread_of(values), squared_spread(max(values, 3.0)) if squares else 0.0)
 
     @classmethod
-    def declared(cls, bounds: Bounds | None) -> "Range":
-        """By declared bounds; two values where there are none, which is the most careful guess for sums."""
+    def declared(cls, bounds: Bounds | None, points: Sequence[float] = ()) -> "Range":
+        """By declared bounds; two values where there are none, which is the most careful guess for sums.
+
+        Of a response with cutpoints everybody knows the bin of each value: the narrowest one counts.
+        """
         if bounds is None or bounds.low is None or bounds.high is None:
             return cls.even(2.0)
-        values = min(max(math.floor(bounds.high - bounds.low) + 1.0, 2.0), MOST_VALUES)
+        ends = [bounds.low, *(point for point in points if bounds.low < point <= bounds.high), bounds.high + 1.0]
+        narrowest = min(MOST_VALUES, *(high - low for low, high in pairwise(ends)))
+        values = max(float(math.floor(narrowest)), 2.0)
         return cls.even(values, squares=values > 2 or not bounds.integer)
+
+    def within(self, columns: Columns, bins: Bins | None) -> "Range":
+        """The same, or, where bins are known that are narrower, that of the narrowest one."""
+        if bins is None:
+            return self
+        ends = [(low, high) for low, high in zip(*bins) if low is not None and high is not None]
+        widths = {int((high - low) * columns.values.scale) + 1 for low, high in ends}
+        values = float(max(min(widths, default=MOST_VALUES), 2))
+        even = Range.even(min(values, MOST_VALUES), squares=values > 2)
+        return even if even.bits < self.bits else self
 
     @classmethod
     def found(cls, columns: Columns) -> "Range":

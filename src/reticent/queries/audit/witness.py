@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from reticent.base.arrays import Floats
+from reticent.queries.audit.bits import Measured
 from reticent.releases.rows import Proposal
 from reticent.releases.rowspace import RowSpace
 
@@ -25,6 +26,7 @@ NEAR = 1e-4
 FINEST = 1_000
 MOST_BITS = 120
 MOST_ROWS, MOST_CLASSES = 60, 300
+MOST_DENSE = 400_000
 GRID = 64
 ROOM = 2.0**62
 
@@ -56,6 +58,21 @@ class ExactRows:
     def largest(self) -> int:
         """The largest weight, without its sign."""
         return int(abs(self.matrix).max()) if self.matrix.nnz else 0
+
+    def without_heavy(self, most: int) -> "ExactRows":
+        """The rows with weights up to a limit, also those that other rows make so light; the others are left out."""
+        heavy = np.asarray(abs(self.matrix).max(axis=1).toarray() > most, dtype=bool).reshape(-1)
+        kept = [self.matrix[np.flatnonzero(~heavy)]]
+        if self.matrix.shape[0] * self.matrix.shape[1] <= MOST_DENSE:
+            measured = Measured(np.ones(self.matrix.shape[1]), 1.0)
+            for row in kept[0].toarray():
+                measured.add(row)
+            for row in self.matrix[np.flatnonzero(heavy)].toarray():
+                less = measured.lighter(row)
+                measured.add(less)
+                if int(np.abs(less).max(initial=0)) <= most:
+                    kept.append(sparse.csr_array(less[None, :]))
+        return ExactRows(sparse.csr_array(sparse.vstack(kept)))
 
     def vanish(self, vector: Whole) -> bool:
         """Whether every row gives exactly 0."""
