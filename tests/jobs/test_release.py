@@ -225,7 +225,7 @@ def test_a_safe_verdict_is_proved_anew(reticent: CommandLine, folder: Path) -> N
     assert judged["proved"] > 0
     assert (
         "proof of the pattern",
-        "for 0 of 0 unsafe cells two possible tables were found, far enough apart",
+        "for 0 of 0 unsafe cells and sums of cells two possible tables were found, far enough apart",
     ) in judged["proofs"]
     assert [one["title"] for one in judged["reports"]] == ["turnover: ind"]
     refused = judged_view(plan(folder, "second", minimum=1))

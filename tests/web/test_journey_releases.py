@@ -93,7 +93,7 @@ def test_a_linked_pair_and_an_earlier_release(
     assert "Held" in _judge(bench)
     said = page.inner_text("main")
     assert re.search(r"\d+ sums must stay unknown", said)
-    assert re.search(r"for (\d+) of \1 unsafe cells two possible tables were found", said)
+    assert re.search(r"for (\d+) of \1 unsafe cells and sums of cells two possible tables were found", said)
     assert "by size" in page.inner_text(".attacker")
     page.click("summary:has-text('turnover: region')")
     assert "hidden" in page.inner_text("details:has(summary:has-text('turnover: region')) table")

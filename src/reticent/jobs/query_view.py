@@ -18,7 +18,7 @@ from reticent.queries.attacks.catalogue import ATTACKS, OPEN
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.modes import MODES, mode_class
 
-__all__ = ["MODES", "attacks_on", "promise_of", "try_query"]
+__all__ = ["MODES", "about_modes", "attacks_on", "promise_of", "try_query"]
 
 ANALYST = "trial"
 
@@ -27,6 +27,11 @@ def promise_of(mode: str) -> dict[str, Any]:
     """What a mode promises, and what it reveals, in words."""
     found = mode_class(mode)
     return {"guarantee": found.guarantee, "leakage": list(found.leakage)}
+
+
+def about_modes() -> list[tuple[str, str]]:
+    """Each mode, and how it answers, in one sentence."""
+    return [(mode, str(mode_class(mode).__doc__).strip().split("\n", 1)[0]) for mode in MODES]
 
 
 def try_query(path: Path, question: str, modes: Sequence[str], *, progress: Progress = silent) -> list[dict[str, Any]]:

@@ -85,7 +85,7 @@ def _proofs(result: ProtectedTable, several: bool) -> list[tuple[str, str]]:
         *lines,
         (
             f"{of}proof of the pattern",
-            f"for {proved:,} of {n:,} unsafe cells two possible tables were found, far enough apart",
+            f"for {proved:,} of {n:,} unsafe cells and sums of cells two possible tables were found, far enough apart",
         ),
     ]
 

@@ -112,7 +112,7 @@ class Policy(Parameters):
     )
     minimum: int = field(default=3, metadata={"min": 1, "help": "fewest respondents"})
     dominance: tuple[float, ...] = field(
-        default=(), metadata={"help": "n, k: unsafe if the n largest respondents hold more than k percent"}
+        default=(), metadata={"help": "two numbers n, k: unsafe if the n largest respondents hold more than k percent"}
     )
     p_percent: float | None = field(
         default=None,

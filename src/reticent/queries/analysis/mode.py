@@ -83,7 +83,10 @@ class AnalysisOptions(Parameters):
 
 @dataclass
 class AnalysisMode:
-    """Answers depend on the universe alone, one subsample for each for ever; what is remembered limits near pairs only."""
+    """Answers regressions and other statistics from a subsample that is fixed for each set of records.
+
+    Answers depend on the universe alone; what is remembered limits near pairs only.
+    """
 
     setting: Setting
     options: AnalysisOptions

@@ -36,7 +36,7 @@ LINEAR = frozenset({"count", "sum", "avg", "variance", "stddev", "ratio", "corr"
 
 @dataclass
 class AuditedMode:
-    """Every answer is exact; a query is refused if it, together with all earlier answers, exposes a sensitive set."""
+    """Answers exactly, and refuses what would expose a sensitive set together with all earlier answers."""
 
     setting: Setting
     _auditors: dict[tuple[str, ...], Auditor] = field(default_factory=dict)
@@ -340,7 +340,7 @@ class AuditedMode:
 
 
 class SimulatableMode(AuditedMode):
-    """The audited mode whose refusals anybody could compute from the conditions and the past answers."""
+    """Answers exactly; anybody could compute each refusal from the conditions and the past answers, so they reveal nothing."""
 
     name: ClassVar[str] = "simulatable"
     by_value: ClassVar[bool] = False

@@ -13,7 +13,7 @@ from reticent.queries.statistics import evaluate
 
 @dataclass
 class OpenMode:
-    """Answers everything."""
+    """Answers everything exactly: for invented data only."""
 
     setting: Setting
     name: ClassVar[str] = "open"

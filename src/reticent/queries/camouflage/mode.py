@@ -35,7 +35,7 @@ from reticent.queries.statistics import design_matrix
 
 @dataclass
 class CamouflageMode:
-    """Intervals over hulls that were drawn once for the ledger; answers depend on nothing else."""
+    """Answers with intervals over hulls that were drawn once for the ledger; they depend on nothing else."""
 
     setting: Setting
     options: CamouflageOptions

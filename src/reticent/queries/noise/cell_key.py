@@ -64,7 +64,7 @@ def _designed(design: Design, sizes: tuple[int, ...] | None) -> PerturbationTabl
 
 @dataclass
 class CellKeyMode:
-    """Noisy counts. Decisions depend on the record sets alone: no memory, no order effects."""
+    """Answers counts with noise that is the same whenever the same records are counted: no memory, no order effects."""
 
     setting: Setting
     options: CellKeyOptions

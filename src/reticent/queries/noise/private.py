@@ -48,7 +48,7 @@ class PrivateOptions(Parameters):
 
 @dataclass
 class PrivateMode:
-    """Noisy counts, sums and means."""
+    """Answers counts, sums and means with noise, until the privacy budget of the data is spent."""
 
     setting: Setting
     options: PrivateOptions

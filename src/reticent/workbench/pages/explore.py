@@ -39,19 +39,20 @@ def _shown(visit: Visit[Project], text: str = "", wrong: str = "") -> View | Go:
         return Go(address("data"))
     names = project.names("key")
     chosen = _chosen(visit, names)
+    keys_wrong = _keys_wrong(visit, names, chosen)
     (k, k_wrong), (share, share_wrong) = visit.within("k", 3, 2, 1000), visit.within("share", 0, 0, 50)
     state = project.plan("explore")
     facts: dict[str, Any] = {
         "names": names, "chosen": chosen, "k": k, "share": share, "k_error": k_wrong, "share_error": share_wrong,
         "k_text": visit.query.get("k", k), "share_text": visit.query.get("share", share), "most_keys": MOST_KEYS,
-        "named": _named(project), "untouched": _untouched(project, chosen), "none_within": False,
+        "keys_error": keys_wrong, "named": _named(project), "untouched": _untouched(project, chosen), "none_within": False,
         "lattice": None, "node": None, "map": None, "candidate": None, "most": None,
         "plan_version": project.need("file").read().version, "file": project.need("file").name,
         "now": state.read() if state else None, "text": text or (state.read().text if state else ""), "wrong": wrong,
         "explore_file": state.name if state else f"{project.stem}.explore.toml", "first": _first(project),
     }  # fmt: skip
     works = []
-    if chosen and not k_wrong and not share_wrong:
+    if chosen and not keys_wrong and not k_wrong and not share_wrong:
         works.append(visit.works.ask(engine.lattice, *project.data_question(), tuple(names[at] for at in chosen), k, share / 100,
                                      title="Looking at the lattice"))  # fmt: skip
         if works[0].done:
@@ -64,7 +65,11 @@ def _shown(visit: Visit[Project], text: str = "", wrong: str = "") -> View | Go:
     error = next((str(one.error) for one in works if one.error), "")
     running = next((one for one in works if one.running), None)
     return View(
-        "explore.html", facts, error=error, work=running, status=422 if wrong or k_wrong or share_wrong else 200
+        "explore.html",
+        facts,
+        error=error,
+        work=running,
+        status=422 if wrong or keys_wrong or k_wrong or share_wrong else 200,
     )
 
 
@@ -102,7 +107,18 @@ def _chosen(visit: Visit[Project], names: list[str]) -> list[int]:
         int(one) for one in visit.query.get("keys", "").split(".") if one.isascii() and one.isdigit() and len(one) < 6
     ]
     ticked = [at for at in range(len(names)) if visit.query.get(f"key{at}") == "on"]
-    return [at for at in dict.fromkeys([*asked, *ticked]) if at < len(names)][:MOST_KEYS]
+    return [at for at in dict.fromkeys([*asked, *ticked]) if at < len(names)]
+
+
+def _keys_wrong(visit: Visit[Project], names: list[str], chosen: list[int]) -> str:
+    """What is wrong with the keys that were asked for; nothing before anything was asked."""
+    if len(chosen) > MOST_KEYS:
+        return (
+            f"keys: {len(chosen)} are ticked, at most {MOST_KEYS} can be drawn; choose those that say most of somebody."
+        )
+    if "k" in visit.query and names and not chosen:
+        return "keys: tick at least one."
+    return ""
 
 
 def _link(facts: dict[str, Any], **other: Any) -> str:

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from reticent.base.errors import ReticentError
+from reticent.base.errors import ParameterError, ReticentError
 from reticent.jobs.hierarchy_view import bands_of, check_tree, moved, tree_text
 from reticent.jobs.texts import write_text
 from reticent.web.environment import shown_name
@@ -161,8 +161,12 @@ def _value(visit: Visit[Project], name: str, number: int, field: str) -> Any:
         return None
     if field in ("groups", "bands", "move"):
         return _made(visit, name, number, tree_text(*_asked_tree(visit, name, field)))
-    digits = tuple(int(one) for one in sent.get("digits").replace(",", " ").split() if one.isascii() and one.isdigit())
-    file = sent.get("file").strip()
+    written, file = sent.get("digits").replace(",", " ").split(), sent.get("file").strip()
+    digits = tuple(int(one) for one in written if one.isascii() and one.isdigit())
+    if field == "digits" and (not digits or len(digits) < len(written)):
+        raise ParameterError("digits: must be whole numbers, the signs of each level from the left, as in 1, 2.")
+    if field == "file" and not file:
+        raise ParameterError("file: give the name of a .hrc, .csv or .toml file in the folder of the plan.")
     asked = (digits, "") if field == "digits" else ((), file)
     check_tree(_found(visit, name), visit.state.folder, name, *asked)
     return {"digits": list(digits)} if field == "digits" else file

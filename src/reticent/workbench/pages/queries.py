@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from reticent.jobs.options import Policy, check_options
-from reticent.jobs.query_view import MODES, promise_of
+from reticent.jobs.query_view import MODES, about_modes, promise_of
 from reticent.web.environment import shown_name
 from reticent.web.form_values import Sent, Taken, take_form
 from reticent.web.forms import Field, Known, form_of
@@ -48,7 +48,7 @@ def _shown(visit: Visit[Project], taken: Taken, **more: Any) -> View | Go:
         "answers": None, "every": "all" in visit.sent, "examples": _examples(policy), "shown_by": "",
         "bounds": bounds_form(policy, visit.sent), "bounds_error": taken.errors.get("bounds", ""),
         "promise": _promise(mode) if mode in MODES else None, "attacks": None, "broken": [], "question_error": "",
-        "text": state.read().text, **tried, **more,
+        "modes": about_modes(), "text": state.read().text, **tried, **more,
     }  # fmt: skip
     if work is not None and work.done:
         facts |= {
@@ -207,7 +207,8 @@ def _words(one: dict[str, Any], *, values: bool) -> str:
         return f"between {_number(one['low'])} and {_number(one['high'])}"
     if "rows" in one:
         return f"{len(one['rows']):,} rows: {shown_name(one['rows'], 600)}"
-    return shown_name(one["message"], 400)
+    # a refusal for its spelling has the query below it, with a sign below the place: the page has both already
+    return shown_name(one["message"].split("\n", 1)[0], 400)
 
 
 def _number(value: Any) -> str:
