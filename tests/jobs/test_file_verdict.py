@@ -297,4 +297,4 @@ def test_the_ten_lines_of_the_read_me_are_held(monkeypatch: pytest.MonkeyPatch, 
     names: dict[str, object] = {}
     exec(lines.group(1), names)  # noqa: S102
     assert names["run"].verdict.held  # type: ignore[attr-defined]
-    assert (tmp_path / "people.safe.csv").exists()
+    assert (tmp_path / "people.masked.csv").exists()

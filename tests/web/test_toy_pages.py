@@ -107,7 +107,7 @@ def test_a_new_method_has_its_form_its_sentences_and_its_lines(bench: Bench) -> 
 
 def test_a_new_rule_has_its_form_and_counts(bench: Bench) -> None:
     bench.send("/table", {"dimensions": ["", "", "region"], "responses": ["", ""], "shape": "1"})
-    assert f"<option>{Odd.name}</option>" in bench.get("/table")
+    assert f'<option value="{Odd.name}">' in bench.get("/table")
     bench.send("/table", {"rule.0.minimum": "3", "new": Odd.name, "add": "1", "number": "0"})
     page = bench.get("/table")
     assert f"<legend>{Odd.name}</legend>" in page

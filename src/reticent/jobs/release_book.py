@@ -82,7 +82,8 @@ def _answers(section: LedgerSection, ledger: Ledger, beside: Beside, secret: Sec
 def _secret(data: DataSection, folder: Path) -> Secret:
     if data.secret is None:
         raise PlanError(
-            "[data]: a ledger needs a secret, which signs its entries; make one with `reticent new-secret`."
+            "[data]: a ledger needs a secret, which signs its entries; make one with "
+            "`reticent new-secret`, and name it in [data] secret."
         )
     given = folder / data.secret if isinstance(data.secret, str) else data.secret
     return release_secret(given, test=data.test_secret, owner="[data]")

@@ -73,7 +73,8 @@ def place_of(project: Project) -> Place | None:
         secret = data.get("secret")
         if secret is None:
             raise PlanError(
-                "[data]: a ledger needs a secret, which signs its entries; make one with `reticent new-secret`."
+                "[data]: a ledger needs a secret, which signs its entries; make one with "
+                "`reticent new-secret`, and name it in [data] secret."
             )
         path = str(section["path"])
         where = path if "://" in path else str(project.folder / path)

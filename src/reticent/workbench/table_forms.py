@@ -21,6 +21,11 @@ ABOVE = (*OWN, "power")
 """Options of methods that `[protect]` says for all of them."""
 
 
+def about(registry: Mapping[str, type[Any]]) -> list[tuple[str, str]]:
+    """Each method or rule, and what it does, in one sentence."""
+    return [(name, str(one.__doc__).split("\n", 1)[0].replace("`", "")) for name, one in registry.items()]
+
+
 @dataclass(frozen=True)
 class Shape(Parameters):
     """Which table: what it is crossed by, what it adds up."""
