@@ -5,23 +5,31 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from reticent.base import clock
 from reticent.base.errors import DataError, ParameterError
 from reticent.cli.main import app
 from reticent.jobs.protect_table import run_table_plan
+from reticent.tables.result import ProtectedTable
 
 FIRMS = Path(__file__).resolve().parents[3] / "src" / "reticent" / "demo_data"
 
 
-@pytest.fixture
-def plan(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("firms")
     for name in ("firms.csv", "firms.schema.toml", "firms.plan.toml"):
-        (tmp_path / name).write_text((FIRMS / name).read_text().replace("primary-only", "heuristic"))
-    return tmp_path / "firms.plan.toml"
+        (folder / name).write_text((FIRMS / name).read_text().replace("primary-only", "heuristic"))
+    return folder / "firms.plan.toml"
+
+
+@pytest.fixture(scope="module")
+def result(plan: Path) -> ProtectedTable:
+    with clock.using(clock.StepClock()):
+        return run_table_plan(plan)
 
 
 @pytest.mark.slow
-def test_cells_are_explained_by_their_codes(plan: Path) -> None:
-    result = run_table_plan(plan)
+def test_cells_are_explained_by_their_codes(result: ProtectedTable) -> None:
     rows = result.intervals()
     secondary = next(row["cell"] for row in rows if row["status"] == "secondary")
     primary = next(row["cell"] for row in rows if row["status"] == "primary")
@@ -35,8 +43,7 @@ def test_cells_are_explained_by_their_codes(plan: Path) -> None:
     assert "cannot be published" in result.what_if(*primary)
 
 
-def test_only_hidden_cells_have_a_reason(plan: Path) -> None:
-    result = run_table_plan(plan)
+def test_only_hidden_cells_have_a_reason(result: ProtectedTable) -> None:
     with pytest.raises(ParameterError, match="the cell Total × Total is not hidden"):
         result.why("Total", "Total")
     with pytest.raises(DataError, match="there is no code 'zzz'"):
@@ -44,8 +51,8 @@ def test_only_hidden_cells_have_a_reason(plan: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_line_explains(plan: Path) -> None:
-    secondary = next(row["cell"] for row in run_table_plan(plan).intervals() if row["status"] == "secondary")
+def test_the_command_line_explains(plan: Path, result: ProtectedTable) -> None:
+    secondary = next(row["cell"] for row in result.intervals() if row["status"] == "secondary")
     codes = ";".join(secondary)
     shown = CliRunner().invoke(app, ["table", str(plan), "--why", codes, "--what-if", codes])
     assert shown.exit_code == 0

@@ -44,10 +44,10 @@ def test_shuffle_keeps_rank_correlations() -> None:
     assert abs(np.corrcoef(residual.T)[0, 1]) < 0.03
 
 
-@pytest.mark.slow
-def test_shuffle_without_predictors_is_a_uniform_permutation() -> None:
+@pytest.mark.parametrize("times", [160, pytest.param(640, marks=pytest.mark.deep)])
+def test_shuffle_without_predictors_is_a_uniform_permutation(times: int) -> None:
     data = file_of({"x": np.arange(8.0)})
-    first = [int(run(Shuffle(("x",)), data, secret=s).data.numbers(("x",))[0, 0]) for s in range(640)]
+    first = [int(run(Shuffle(("x",)), data, secret=s).data.numbers(("x",))[0, 0]) for s in range(times)]
     assert stats.chisquare(np.bincount(first, minlength=8)).pvalue > 1e-4
 
 
