@@ -20,17 +20,11 @@ from reticent.tables.attack.audit import check_pattern
 from reticent.tables.attack.certificate import make_certificate
 from reticent.tables.attack.inside import InsideAudit, audit_inside
 from reticent.tables.attack.verify import Verification, verify_file
-from reticent.tables.numbers import (
-    AdjustNumbers,
-    NumbersRequest,
-    ProtectedNumbers,
-    RoundNumbers,
-    interval_rows,
-    run_numbers,
-)
+from reticent.tables.numbers import AdjustNumbers, ProtectedNumbers, RoundNumbers, interval_rows
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
-from reticent.tables.request import Attacker
+from reticent.tables.request import Attacker, TableRequest
+from reticent.tables.run import run_numbers
 from reticent.tables.suppression import suppression_method
 
 __all__ = [
@@ -53,7 +47,9 @@ def suppress_jj(
 ) -> ProtectedNumbers:
     """Choose the cells to hide; the summary has suppressed, cost, bound, status, seconds and exposed."""
     chosen = suppression_method(method, cost=cost)
-    request = NumbersRequest(_problem(source), chosen, time_limit, secret, test_secret=True)
+    request = TableRequest(
+        numbers=_problem(source), method=chosen, time_limit=time_limit, secret=secret, test_secret=True
+    )
     return run_numbers(request, progress=progress)
 
 
@@ -67,7 +63,10 @@ def change_jj(
     progress: Progress = silent,
 ) -> ProtectedNumbers:
     """Round or adjust the numbers, and attack the result jointly."""
-    return run_numbers(NumbersRequest(_problem(source), how, time_limit, secret, test_secret), progress=progress)
+    request = TableRequest(
+        numbers=_problem(source), method=how, time_limit=time_limit, secret=secret, test_secret=test_secret
+    )
+    return run_numbers(request, progress=progress)
 
 
 def audit_jj(source: Numbers, suppressed: Ids, *, progress: Progress = silent) -> dict[str, dict[str, Any]]:

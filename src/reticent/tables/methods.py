@@ -56,7 +56,10 @@ MAX_INTERVALS = 30_000
 class TableMethod(Protocol):
     """What every table method has; its options are its dataclass fields."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """The plan name."""
+        ...
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
         """Protect the table; a time limit gives the best found."""

@@ -1,34 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables that have nothing but numbers, as JJ files have them: a request, one function that runs it, and the result.
+"""Tables that have nothing but numbers, as JJ files have them: methods with options of their own, the attack and the result.
 
-There are no codes, rules or records: the problem is judged already, and a cell is known by its number.
+There are no codes, rules or records: the problem is judged already, and a cell is known by its number. A `TableRequest` has them
+in place of tables, and `tables/run.py` runs it.
 """
 
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base import clock
 from reticent.base.errors import NotProtectedError
 from reticent.base.plain import finite
-from reticent.base.progress import Progress, part, silent
-from reticent.base.randomness import STREAM_VERSION, Secret, Source
+from reticent.base.progress import Progress
+from reticent.base.randomness import STREAM_VERSION, Secret
 from reticent.base.words import counted
 from reticent.data.parameters import Parameters
 from reticent.tables.attack import Audit, audit
 from reticent.tables.attack.exchanged import audit_exchanged
-from reticent.tables.methods import TableMethod, adjusted, attack, attainable_levels, rounded
+from reticent.tables.methods import adjusted, attack, attainable_levels, rounded
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import LEAST_SPREAD, adjust, largest_total
 from reticent.tables.perturb.random_rounding import OWNER as RANDOM
 from reticent.tables.perturb.rounding import Rounded, round_controlled, round_randomly, round_rapidly, rounding_bounds
-from reticent.tables.perturb.secrets import draws, secret_for, secret_notes
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.reconcile import reconciled
-from reticent.tables.suppression import SuppressionMethod
 
 DIGITS = 9
 
@@ -117,17 +114,6 @@ class AdjustNumbers(Parameters):
 
 
 @dataclass(frozen=True, eq=False)
-class NumbersRequest:
-    """Numbers to be protected, by which method; a `secret` that can be guessed is refused unless it is for a test."""
-
-    problem: SuppressionProblem
-    method: TableMethod | RoundNumbers | AdjustNumbers
-    time_limit: float = 60.0
-    secret: Source = field(default=None, repr=False)
-    test_secret: bool = False
-
-
-@dataclass(frozen=True, eq=False)
 class ProtectedNumbers:
     """What became of numbers: which are hidden, or which are published instead, and what the attacker found. Confidential."""
 
@@ -179,20 +165,7 @@ class ProtectedNumbers:
         return {"values": values, **outcome.facts, **said, **judged}
 
 
-def run_numbers(request: NumbersRequest, *, progress: Progress = silent) -> ProtectedNumbers:
-    """Protect and attack numbers; nothing is refused or written here."""
-    method, problem = request.method, request.problem
-    secret = secret_for(method, request.secret, test=request.test_secret)
-    hides = isinstance(method, SuppressionMethod) and request.time_limit > 0
-    with clock.until(clock.limited(request.time_limit, checks=1)) if hides else nullcontext():
-        found = method.protect(
-            problem, secret=secret, time_limit=request.time_limit, progress=part(progress, 0.0, 0.6)
-        )  # fmt: skip
-        judged = _attack(problem, found, part(progress, 0.6, 1.0))
-    return ProtectedNumbers(problem, found, judged, method.name, secret_notes(secret), draws(method))
-
-
-def _attack(problem: SuppressionProblem, outcome: Outcome, progress: Progress) -> Audit:
+def attack_numbers(problem: SuppressionProblem, outcome: Outcome, progress: Progress) -> Audit:
     """Hidden cells are proved without exact ends, which `audit` gives; exchanged values are judged by all relations."""
     if outcome.values is None:
         return audit(reconciled(problem, outcome.hidden), outcome.hidden, mode="certify", progress=progress)

@@ -21,6 +21,7 @@ from reticent.tables.costs import TableCost
 from reticent.tables.earlier import check_earlier
 from reticent.tables.memory import Memory
 from reticent.tables.methods import TABLE_METHODS, PrimaryOnly, TableMethod
+from reticent.tables.problem import SuppressionProblem
 from reticent.tables.rules import Rule
 from reticent.tables.suppression.method import SuppressionMethod
 
@@ -82,9 +83,12 @@ class TableRequest:
     `secret` that can be guessed is refused, unless `test_secret` says that the result is never released. `releases` are other
     releases of noisy counts of the same cells, which the attacker has as well. With `search_steps` the time limit passes in this
     many steps of the search instead of seconds, so that it ends the same on every machine.
+
+    In place of tables it may have `numbers`: cells and relations without codes, rules or records, as JJ files have them. They are
+    judged already, and all that can be said beside them is the method, its limits and its secret.
     """
 
-    tables: tuple[WantedTable, ...]
+    tables: tuple[WantedTable, ...] = ()
     method: TableMethod = field(default_factory=lambda: TABLE_METHODS[DEFAULT_METHOD]())
     attacker: Attacker = Attacker()
     cost: str = "value"
@@ -98,9 +102,12 @@ class TableRequest:
     secret: Source = field(default=None, repr=False)
     test_secret: bool = False
     releases: tuple[PublishedTable, ...] = ()
+    numbers: SuppressionProblem | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.tables:
+        if self.numbers is not None:
+            self._check_numbers()
+        elif not self.tables:
             raise ParameterError("tables: a request needs at least one table.")
         if len({table.records is None for table in self.tables}) > 1:
             raise PlanError("[table]: linked tables come from microdata or from table files, not from both.")
@@ -111,6 +118,13 @@ class TableRequest:
             if not 0 < self.time_limit < math.inf:
                 raise ParameterError("[protect]: search_steps divide the time_limit; give one above 0 that ends.")
         self._check_method()
+
+    def _check_numbers(self) -> None:
+        """What needs the codes, rules or records of tables cannot be asked of numbers."""
+        known = {"numbers", "method", "time_limit", "search_steps", "secret", "test_secret"}
+        for one in fields(self):
+            if one.name not in known and getattr(self, one.name) != one.default:
+                raise ParameterError(f"numbers: they have neither codes nor records, so {one.name} must be left out.")
 
     def _check_method(self) -> None:
         """What only methods that hide cells can do."""

@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from reticent.base import clock
 from reticent.base.arrays import Mask
-from reticent.base.errors import InfeasibleError, OutOfTime, PlanError
+from reticent.base.errors import InfeasibleError, OutOfTime, ParameterError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
 from reticent.data.published_table import MAGNITUDE, PublishedTable
@@ -40,8 +40,9 @@ from reticent.tables.joint import (
 )
 from reticent.tables.memory import window_of, with_memory
 from reticent.tables.methods import KeyedMethod, attack, caveat_of, keeps_noise
+from reticent.tables.numbers import ProtectedNumbers, attack_numbers
 from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.secrets import secret_for, secret_notes
+from reticent.tables.perturb.secrets import draws, secret_for, secret_notes
 from reticent.tables.presence import Told, told_by_sums, with_presence
 from reticent.tables.previous import hidden_before, previous_notes
 from reticent.tables.problem import SuppressionProblem
@@ -81,10 +82,27 @@ ONLY_EXACTLY = (
 
 def run_request(request: TableRequest, *, progress: Progress = silent) -> tuple[ProtectedTable, ...]:
     """Make, judge, protect and attack the tables of a request: one result, or with `apart` one for each response."""
+    with _clock_of(request):
+        return _run(request, progress)
+
+
+def run_numbers(request: TableRequest, *, progress: Progress = silent) -> ProtectedNumbers:
+    """Protect and attack the numbers of a request: they need not be made or judged, the rest is as for tables."""
+    problem, method = request.numbers, request.method
+    if problem is None:
+        raise ParameterError("numbers: the request has tables; run_request runs them.")
+    secret = secret_for(method, request.secret, test=request.test_secret)
+    with _clock_of(request), _limited(request, 0.0, checks=1) as limit:
+        found = method.protect(problem, secret=secret, time_limit=limit, progress=part(progress, 0.0, 0.6))
+        judged = attack_numbers(problem, found, part(progress, 0.6, 1.0))
+    return ProtectedNumbers(problem, found, judged, method.name, secret_notes(secret), draws(method))
+
+
+def _clock_of(request: TableRequest) -> AbstractContextManager[object]:
+    """The clock that decides when the time is up: that of everything, or one that passes with the steps of the search."""
     if request.search_steps is None:
-        return _run(request, progress)
-    with clock.using(clock.StepClock(tick=request.time_limit / request.search_steps)):
-        return _run(request, progress)
+        return nullcontext()
+    return clock.using(clock.StepClock(tick=request.time_limit / request.search_steps))
 
 
 def run_and_count(
@@ -110,6 +128,8 @@ def run_and_count(
 
 
 def _run(request: TableRequest, progress: Progress) -> tuple[ProtectedTable, ...]:
+    if request.numbers is not None:
+        raise ParameterError("tables: the request has numbers; run_numbers runs them.")
     secret = secret_for(request.method, request.secret, test=request.test_secret)
     started = clock.peek()
     found = judged_responses(request, secret, part(progress, 0.0, 0.3))
@@ -150,17 +170,18 @@ def _check_presence(responses: Sequence[ResponseTables]) -> None:
 
 
 @contextmanager
-def _limited(request: TableRequest, made: float) -> Iterator[float]:
+def _limited(request: TableRequest, made: float, *, checks: int = _CHECKS) -> Iterator[float]:
     """The seconds that are left when the tables are made, and for suppression one deadline for all that comes.
 
-    However long the tables took, the search has a part of the time. Each set of related responses has its own.
+    However long the tables took, the search has a part of the time, and keeps some for so many `checks` of what it finds. Each
+    set of related responses has its own.
     """
     seconds = request.time_limit
     if not isinstance(request.method, SuppressionMethod) or not seconds > 0:
         yield seconds
         return
     seconds = max(_LEAST_SHARE * seconds, seconds - made)
-    with clock.until(clock.limited(seconds, checks=_CHECKS)):
+    with clock.until(clock.limited(seconds, checks=checks)):
         yield seconds
 
 

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from reticent.base.errors import ParameterError, PlanError
-from reticent.tables.numbers import AdjustNumbers, NumbersRequest, RoundNumbers, run_numbers
+from reticent.tables.numbers import AdjustNumbers, RoundNumbers
 from reticent.tables.problem import SuppressionProblem
+from reticent.tables.request import Attacker, TableRequest
+from reticent.tables.run import run_numbers, run_request
 from reticent.tables.suppression import Optimal
 from table_makers import with_totals
 
@@ -37,7 +39,7 @@ def problem() -> SuppressionProblem:
     ids=repr,
 )
 def test_every_request_gives_plain_numbers(method: Any) -> None:
-    found = run_numbers(NumbersRequest(problem(), method, secret=KEY, test_secret=True))
+    found = run_numbers(TableRequest(numbers=problem(), method=method, secret=KEY, test_secret=True))
     summary = json.loads(json.dumps(found.summary()))
     assert summary["exposed"] == found.exposed
     if found.outcome.values is None:
@@ -50,11 +52,11 @@ def test_every_request_gives_plain_numbers(method: Any) -> None:
 
 
 def test_what_is_published_keeps_its_promise() -> None:
-    rounded = run_numbers(NumbersRequest(problem(), RoundNumbers(5)))
+    rounded = run_numbers(TableRequest(numbers=problem(), method=RoundNumbers(5)))
     values = np.array(rounded.summary()["values"])
     assert np.abs(problem().relations.residuals(values)).max() < 1e-9
     assert (values % 5 == 0).all()
-    adjusted = run_numbers(NumbersRequest(problem(), AdjustNumbers(), secret=KEY, test_secret=True))
+    adjusted = run_numbers(TableRequest(numbers=problem(), method=AdjustNumbers(), secret=KEY, test_secret=True))
     moved = np.abs(np.array(adjusted.summary()["values"]) - problem().values)
     assert moved[problem().primary].min() >= 4 - 1e-9
 
@@ -62,8 +64,10 @@ def test_what_is_published_keeps_its_promise() -> None:
 def test_methods_that_draw_need_a_secret_that_is_kept() -> None:
     for method in (RoundNumbers(5, "random"), AdjustNumbers()):
         with pytest.raises(PlanError, match="needs a secret that is kept"):
-            run_numbers(NumbersRequest(problem(), method))
-        drawn = [run_numbers(NumbersRequest(problem(), method, secret=KEY, test_secret=True)) for _ in range(2)]
+            run_numbers(TableRequest(numbers=problem(), method=method))
+        drawn = [
+            run_numbers(TableRequest(numbers=problem(), method=method, secret=KEY, test_secret=True)) for _ in range(2)
+        ]
         assert drawn[0].summary()["values"] == drawn[1].summary()["values"]
     assert not RoundNumbers(5).draws
 
@@ -84,3 +88,29 @@ def test_methods_that_draw_need_a_secret_that_is_kept() -> None:
 def test_wrong_options_are_refused_when_made(kind: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         kind(**options)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [{"cost": "unity"}, {"hide_empty": True}, {"attacker": Attacker(coalition=2)}, {"relations": ("a = b + c",)}],
+    ids=lambda beside: next(iter(beside)),
+)
+def test_what_needs_codes_or_records_is_refused(beside: dict[str, Any]) -> None:
+    (name,) = beside
+    with pytest.raises(ParameterError, match=f"so {name} must be left out"):
+        TableRequest(numbers=problem(), method=Optimal(), **beside)
+
+
+def test_each_kind_of_request_has_its_function() -> None:
+    with pytest.raises(ParameterError, match="run_numbers runs them"):
+        run_request(TableRequest(numbers=problem()))
+    with pytest.raises(ParameterError, match="at least one table"):
+        TableRequest()
+
+
+def test_a_search_in_numbers_ends_by_its_steps() -> None:
+    """As one in tables: the same pattern on every machine, whatever the clock shows."""
+    asked = TableRequest(numbers=problem(), method=Optimal(), time_limit=30.0, search_steps=400)
+    first, again = (run_numbers(asked).outcome for _ in range(2))
+    assert np.array_equal(first.hidden, again.hidden)
+    assert run_numbers(asked).exposed == []
