@@ -24,10 +24,10 @@ Table = dict[str, np.ndarray]
 
 def database(folder: Path, table: Table, responses: tuple[str, ...], mode: str, **policy: Any) -> ProtectedDatabase:
     """Numbers, of which all can be filters that are not responses; `both` names responses that are filters too."""
-    filters = tuple(name for name in table if name not in responses) + policy.pop("both", ())
-    schema = Schema(
-        tuple(Variable(n, kind=Kind.NUMERIC, role=Role.SENSITIVE if n in responses else Role.OTHER) for n in table)
-    )
+    entity = policy.pop("entity", None)
+    filters = tuple(name for name in table if name not in (*responses, entity)) + policy.pop("both", ())
+    roles = dict.fromkeys(responses, Role.SENSITIVE) | {entity: Role.ENTITY}
+    schema = Schema(tuple(Variable(name, kind=Kind.NUMERIC, role=roles.get(name, Role.OTHER)) for name in table))
     rules = Policy(mode=mode, filters=filters, responses=responses, test=mode == "open", **policy)
     own = Path(mkdtemp(dir=folder))
     data = Microdata.of(pl.DataFrame({name: values.astype(float) for name, values in table.items()}), schema)
@@ -107,6 +107,24 @@ def test_the_only_one_with_another_value_does_not_know_all_others(tmp_path: Path
     assert not asked(base, "VARIANCE(pay)", "group = 1")["answered"]
     assert asked(base, "VARIANCE(pay)", "group = 2")["answered"]
     assert not asked(base, "VARIANCE(pay)")["answered"], "all less the others"
+
+
+@pytest.mark.parametrize("records", [1, 2])
+def test_the_only_one_off_a_pay_scale_does_not_know_all_others(tmp_path: Path, records: int) -> None:
+    rng = np.random.default_rng(0)
+    n = 20
+    grade = rng.integers(1, 6, n)
+    pay = 1500 + 350 * grade + 1700 * (np.arange(n) < records)
+    table = {"grade": grade, "firm": np.maximum(np.arange(n), records - 1), "pay": pay}
+    x = np.column_stack([np.ones(n), grade])
+    reply = asked(database(tmp_path, table, ("pay",), "open"), "LINREG(pay, grade)")["value"]
+    left = x.T @ x @ np.array(list(reply["coefficients"].values())) - x[:records].T @ pay[:records]
+    line = np.linalg.solve(x[records:].T @ x[records:], left)
+    assert x[records:] @ line == pytest.approx(pay[records:]), "all others, by somebody who takes the own off"
+    base = database(tmp_path, table, ("pay",), "exact", entity="firm")
+    assert not asked(base, "LINREG(pay, grade)")["answered"]
+    table["pay"] = pay + rng.integers(-300, 300, n)
+    assert asked(database(tmp_path, table, ("pay",), "exact", entity="firm"), "LINREG(pay, grade)")["answered"]
 
 
 @pytest.mark.parametrize("bounds", [{}, {"age": Bounds(0, 120, True)}], ids=["no bounds", "bounds"])

@@ -120,6 +120,7 @@ class AnalysisMode:
         "a regression on a numeric filter with many different values tells the sums of its values and squares over the kept "
         "records, from which an attacker who has these values works out the dropped ones; one near pair may then be enough",
         "counts, zeros and responses of zeros and ones carry no factor",
+        "each response has a factor of its own: an amount in two currencies, or a total and its parts, narrow a value together",
         "a value that outweighs the dropped records shows in differences of answers, up to its factor and the limit of the "
         "dominance rules",
     )

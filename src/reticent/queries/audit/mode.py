@@ -20,7 +20,7 @@ from reticent.queries.audit.ranges import People, Range
 from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
-from reticent.queries.fitting import leverage
+from reticent.queries.fitting import fit_without_one, leverage
 from reticent.queries.fixed import finite
 from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import ANSWERED, Decision, Request, Setting
@@ -228,7 +228,7 @@ class AuditedMode:
     def _regression_rules(self, statistic: Statistic, records: RecordSet) -> StaffReason | None:
         """A record with high leverage, or a fit that is too good, shows values although no sum does."""
         inside = complete(self.setting.universe, records, statistic.variables)
-        x, _, _ = design_matrix(self.setting.universe, inside, statistic)
+        x, y, _ = design_matrix(self.setting.universe, inside, statistic)
         policy = self.setting.policy
         if len(x) == 0 or float(leverage(x).max()) > policy.leverage:
             return StaffReason("leverage", "one record decides its own fitted value")
@@ -237,6 +237,9 @@ class AuditedMode:
             return StaffReason("regression", "the model cannot be fitted")
         if self.by_value and fitted.get("r_squared", 0.0) > policy.r_squared:
             return StaffReason("r squared", "the model predicts single values too well")
+        owner = self.setting.universe.entities(inside.version)[self.setting.universe.records(inside)]
+        if self.by_value and statistic.name == "linreg" and fit_without_one(x, y, owner) > policy.r_squared:
+            return StaffReason("r squared", "without one respondent the model predicts single values too well")
         return None
 
     def _auditor(self, piece: Piece) -> Auditor:

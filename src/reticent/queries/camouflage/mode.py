@@ -49,7 +49,8 @@ class CamouflageMode:
         "a, a' of the hull, P(everything public | a) / P(everything public | a') is 1, also for an attacker with our code, "
         "policy and secret. The hull leaves each respondent every value of a cell of declared width, and still does so for "
         "an attacker who knows all values of as many respondents as `insiders` says. Not covered: what the attacker thinks "
-        "likely before asking; one who knows more respondents of a block, or an exact total from elsewhere."
+        "likely before asking; one who knows more respondents of a block, or an exact total from elsewhere; that no "
+        "equation ties the responses, without which the database does not open."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "counts of records (membership in groups is taken as known)",

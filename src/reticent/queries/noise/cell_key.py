@@ -86,6 +86,7 @@ class CellKeyMode:
         "a refused sum tells no more than the noisy count of its respondents; a sum that is answered may be of one respondent, "
         "with noise in proportion to that one's value",
         "no sum changes its sign, and a sum of 0 is answered as 0",
+        "each response has noise of its own: an amount in two currencies gives two draws of the noise of one total",
         "a sum that stays the same in a new version of the data reveals that its true total did not change",
     )
     statistics: ClassVar[frozenset[str]] = frozenset({"count"})
