@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from firms import schema_of
 from reticent.ledger.chain import LedgerError
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.policy import Policy
+from reticent.releases.programs import Search
 
 from . import test_release as tables
 
@@ -139,3 +141,28 @@ def test_a_second_noisy_table_needs_a_word(reticent: CommandLine, folder: Path) 
     path = folder / "two.toml"
     path.write_text(path.read_text() + "accept_repeat = true\n")
     assert reticent("release", path).code == 0
+
+
+def test_the_next_process_starts_from_what_was_worked_out(
+    reticent: CommandLine, folder: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert reticent("release", tables.plan(folder, "first")).code == 0
+    assert ask(reticent, database, FOLLOWS)["answered"]
+    (kept,) = folder.glob("*.joint")
+    assert kept.stat().st_mode & 0o077 == 0, "nobody else reads it"
+
+    searched = []
+    reach = Search.reach
+
+    def counted(self: Search, *given: Any, **named: Any) -> Any:
+        searched.append(given)
+        return reach(self, *given, **named)
+
+    monkeypatch.setattr(Search, "reach", counted)
+    other = "SELECT SUM(turnover) FROM data WHERE ind = 'B' AND size IN ('x', 'y')"
+    assert ask(reticent, database, other)["answered"]
+    assert not searched, "each end of each hidden cell is still shown possible by what was kept"
+    kept.write_bytes(kept.read_bytes()[:-1] + b"!")
+    assert ask(reticent, database, "SELECT COUNT(*) FROM data WHERE ind = 'B'")["answered"]
+    assert not ask(reticent, database, DIFFERENCE)["answered"]
+    assert searched, "what is damaged is not used"

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers beside tables and files: what a query database told is judged together with what else was released."""
 
+import hashlib
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reticent.base.arrays import Ints
+from reticent.base.errors import DataError
 from reticent.data.facts import Facts
 from reticent.history.book import recipes_of, recorded_in
 from reticent.history.scene import Scene
 from reticent.ledger.blobs import Blobs
 from reticent.ledger.ledger import RELEASE
+from reticent.ledger.snapshot import Snapshots
 from reticent.queries.engine import Engine
 from reticent.queries.facts_left import facts_left
 from reticent.queries.modes import Request
@@ -18,6 +21,9 @@ from reticent.queries.recorded import is_new_answer
 from reticent.queries.refusals import Answer
 from reticent.releases.joint import JointSystem
 from reticent.tabulation.ground import GroundedData
+
+FORMAT = 1
+"""The form in which the joint system is kept between processes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +66,7 @@ class Beside:
         self._scene: Scene | None = None
         self._system: JointSystem | None = None
         self._classes: Ints = np.zeros(0, dtype=np.int64)
+        self._unkept = 0
 
     def reason_against(self, engine: Engine, request: Request, answer: Answer) -> str | None:
         """Why an answer would say too much beside everything that was released; None if it may be given."""
@@ -76,6 +83,7 @@ class Beside:
         new = answers.of(scene.grounded, request, answer)
         if self._system is None or scene.by_class:
             self._system = self._made(scene, *((new,) if scene.by_class else ()))
+            self._recall(engine)
         told, classes = scene.with_relations(new, self._classes)
         verdict = self._system.judge(told)
         if not verdict.safe:
@@ -84,10 +92,41 @@ class Beside:
         self._classes = classes
         self._scene = replace(scene, asked=(*scene.asked, new))
         self._known = known + 1  # the answer becomes the next entry
+        self._unkept += 1
         return None
+
+    def keep(self, engine: Engine, *, least: int = 1) -> None:
+        """Keep what was worked out for the next process, if there is enough that is new; the answers must be recorded."""
+        if self._system is None or self._unkept < least or (self._scene is not None and self._scene.by_class):
+            return
+        _snapshots(engine).write({"basis": _basis(engine)}, self._system.state())
+        self._unkept = 0
+
+    def _recall(self, engine: Engine) -> None:
+        """Start from what another process kept, if it is of the same releases; whatever it says is checked."""
+        if self._system is None or self._scene is None or self._scene.by_class:
+            return
+        found = _snapshots(engine).read()
+        if found is None or found[0]["basis"] != _basis(engine):
+            self._unkept = 1  # what is worked out now is worth keeping
+            return
+        try:
+            self._system.recall(found[1])
+        except DataError:  # of another version of the program: everything is worked out again
+            self._system = self._made(self._scene)
 
     def _made(self, scene: Scene, *new: Facts) -> JointSystem:
         """The joint system of everything that was released, with classes that something new selects as a whole."""
         told, related = scene.told(*new)
         self._classes = scene.classes(*new)
         return scene.system([related, *(facts for own in told.values() for facts in own), *scene.asked])
+
+
+def _snapshots(engine: Engine) -> Snapshots:
+    return engine.ledger.snapshots.beside("joint")
+
+
+def _basis(engine: Engine) -> str:
+    """What the joint system rests on: the records, the policy, and every release and answer."""
+    own = [entry.digest.hex() for entry in engine.ledger.entries() if entry.kind == RELEASE or is_new_answer(entry)]
+    return hashlib.blake2b(repr((FORMAT, engine.basis, own)).encode(), digest_size=16).hexdigest()

@@ -3,7 +3,8 @@
 
 It is only a short cut: the ledger decides. A snapshot is signed with the data set's secret and says which entry it stands
 after; one that is missing, damaged, forged, of another data set or ahead of the ledger is not used, and the work is done
-again. It holds which record sets were released, never a value.
+again. That of the query auditor holds which record sets were released, never a value; that of releases judged together is
+confidential, like the ledger's contents: it says how far values could be other than they are.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,12 @@ class Snapshots:
     def __init__(self, path: Path, secret: Secret) -> None:
         self.path = path
         self._key = secret.digest("snapshot", size=HASH_BYTES)
+
+    def beside(self, name: str) -> "Snapshots":
+        """Another snapshot of the same data set, in a file of its own."""
+        other = copy(self)
+        other.path = self.path.with_name(f"{self.path.name}.{name}")
+        return other
 
     def write(self, facts: Mapping[str, Any], arrays: Arrays) -> None:
         """Replace the snapshot; a disk that cannot take it is not a reason to fail."""

@@ -239,16 +239,15 @@ class Engine:
             return 0
         facts, arrays = found
         count = int(facts["count"])
-        if facts["basis"] != self._basis or not 0 < count <= len(entries):
-            return 0
-        if entries[count - 1].digest.hex() != facts["digest"]:
+        fits = facts["basis"] == self.basis and 0 < count <= len(entries)
+        if not fits or entries[count - 1].digest.hex() != facts["digest"]:
             return 0
         mode.restore(facts["keys"], arrays)
         self._stored = mode.rank()
         return count
 
     @cached_property
-    def _basis(self) -> str:
+    def basis(self) -> str:
         """What a snapshot rests on besides the ledger: the records, the policy and the ties between responses."""
         data = [version.fingerprint for version in self.universe.versions]
         parts = (SNAPSHOT_FORMAT, self.policy, data, sorted(self.universe.linked.items()))
@@ -257,12 +256,14 @@ class Engine:
     def store_snapshot(self, *, least: int = WORTH_STORING) -> None:
         """Keep what has been worked out, if it has grown by enough; the next opening starts from there."""
         mode = self.mode
+        if self._beside is not None:
+            self._beside.keep(self, least=WORTH_STORING // 10 if least == WORTH_STORING else 1)
         if self._stale or self.policy.history != "all" or not isinstance(mode, Restorable):
             return
         if mode.rank() - self._stored < max(least, self._stored // 8):
             return
         keys, arrays = mode.state()
-        facts = {"basis": self._basis, "count": len(self.ledger), "digest": self.ledger.head.hex(), "keys": keys}
+        facts = {"basis": self.basis, "count": len(self.ledger), "digest": self.ledger.head.hex(), "keys": keys}
         self.ledger.snapshots.write(facts, arrays)
         self._stored = mode.rank()
 
@@ -298,7 +299,7 @@ class Engine:
             self._check_streams()
         if self.universe.take_answered(responses_of(turn.unseen)):  # by a process with another policy
             self._stale = True
-            self.__dict__.pop("_basis", None)
+            self.__dict__.pop("basis", None)
         if self._stale:
             self._take_recorded()
             self._read()

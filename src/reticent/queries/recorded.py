@@ -24,6 +24,10 @@ class Together(Protocol):
         """Why an answer would say too much beside everything that was released; None if it may be given."""
         ...
 
+    def keep(self, engine: Any, *, least: int = 1) -> None:
+        """Keep what was worked out for the next process, if there is enough that is new."""
+        ...
+
 
 def answer_of(payload: Mapping[str, Any], request: Request) -> Answer:
     """The answer that an entry holds."""

@@ -163,6 +163,12 @@ class JointSystem:
             own = {name.partition(".")[2]: array for name, array in state.items() if name.split(".")[0] == number}
             self.parts[joined] = self._rebuilt(joined).restored(own)
 
+    def recall(self, state: Mapping[str, Array]) -> None:
+        """Take over what a system of the same releases had worked out, and work out what is missing of it."""
+        self.restore(self.accepted, state)
+        for joined, part in list(self.parts.items()):
+            self._make(joined, part)
+
     def _groups(self) -> list[Responses]:
         """Which responses belong together by what is known so far: no two groups overlap."""
         groups: list[Responses] = []
@@ -171,12 +177,12 @@ class JointSystem:
             groups = [group for group in groups if not group & own] + [own.union(*touched)]
         return groups
 
-    def _make(self, joined: Responses) -> None:
+    def _make(self, joined: Responses, known: Part | None = None) -> None:
         """Make the part of some responses, and look for the movements of all that it watches: once, whatever is judged then.
 
         This is work on what was released before, so its steps are not those of the release that happens to be judged first.
         """
-        part = self._rebuilt(joined)
+        part = known or self._rebuilt(joined)
         if part.system.sights:
             nothing = Share(Facts(KNOWN, ()), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
             judge = self._judge(part, nothing, len(self.versions) - 1, joined)

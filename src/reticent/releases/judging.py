@@ -22,6 +22,8 @@ from reticent.releases.verdict import Exposure
 MOST_HINTED = 500
 MOST_WAYS = 6
 """This many ways in which the cells of a table can move are dealt out for an end of a watched sum."""
+MOST_STEPS = 40
+"""The movements at hand are carried over to an answer fact by fact, up to this many."""
 WORTH_MENDING = 3
 """This many movements that miss the new row are worth a program that mends them together."""
 
@@ -77,7 +79,7 @@ class Judge:
             return Ruling(part, tuple(open_sights[:most_exposures]))
         self.center = self.system.class_center()
         self.dealer = Dealer(self.system, self.low, self.high)
-        self.pool = self._mended(carried(self.before.pool, self.before.system, self.system))
+        self.pool = self._mended(self._carried())
         self.reached = self._reach_of(self.pool)
         self.values = exact_product(self.system.watched, self.center)
         if self._with_insiders:
@@ -121,6 +123,30 @@ class Judge:
         spread = system.classes.spread(center + found, system.low, system.high, system.center)
         self.system = replace(system, center=spread)
         self._search = None
+
+    def _carried(self) -> Carried:
+        """The movements at hand, in the finer classes.
+
+        Those of an answer are carried equation by equation: what a single one changes is cancelled within the classes that it
+        splits, which changes no row before it. What relations say of the parts of classes comes last.
+        """
+        told, before = self.told, self.before.system
+        exact = [line for line in told.lines if line.low == line.high]
+        simple = not told.own and not told.sights and self.system.center is before.center
+        if not simple or len(told.lines) < 2 or len(exact) > MOST_STEPS or not self.before.pool.movements:
+            return carried(self.before.pool, before, self.system)
+        rest = tuple(line for line in told.lines if line.low != line.high)
+        pool, system, parent = self.before.pool, before, np.arange(before.classes.n)
+        for lines in (*((line,) for line in exact), rest):
+            further = system.with_release(replace(told, lines=lines))
+            pool = carried(pool, system, further).pool
+            system, parent = further, parent[further.classes.parent]
+        self.system = replace(system, names=self.system.names, classes=replace(system.classes, parent=parent))
+        self.low, self.high = self.system.class_bounds()
+        self.center, self._search = self.system.class_center(), None
+        self.dealer = Dealer(self.system, self.low, self.high)
+        living = alive(pool, self.system, self.low - self.center, self.high - self.center)
+        return Carried(pool, living, np.zeros(len(pool.movements), dtype=np.int64))
 
     def _new_search(self, center: Ints) -> Search:
         s = self.system

@@ -22,15 +22,20 @@ class Part:
     pool: Pool = field(default_factory=Pool)
 
     def state(self) -> dict[str, Array]:
-        """What `restored` needs besides the system of the releases."""
+        """What `restored` needs besides the system of the releases: how the center differs from the data, and the movements.
+
+        A class is named by its first unknown, because its number depends on the order in which classes were split.
+        """
         moved = self.pool.movements
+        first = np.zeros(self.system.classes.n, dtype=np.int64)
+        first[self.system.classes.of[::-1]] = np.arange(self.system.n_unknowns - 1, -1, -1)
         shows = [(s, int(upper), k) for (s, upper), numbers in self.pool.shows.items() for k in numbers]
         doubts = [(s, k) for s, numbers in self.pool.doubts.items() for k in numbers]
         return {
-            "center": self.system.center,
+            "center": self.system.center - self._guess(),
             "ends": np.array([(s.low, s.high) for s in self.system.sights], dtype=np.int64).reshape(-1, 2),
             "starts": np.cumsum([0, *(len(m.classes) for m in moved)]),
-            "classes": np.concatenate([np.zeros(0, dtype=np.int64), *(m.classes for m in moved)]),
+            "classes": np.concatenate([np.zeros(0, dtype=np.int64), *(first[m.classes] for m in moved)]),
             "steps": np.concatenate([np.zeros(0, dtype=np.int64), *(m.steps for m in moved)]),
             "shows": np.array(shows, dtype=np.int64).reshape(-1, 3),
             "doubts": np.array(doubts, dtype=np.int64).reshape(-1, 2),
@@ -43,8 +48,9 @@ class Part:
             raise DataError("releases: the snapshot is of other releases; leave it out and judge from the ledger.")
         ends = state["ends"].tolist()
         sights = tuple(replace(s, low=low, high=high) for s, (low, high) in zip(system.sights, ends, strict=True))
-        center = np.clip(state["center"], system.low, system.high)
-        moved = [Movement(state["classes"][a:b], state["steps"][a:b]) for a, b in pairwise(starts.tolist())]
+        center = np.clip(state["center"] + self._guess(), system.low, system.high)
+        classes = system.classes.of[state["classes"]]
+        moved = [_summed(classes[a:b], state["steps"][a:b]) for a, b in pairwise(starts.tolist())]
         shows: dict[Side, tuple[int, ...]] = {}
         for sight, upper, number in state["shows"].tolist():
             shows[sight, bool(upper)] = (*shows.get((sight, bool(upper)), ()), number)
@@ -53,6 +59,11 @@ class Part:
             doubts[sight] = (*doubts.get(sight, ()), number)
         whole = replace(system, sights=sights, center=center)
         return Part(whole, still_true(Pool(moved, shows, doubts), whole))
+
+    def _guess(self) -> Ints:
+        """The data as far as they are known; auxiliary unknowns of releases are 0."""
+        own = np.zeros(self.system.n_unknowns - self.system.layout.size, dtype=np.int64)
+        return np.concatenate((*(columns.guess for columns in self.system.layout.columns), own))
 
     def center(self) -> Ints:
         """A point that satisfies everything, per unknown."""
@@ -70,3 +81,10 @@ class Part:
                 if value >= watched.high if upper else value <= watched.low:  # others are for respondents alone
                     yield sight, upper, system.classes.spread(moved, system.low, system.high, system.center)
                     break
+
+
+def _summed(classes: Ints, steps: Ints) -> Movement:
+    """The movement, where several of its classes have become one."""
+    total = np.zeros(int(classes.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(total, classes, steps)
+    return Movement.of(total)

@@ -32,7 +32,7 @@ MULTIPLES = (1, 2, 3, 4, 6)
 """A movement in fractions may be whole this many times over, and reach further then."""
 ENLARGED = (0, 300, 1_000)
 """This many more classes may move where no whole numbers are found."""
-WHOLE_OPTIONS = {"mip_max_nodes": 30, "mip_rel_gap": 0.5, "mip_max_stall_nodes": 30}
+WHOLE_OPTIONS = {"mip_max_nodes": 30, "mip_rel_gap": 0.5, "mip_max_stall_nodes": 30, "mip_max_improving_sols": 1}
 """How long the solver itself looks for whole numbers before the search branches: in nodes, not in seconds."""
 SLIGHT = 1e-9
 """A smaller multiplier is rounding of the solver."""
