@@ -19,6 +19,7 @@ from firms import schema_of
 from reticent.base.arrays import Mask
 from reticent.base.errors import ReticentError
 from reticent.jobs.release import release_plan
+from samples import numbers
 
 NUMBERS = ("tot", "dom", "exp")
 REGIONS = '[[variable]]\nname = "reg"\ncodes = { "11" = "11", "12" = "12", "21" = "21", "22" = "22" }\n'
@@ -198,7 +199,7 @@ def test_a_respondent_alone_in_a_cell(office: MakeOffice) -> None:
     assert own.exposed() == []
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", numbers(1, 8))
 def test_pairs_of_plans(office: MakeOffice, seed: int) -> None:
     attack_at_random(office(seed, _few(seed)), seed)
 

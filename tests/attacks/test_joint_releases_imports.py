@@ -19,6 +19,7 @@ from reticent.base.arrays import Ints, Mask
 from reticent.base.errors import ReticentError
 from reticent.jobs.ledger_import import import_plan
 from reticent.jobs.release import release_plan
+from samples import numbers
 
 NAMES = ("firm", "all", "ind", "reg", "area")
 CODES = {"all": "k", "ind": "AB", "reg": "ns", "area": "vw"}
@@ -163,7 +164,7 @@ def test_an_end_between_two_whole_numbers_is_the_next_one_outside(office: MakeOf
     assert "exclude the upper end" in own.release("reg", ["reg"]), "A is at most the 8 of the region n"
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", numbers(1, 8))
 def test_histories(office: MakeOffice, seed: int) -> None:
     history(office, seed)
 

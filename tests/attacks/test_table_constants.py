@@ -71,7 +71,7 @@ def level_of(values: list[int]) -> float:
     return 0.2 * sum(ordered) if 0 < len(ordered) < 3 else 0.0
 
 
-@pytest.mark.parametrize("seed", [8, 10, 11])
+@pytest.mark.parametrize("seed", [8, *(pytest.param(seed, marks=pytest.mark.deep) for seed in (10, 11))])
 def test_sums_with_a_constant_per_record_keep_their_levels(seed: int) -> None:
     frame = records(seed)
     trees = {"a": {"Total": list(A)}, "b": {"Total": list(B)}}

@@ -52,7 +52,7 @@ def fixed_shares(rows: np.ndarray) -> tuple[float, float]:
     return float(given.mean()), float((fixed & ~given).mean())
 
 
-@pytest.mark.parametrize("minimum", [3, 5])
+@pytest.mark.parametrize("minimum", [pytest.param(3, marks=pytest.mark.deep), 5])
 def test_few_databases_fix_anybody(minimum: int) -> None:
     found = {
         counted: np.array(

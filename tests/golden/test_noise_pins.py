@@ -12,9 +12,12 @@ BEFORE = {
     "SD2011: region × edu × marital": {"D = 2": (0, 10), "D = 3, no 1 and 2": (0, 8)},
 }
 """Counts that are determined, and cells published as 0 that are shown to have somebody in them."""
+FASTEST = "Adult: native-country × race × salary-class"
 
 
-@pytest.mark.parametrize("name", list(TABLES))
+@pytest.mark.parametrize(
+    "name", [name if name == FASTEST else pytest.param(name, marks=pytest.mark.deep) for name in TABLES]
+)
 def test_additivity_takes_the_pins_away(name: str, shared_data: Path) -> None:
     assert shared_data.is_dir()
     table = table_of(name)
