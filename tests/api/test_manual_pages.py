@@ -32,6 +32,7 @@ from reticent.data.table_plan import table_plan_from
 from reticent.microdata.explore_spec import explore_spec_from_table
 from reticent.microdata.mask import METHODS
 
+pytestmark = pytest.mark.slow  # every page of the manual is run
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
 FENCE = re.compile(r"^(`{3,}) ?([^\n`]*)\n(.*?)^\1 *$", re.S | re.M)
