@@ -29,10 +29,13 @@ kind = "numeric"
 """
 
 
+RECORDS = 300
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     rng = np.random.default_rng(1)
-    n = 800
+    n = RECORDS
     frame = pl.DataFrame(
         {
             "region": [f"r{i}" for i in rng.geometric(0.1, n)],
@@ -63,13 +66,13 @@ def test_link(files: Path) -> None:
     assert facts["linked by distance, all variables known"] > 0.3
     assert [row["known"] for row in facts["growth"]] == [1, 2, 3]
     assert facts["true values within 5 % of the ranks"] > 0.9
-    assert facts["blind guess"] == 1 / 800
+    assert facts["blind guess"] == 1 / RECORDS
 
 
 def test_link_needs_the_same_records(files: Path) -> None:
     result = run(files, "link", "a.csv", "short.csv", "-s", "s.toml")
     assert isinstance(result.exception, DataError)
-    assert "800 and 100 records" in str(result.exception)
+    assert f"{RECORDS} and 100 records" in str(result.exception)
 
 
 def test_models(files: Path) -> None:

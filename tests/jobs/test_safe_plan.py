@@ -7,11 +7,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from reticent.base import clock
 from reticent.base.errors import ReticentError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Role, Schema, Variable
 from reticent.jobs.protect_file import protect_file, run_file_plan
 from reticent.microdata.mask.safe import Safe
+from reticent.microdata.result import ProtectedFile
 
 NAMES = ("region", "sex", "job", "age")
 SCHEMA = "".join(f'[[variable]]\nname = "{name}"\nrole = "key"\n' for name in NAMES) + (
@@ -65,33 +67,36 @@ def write(folder: Path, extra: str = "") -> Path:
     return plan
 
 
-def test_a_plan_writes_a_file_without_small_counts_and_says_what_holds(tmp_path: Path) -> None:
-    run = run_file_plan(write(tmp_path))
-    published = pl.read_csv(tmp_path / "safe.csv", infer_schema=False)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ProtectedFile]:
+    """The folder and the run of the plan, for all that look at it."""
+    folder = tmp_path_factory.mktemp("made")
+    with clock.using(clock.StepClock()):
+        return folder, run_file_plan(write(folder))
+
+
+def test_a_plan_writes_a_file_without_small_counts_and_says_what_holds(made: tuple[Path, ProtectedFile]) -> None:
+    folder, run = made
+    published = pl.read_csv(folder / "safe.csv", infer_schema=False)
     assert tuple(published.columns) == NAMES
     assert published.height == 600
     assert published.group_by(NAMES).len()["len"].min() >= 3
     assert run.verdict["recount"].value == 1.0  # a true unique is shown; its three copies are one person
     assert run.verdict["recount"].state == "not held"
-    facts = json.loads((tmp_path / "summary.json").read_text())["steps"][0]["facts"]
+    facts = json.loads((folder / "summary.json").read_text())["steps"][0]["facts"]
     assert facts["certificate"]["counts of 1 or 2"] == 0
     assert facts["search"]["steps"] == 80
-    report = (tmp_path / "confidential.html").read_text()
+    report = (folder / "confidential.html").read_text()
     assert "Tables of the file without small counts" in report
     assert "region × age × sex" in report or "region × sex × age" in report
     assert "not covered" in report.lower()
-    public = (tmp_path / "public.html").read_text()
+    public = (folder / "public.html").read_text()
     assert "deviation" not in public  # how far counts are moved stays with the protector
 
 
-def test_the_same_plan_writes_the_same_bytes(tmp_path: Path) -> None:
-    files = []
-    for name in ("one", "two"):
-        folder = tmp_path / name
-        folder.mkdir()
-        run_file_plan(write(folder))
-        files.append((folder / "safe.csv").read_bytes())
-    assert files[0] == files[1]
+def test_the_same_plan_writes_the_same_bytes(made: tuple[Path, ProtectedFile], tmp_path: Path) -> None:
+    run_file_plan(write(tmp_path))
+    assert (tmp_path / "safe.csv").read_bytes() == (made[0] / "safe.csv").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -116,12 +121,11 @@ def test_bad_plans_end_with_one_sentence_and_write_nothing(tmp_path: Path, extra
     assert not (tmp_path / "safe.csv").exists()
 
 
-def test_python_gives_the_file_that_the_plan_gives(tmp_path: Path) -> None:
+def test_python_gives_the_file_that_the_plan_gives(made: tuple[Path, ProtectedFile]) -> None:
     schema = Schema((*(Variable(name, role=Role.KEY) for name in NAMES), Variable("person", role=Role.IDENTIFIER)))
     tables = (("region",), ("sex",), ("job",), ("age",), ("region", "sex"), ("region", "age", "sex"))
     result = protect_file(
         Microdata.of(frame(), schema), [Safe(tables=tables, steps=80)], most=1.0, secret=1, test_secret=True
     )
-    run_file_plan(write(tmp_path))
-    planned = pl.read_csv(tmp_path / "safe.csv", infer_schema=False)
+    planned = pl.read_csv(made[0] / "safe.csv", infer_schema=False)
     assert result.file.frame.table.sort(NAMES).equals(planned.sort(NAMES))
