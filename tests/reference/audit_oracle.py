@@ -276,9 +276,10 @@ class Oracle:
         return any(_rank([[row[i] for i in left] for row in rows]) < full for left in lefts)
 
     def _without(self, system: System, members: Sequence[int]) -> list[list[int]]:
-        """What is left of some records without those of a value and those of a respondent, for each of both."""
-        pairs = {(system.values[i], self.owner[j]) for i in members for j in members}
-        return [[i for i in members if system.values[i] != v and self.owner[i] != who] for v, who in sorted(pairs)]
+        """What is left of some records without those of a value and (if one may not compute another) of a respondent."""
+        people = [self.owner[j] for j in members] if self.minimum > 1 else [None]
+        pairs = {(system.values[i], who) for i in members for who in people}
+        return [[i for i in members if system.values[i] != v and self.owner[i] != who] for v, who in pairs]
 
     def _bounds(self, system: System, rows: Sequence[Vector], classes: list[list[int]]) -> bool:
         """Whether bounds (and wholeness) fix each record of a class, or narrow an unsafe class too far."""

@@ -73,7 +73,7 @@ class SetRules:
                 return None  # everything in it is known anyway
             units, entity = units[unknown], entity[unknown]
         own = columns.values.integers[units]
-        if self.squares and self.by_value and _nearly_same(entity, own):
+        if self.squares and self.by_value and self._same(entity, own):
             return SAME
         return self._broken_units(entity, own)
 
@@ -129,7 +129,7 @@ class SetRules:
         """The same where each respondent has one unit: the largest of a set are among the largest of its columns."""
         if self.squares and self.by_value:
             units = columns.units(mask)
-            if _nearly_same(columns.entity[units], columns.values.integers[units]):
+            if self._same(columns.entity[units], columns.values.integers[units]):
                 return SAME
         n = int(columns.counts[mask].sum())
         few = self._few(n)
@@ -137,6 +137,12 @@ class SetRules:
             return few
         depth = max(self.coalition + 1, self.dominance[0] if self.dominance else 1)
         return self._by_value(n, columns.largest(depth)[mask].ravel(), int(columns.sizes[mask].sum()))
+
+    def _same(self, entity: NDArray[np.int64], own: Whole) -> bool:
+        """Whether all values are the same, or all but those of one respondent, where one is not to compute another."""
+        if self.minimum > 2:
+            return _nearly_same(entity, own)
+        return bool(len(own) and own.min() == own.max())
 
     def _few(self, n_entities: int) -> str | None:
         return f"minimum: {n_entities} respondents" if n_entities < self.minimum else None

@@ -21,7 +21,6 @@ from reticent.releases.rows import Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
 
 MOST_VALUES = 64
-OTHERS = 2
 
 
 @dataclass
@@ -65,7 +64,8 @@ class Resting:
 class CommonSquares:
     """Whether sums of squares rest on two respondents who have another value than the rest.
 
-    Combinations rest on at least `minimum` respondents in all, which is seen to elsewhere, so rarer values hide nobody.
+    Combinations rest on at least `minimum` respondents in all, which is seen to elsewhere, so rarer values hide nobody. Where two
+    are enough, nobody is kept from computing another, and one with another value will do.
     """
 
     columns: Columns
@@ -73,12 +73,17 @@ class CommonSquares:
     rng: np.random.Generator
     _without: dict[int, Resting] = field(default_factory=dict)
 
+    @property
+    def others(self) -> int:
+        """How many respondents must have another value."""
+        return 2 if self.minimum > 2 else 1
+
     def search(self, space: RowSpace, proposal: Proposal) -> Found | None:
         """A combination that rests on equal values only; None if there is none."""
         if self._spread.proved(space, proposal):
             return None
         values, left_over = self._common
-        many = Resting(self.columns, left_over + OTHERS if left_over else 0, self.rng)
+        many = Resting(self.columns, left_over + self.others if left_over else 0, self.rng)
         if many.search(space, proposal) is not None:
             raise Undecided("Too many values are common to decide what is left without each of them.")
         found = (self._taken_off(value).search(space, proposal) for value in values)
@@ -98,12 +103,14 @@ class CommonSquares:
         """In each column those who are left whatever value is taken off."""
         left = left_whatever(self.columns, [self._codes])
         start = np.concatenate(([0], np.cumsum(left))).astype(np.int64)
-        return Resting(with_units(self.columns, start, np.arange(int(start[-1]), dtype=np.int64)), OTHERS, self.rng)
+        return Resting(
+            with_units(self.columns, start, np.arange(int(start[-1]), dtype=np.int64)), self.others, self.rng
+        )
 
     @cached_property
     def _common(self) -> tuple[list[int], int]:
         """The most common values, and how many respondents have one of the others at most."""
-        shared = by_holders(self.columns, self._codes, max(self.minimum - 1, 1))
+        shared = by_holders(self.columns, self._codes, max(self.minimum + 1 - self.others, 1))
         left_over = max((holders for _, holders in shared[MOST_VALUES:]), default=0)
         return [value for value, _ in shared[:MOST_VALUES]], left_over
 
@@ -114,7 +121,7 @@ class CommonSquares:
             counts = np.bincount(column[kept], minlength=self.columns.n_columns)
             start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
             own = with_units(self.columns, start, self.columns.entity[kept])
-            self._without[value] = Resting(own, OTHERS, self.rng)
+            self._without[value] = Resting(own, self.others, self.rng)
         return self._without[value]
 
 
