@@ -60,6 +60,8 @@ def people(n: int = 800, *, texts: bool = False) -> pl.DataFrame:
     draw = np.random.default_rng(8)
     mood = draw.choice(["glad", "så-så", "-", None, "sad"], len(table)).tolist()
     table = table.with_columns(pl.Series("mood", mood), pl.Series("mood2", draw.choice(["x", "y"], len(table))))
+    # records that stand twice with one weight would tell each other's blanks
+    table = table.with_columns(pl.Series("weight", draw.integers(1, 4, len(table)) / 2))
     table = table.with_columns(income=pl.when(pl.col("id") % 17 == 0).then(None).otherwise("income"))
     return table.with_columns(pl.format("№{}", "id").alias("id")) if texts else table
 

@@ -16,6 +16,7 @@ from reticent.base.errors import DataError, PlanError
 from reticent.base.plain import as_plain
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import STREAM_VERSION, Secret
+from reticent.base.words import counted
 from reticent.data.draws import parameters_key, scale_key
 from reticent.data.large import LargeFile
 from reticent.data.method import MaskingMethod
@@ -26,12 +27,12 @@ from reticent.data.schema import Kind, Role, Schema
 from reticent.data.verdict import ATTACKS, AttackVerdict, FileVerdict, State
 from reticent.kernels.draws import uniforms
 from reticent.microdata.large_linkage import SAMPLE, Linker, SampledLinkage
-from reticent.microdata.large_restored import told_in_engine
+from reticent.microdata.large_restored import ToldInEngine, told_in_engine
 from reticent.microdata.large_risk import refuse_respondents
+from reticent.microdata.large_singled import Singled, singled_out
 from reticent.microdata.large_steps import LargeSteps, prepare
 from reticent.microdata.pipeline import StepRecord
 from reticent.microdata.risk.recount import Recount, recount, recount_as_it_is
-from reticent.microdata.risk.restored import Told
 from reticent.microdata.verdict import figure, told_texts
 
 Sink = Callable[[Microdata, Floats], None]
@@ -90,6 +91,7 @@ def protect_large(
     before = recount_as_it_is(ready.combined.trace.original, keys)
     after = recount(ready.combined.trace, ready.combined.data, keys)
     told = told_in_engine(ready, keys, progress=part(progress, 0.2, 0.25))
+    singled = singled_out(ready, known)
     linker, whole = _sampled(ready, known, secret, part(progress, 0.25, 0.35))
     done = 0
     order = _order_words(ready, steps, secret)
@@ -102,7 +104,9 @@ def protect_large(
     return LargeResult(
         file.n_records,
         _public_schema(ready),
-        judge_large(after, linkage, settings, limit, weights=file.schema.weight is not None, told=told),
+        judge_large(
+            after, linkage, settings, limit, weights=file.schema.weight is not None, told=told, singled=singled
+        ),
         _risk_facts(before),
         _risk_facts(after),
         linkage,
@@ -196,29 +200,34 @@ def judge_large(
     limit: float,
     *,
     weights: bool,
-    told: Sequence[Told] = (),
+    told: ToldInEngine | None = None,
+    singled: Singled | None = None,
 ) -> FileVerdict:
     """One verdict for each attack; what needs all records at once is not judged, whatever was asked.
 
     The recount goes by combinations of keys; where other variables tell what is hidden of these (`told`), it is not judged.
+    Linkage goes by the attackers of the sample, or by codes that single out more (`singled`).
     """
     asked = settings.asked(households=False, weights=weights)
     individual = found.individual()
     worst, above = float(individual.risk.max(initial=0.0)), individual.records_above(limit)
     how = "all records" if linkage.whole else f"a sample of {linkage.tried} records"
     sure = "" if linkage.whole else f", at most {linkage.upper:.2%} of the file with 95 % confidence"
+    told = told or ToldInEngine()
+    left = f"; {counted(told.pairs_left_out, 'pair')} of variables were not tried" if told.pairs_left_out else ""
+    alone = "" if singled is None or singled.share <= linkage.upper else f"{singled.text}; "
     texts: dict[str, tuple[float | None, float, str]] = {
         "recount": (
-            None if told else worst,
+            None if told.told else worst,
             limit,
-            f"{'; '.join(told_texts(told))}; a recount that uses this {IN_AN_ENGINE}"
-            if told
-            else f"the largest risk of a record is {figure(worst, limit)}, {limit:g} is allowed ({above} records above)",
+            f"{'; '.join(told_texts(told.told))}; a recount that uses this {IN_AN_ENGINE}"
+            if told.told
+            else f"the largest risk of a record is {figure(worst, limit)}, {limit:g} is allowed ({above} records above){left}",
         ),
         "linkage": (
-            linkage.upper,
+            linkage.upper if singled is None else max(linkage.upper, singled.share),
             limit,
-            f"{linkage.share:.2%} of {how} are rightly and uniquely linked by {len(linkage.variables)} variables "
+            f"{alone}{linkage.share:.2%} of {how} are rightly and uniquely linked by {len(linkage.variables)} variables "
             f"({linkage.attacker}){sure}; "
             f"{limit:.2%} is allowed",
         ),

@@ -3,6 +3,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,37 +20,72 @@ MOST_VALUES = 1_000_000
 """Different values of a variable up to which it is tried."""
 DENSE = 1 << 23
 """Cells of groups by states up to which all of them are counted, whether they occur or not."""
+WORK = 6_000_000_000
+"""Records times keys times pairs of variables that are counted; further pairs are left out, and the result says how many."""
+PAIR = 1 << 18
+"""Cells of pairs by states of a key up to which a pair is counted."""
 
 
-def told_in_engine(ready: LargeSteps, keys: Sequence[str], *, progress: Progress = silent) -> tuple[Told, ...]:
-    """For each key the variable that tells most of its hidden values; pairs of variables are not tried.
+@dataclass(frozen=True)
+class ToldInEngine:
+    """For each key what reveals most of its hidden values; `pairs_left_out` of variables were not tried."""
 
-    Variables that a later step changes by chance are left out. O(records · keys · variables), in memory one block and a
-    table of each variable by each key.
+    told: tuple[Told, ...] = ()
+    pairs_left_out: int = 0
+
+
+def told_in_engine(ready: LargeSteps, keys: Sequence[str], *, progress: Progress = silent) -> ToldInEngine:
+    """What each published variable tells of hidden keys, alone and in a pair with another one or with a key.
+
+    Variables that a later step changes by chance are left out. O(records · keys · pairs of variables), in memory one block
+    and a table of each variable or pair by each key.
     """
     trace, shown, file = ready.combined.trace, ready.combined.data, ready.file
     found = [Hidden.of(trace, shown, name) for name in keys]
     hidden = [key for key in found if key is not None and key.open.any()]
     others = _others(ready, keys) if hidden else ()
     if not others:
-        return ()
-    tables = [[_Counts.of(key, len(file.categories(name)) + 1) for key in hidden] for name in others]
-    maps, done = [file.code_map(name) for name in (*keys, *others)], 0
+        return ToldInEngine()
+    names = (*keys, *others)
+    sizes = [len(shown.categories(name) if name in keys else file.categories(name)) + 1 for name in names]
+    shown_keys = [shown.encoded(name).codes for name in keys]
+    pairs, left_out = _pairs(sizes, len(keys), hidden, file.n_records)
+    sets: list[tuple[int, ...]] = [*((at,) for at in range(len(keys), len(names))), *pairs]
+    tables = [
+        [_Counts.of(key, prod(sizes[at] for at in one)) for key in hidden if key.name not in [names[at] for at in one]]
+        for one in sets
+    ]
+    maps, done = [file.code_map(name) for name in names], 0
     for codes, _ in file.view.coded_blocks(maps, (ready.identifier,), rows=BLOCK):
         place = ready.place(codes[:, : len(keys)])
-        for group, own in zip(codes[:, len(keys) :].T, tables, strict=True):
+        # a key counts as it is published, the others as they are in the file
+        columns = [*(own[place] for own in shown_keys), *codes[:, len(keys) :].T]
+        for one, own in zip(sets, tables, strict=True):
+            group = np.zeros(len(codes), dtype=np.int64)
+            for at in one:
+                group = group * sizes[at] + columns[at] + 1
             for table in own:
                 table.add(group, place)
         done += len(codes)
         progress(done / file.n_records, "what other variables tell of keys")
-    trials = len(others) * len(hidden)
+    trials = len(sets) * len(hidden)
     told = [
-        Told(table.key.name, (name,), table.told(trials))
-        for name, own in zip(others, tables, strict=True)
+        Told(table.key.name, tuple(names[at] for at in one), table.told(trials))
+        for one, own in zip(sets, tables, strict=True)
         for table in own
     ]
-    best = sorted((one for one in told if one.records), key=lambda one: -one.records)
-    return tuple({one.key: one for one in reversed(best)}.values())
+    best = sorted((one for one in told if one.records), key=lambda one: (-one.records, len(one.by)))
+    return ToldInEngine(tuple({one.key: one for one in reversed(best)}.values()), left_out)
+
+
+def _pairs(sizes: list[int], n_keys: int, hidden: Sequence[Hidden], n: int) -> tuple[list[tuple[int, ...]], int]:
+    """Pairs of which one is no key, those of few codes first; and how many pairs of others are left out."""
+    pairs = [pair for pair in combinations(range(len(sizes)), 2) if pair[1] >= n_keys]
+    pairs.sort(key=lambda pair: sizes[pair[0]] * sizes[pair[1]])
+    states = max(len(np.unique(np.column_stack((key.seen, key.true)), axis=0)) for key in hidden)
+    small = [pair for pair in pairs if sizes[pair[0]] * sizes[pair[1]] * states <= PAIR]
+    tried: list[tuple[int, ...]] = [*small[: WORK // (n * len(hidden))]]
+    return tried, len(pairs) - len(tried)
 
 
 def _others(ready: LargeSteps, keys: Sequence[str]) -> tuple[str, ...]:
@@ -85,9 +122,9 @@ class _Counts:
         dense = np.zeros(groups * len(first), dtype=np.int64) if groups * len(first) <= DENSE else None
         return cls(key, groups, state.ravel().astype(np.int64), first, dense)
 
-    def add(self, codes: NDArray[np.int32], place: NDArray[np.int64]) -> None:
-        """Count a block: the code of the other variable (−1: missing), and the combination of keys of each record."""
-        cell = (codes.astype(np.int64) + 1) * len(self.first) + self.state[place]
+    def add(self, group: NDArray[np.int64], place: NDArray[np.int64]) -> None:
+        """Count a block: the group of each record (a value of the other variable or variables), and its combination of keys."""
+        cell = group * len(self.first) + self.state[place]
         if self.dense is not None:
             self.dense += np.bincount(cell, minlength=len(self.dense))
             return

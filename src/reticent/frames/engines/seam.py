@@ -205,6 +205,26 @@ class View:
         found = {name: table[f"s{at}"].to_numpy() for at, name in enumerate(sums)}
         return Grouped(codes, table["n"].to_numpy(), found)
 
+    def group_sizes(self, maps: Sequence[CodeMap], names: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many combinations of codes (by `maps`) and of values of other columns have how many records.
+
+        Records without a value of one of the other columns are left out. Two numbers per size come back, no value.
+        """
+        words = packing([one.size + 1 for one in maps])
+        small, joins = lookup_joins(self.connection, maps)
+        quoted = [f"s.{self.connection.quote(name)}" for name in names]
+        listed = [f"{packed_word(word, maps)} AS w{at}" for at, word in enumerate(words if maps else ())]
+        listed += [f"{text} AS v{at}" for at, text in enumerate(quoted)]
+        by = ", ".join(text.rsplit(" ", 1)[1] for text in listed)
+        there = " AND ".join(f"{text} IS NOT NULL" for text in quoted) or "1 = 1"
+        inner = f"SELECT {', '.join(listed)} FROM ({self.select(tuple(self.expressions))}) s {joins} WHERE {there}"
+        counted = f"SELECT COUNT(*) AS size FROM ({inner}) p GROUP BY {by}"
+        table = self.connection.fetch(
+            f"SELECT CAST(size AS BIGINT) AS size, CAST(COUNT(*) AS BIGINT) AS n FROM ({counted}) g GROUP BY size",
+            small=small,
+        )
+        return table["size"].to_numpy(), table["n"].to_numpy()
+
     def blocks(self, names: Sequence[str], *, rows: int) -> Iterator[Frame]:
         """The records in blocks, in any order."""
         for table in self.connection.stream(self.select(names), rows=rows):

@@ -52,17 +52,18 @@ class Restored:
     pairs_left_out: int = 0
 
 
-def restore(trace: Trace, masked: Microdata, keys: Sequence[str], *, pairs: bool = True) -> Restored:
-    """Fill hidden values of the keys from published variables that are no keys, alone and (`pairs`) beside one other variable.
+def restore(trace: Trace, masked: Microdata, keys: Sequence[str], *, looks: int = 1) -> Restored:
+    """Fill hidden values of the keys from published variables that are no keys, alone and beside one other variable.
 
-    Keys among themselves restore nothing that the recount does not compare anyway.
+    Keys among themselves restore nothing that the recount does not compare anyway. `looks` is how many such files an attacker
+    looks at, so that chance has as many more ways.
     """
     hidden = [key for key in (Hidden.of(trace, masked, name) for name in keys) if key is not None and key.open.any()]
     if not hidden:
         return Restored(masked)
     groups = {v.name: _grouped(masked, v.name) for v in masked.schema.variables if v.role not in _NEVER}
     singles: list[tuple[str, ...]] = [(name,) for name in groups if name not in keys]
-    more, left_out = _pairs(groups, keys, masked.n_rows) if pairs else ([], 0)
+    more, left_out = _pairs(groups, keys, masked.n_rows)
     sets = singles + more
     amounts = masked.multiplicity
     found: list[Told] = []
@@ -71,7 +72,7 @@ def restore(trace: Trace, masked: Microdata, keys: Sequence[str], *, pairs: bool
         for key in hidden:
             if key.name in names or not key.open.any():
                 continue
-            told = key.told_by(group, n_groups, amounts, trials=len(sets) * len(hidden))
+            told = key.told_by(group, n_groups, amounts, trials=len(sets) * len(hidden) * looks)
             if told.any():
                 found.append(Told(key.name, names, int(amounts[told].sum())))
                 key.filled = np.where(told, key.true, key.filled)
