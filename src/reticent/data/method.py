@@ -92,6 +92,7 @@ class Method(Parameters):
     `blanks_only` says that a method does nothing but make values missing: the attacker then compares what is published
     with the values as they were before. `coarsens` says that it shows one coarser value for each value (and may blank
     some): the attacker does the same to what they know. `searches` says that its choice takes long, or depends on all data.
+    `repeatable` says that what it makes of each record follows from the values of all: whoever has these carries it out again.
     `last` says that a later step that changes values would break what it promises.
     `group` is the heading under which lists of methods show it.
     `moves` names variables whose values come together from another record: the attacker finds them where they went.
@@ -102,6 +103,7 @@ class Method(Parameters):
     blanks_only: ClassVar[bool] = False
     coarsens: ClassVar[bool] = False
     searches: ClassVar[bool] = False
+    repeatable: ClassVar[bool] = False
     last: ClassVar[bool] = False
 
     def check(self, schema: Schema) -> None:

@@ -71,7 +71,7 @@ class KeyCodes:
     @classmethod
     def of(cls, masked: Masked, names: Sequence[str]) -> "KeyCodes":
         """The codes of combinations as they are published."""
-        truth = masked.trace.truth(masked.data)
+        truth = (masked.trace.repeating() or masked.trace).truth(masked.data)
         columns = []
         for file in (truth, masked.data):
             own = []

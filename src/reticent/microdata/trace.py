@@ -88,7 +88,7 @@ class Cover:
     def layers(self) -> tuple[Ints, ...]:
         """Maps from true to shown values (−1: none), as few as hold all pairs; several where detail differs by record."""
         sizes = np.bincount(self.pairs[:, 1], minlength=len(self.shown))
-        if not np.any(np.bincount(self.pairs[:, 0], minlength=self.n_true) > 1):
+        if self.one_for_each:
             return (self._map(np.arange(len(self.shown))),)
         members: list[list[int]] = []
         taken: list[NDArray[np.bool_]] = []
@@ -101,6 +101,11 @@ class Cover:
             taken[layer][own] = True
             members[layer].append(code)
         return tuple(self._map(np.array(codes)) for codes in members)
+
+    @property
+    def one_for_each(self) -> bool:
+        """Whether each true value is shown by one value only."""
+        return not bool(np.any(np.bincount(self.pairs[:, 0], minlength=self.n_true) > 1))
 
     def _map(self, codes: Ints) -> Ints:
         inside = np.zeros(len(self.shown), dtype=bool)
@@ -129,12 +134,13 @@ class Trace:
     """The original file and what became of each variable that an attacker may know.
 
     `origins` has, for each variable that a step took over from other records, the original record whose value stands in the
-    place of each.
+    place of each. `repeated` has, for variables that a step masked record by record without draws, what it made of each.
     """
 
     original: Microdata
     covers: Mapping[str, Cover]
     origins: Mapping[str, Ints] = field(default_factory=dict, repr=False)
+    repeated: Mapping[str, Cover] = field(default_factory=dict, repr=False)
 
     @classmethod
     def start(cls, data: Microdata, names: Iterable[str]) -> "Trace":
@@ -150,6 +156,7 @@ class Trace:
         same = bool((own == np.arange(before.n_rows)).all()) if own.size == before.n_rows else False
         rows = before if same else before.rows(np.maximum(own, 0))
         moved = [name for name in covers if not _alike(rows, after, name)]
+        repeated = {name: cover for name, cover in self.repeated.items() if name in after.schema}
         truth = None
         for name in moved:
             if getattr(step, "coarsens", False):
@@ -158,9 +165,33 @@ class Trace:
                     truth = truth or self._stepped(step, before, secret)
                     relation += () if truth is None else _relation(*truth, name)
                 covers[name] = covers[name].coarser(relation)
+                if name in repeated:
+                    repeated[name] = repeated[name].coarser(relation)
             else:
                 covers[name] = _changed(covers[name], rows, after, name)
-        return Trace(self.original, covers, origins)
+                if name in repeated:
+                    repeated[name] = _changed(repeated[name], rows, after, name)
+        repeated |= self._repeated_by(step, after, {name: covers[name] for name in moved})
+        return Trace(self.original, covers, origins, repeated)
+
+    def repeating(self) -> "Trace | None":
+        """The trace of one who has all true values and carries out the steps that draw nothing; None if that gains nothing.
+
+        They know the group of each record after microaggregation, and how finely each record is shown after local recoding.
+        """
+        return replace(self, covers={**self.covers, **self.repeated}, repeated={}) if self.repeated else None
+
+    def _repeated_by(self, step: MaskingMethod, after: Microdata, covers: Mapping[str, Cover]) -> dict[str, Cover]:
+        """What the step made of each original record, where that does not follow from the record's own value alone."""
+        if not getattr(step, "repeatable", False):
+            return {}
+        before = {**self.covers, **self.repeated}
+        own = positions(self.original, after)
+        return {
+            name: _of_each(cover, values_of(after, name), own)
+            for name, cover in covers.items()
+            if not before[name].changed and (cover.changed or not cover.one_for_each)
+        }
 
     def _moved(self, step: MaskingMethod, before: Microdata, after: Microdata) -> Mapping[str, Ints]:
         """Whose value stands where, after a step that takes over some variables together."""
@@ -234,6 +265,16 @@ class Trace:
                 texts = tuple(str(value) for value in cover.shown)
                 result = result.with_codes(name, images.astype(np.int32), texts)
         return result
+
+
+def _of_each(cover: Cover, values: Values, own: Ints) -> Cover:
+    """Each original record with the value that stands for it; who is blank or gone keeps what the cover shows."""
+    place = {value: at for at, value in enumerate(cover.shown)}
+    table = np.array([*(place.setdefault(value, len(place)) for value in values.distinct), -1])
+    true, here = cover.images().copy(), (values.numbers >= 0) & (own >= 0)
+    true[own[here]] = table[values.numbers[here]]
+    each = np.arange(len(place))
+    return Cover(true, each.size, tuple(place), np.column_stack((each, each)))
 
 
 def numbers_of(cover: Cover, images: Ints) -> NDArray[np.float64]:

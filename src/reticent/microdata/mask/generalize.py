@@ -49,6 +49,7 @@ class Generalize(Method):
     )
     coarsens: ClassVar[bool] = True
     searches: ClassVar[bool] = True
+    repeatable: ClassVar[bool] = True
 
     keys: tuple[str, ...] = field(
         default=(), metadata={"names": "variables", "help": "keys to raise; empty: all keys of the schema"}

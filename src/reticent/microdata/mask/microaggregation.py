@@ -85,6 +85,9 @@ class Microaggregate(Method):
         {"variables": ["income"], "partition": "variable", "sort_by": "income", "random_sizes": True},
         {"variables": ["marital", "education"], "aggregation": "mode"},
     )
+    # searches are drawn, but means with all their digits tell who is in a group to whoever has the values
+    repeatable: ClassVar[bool] = True
+
     variables: tuple[str, ...] = field(metadata={"names": "variables", "help": "variables to mask together"})
     k: int = field(default=3, metadata={"min": 1, "help": "smallest group"})
     partition: str = field(default="mdav", metadata={"choices": PARTITIONS, "help": "how records are grouped"})

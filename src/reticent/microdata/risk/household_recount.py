@@ -62,8 +62,12 @@ def household_recount(
     each = np.ones(masked.n_records) if weights is None else weights
     mean = np.add.reduceat(each[members], starts[:-1]) / np.diff(starts)
     counts, sums, complete = _Matching(fit, starts, members, mean).count()
-    columns = known_columns(trace, masked, known)
-    linked = household_linkage(columns, trace.own(masked), starts, members) if columns else None
+    linked = None
+    for who in (trace, trace.repeating()):
+        columns = [] if who is None else known_columns(who, masked, known)
+        found = household_linkage(columns, trace.own(masked), starts, members) if columns else None
+        if found is not None and (linked is None or found.share > linked.share):
+            linked = found
     return HouseholdRecount(starts.size - 1, counts, None if weights is None else sums, by, complete, linked)
 
 

@@ -50,23 +50,30 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
     """Link the published records to all original ones on the variables named (those that are still published).
 
     Variables that went to another record together lead to the person they came from, where there is more to learn there
-    than the attacker knows, or where all that is known went along.
+    than the attacker knows, or where all that is known went along. Who has everybody's values carries out the steps that draw
+    nothing, and knows what these made of each record.
     """
     found = _known_linkage(trace, masked, names)
+    repeating = trace.repeating()
+    if repeating is not None:
+        found = _joined(found, _known_linkage(repeating, masked, names, alone=False), "carrying out what is not drawn")
     for moved, part in trace.parts(masked):
         together = [name for name in found.variables if name in moved]
         everything = len(together) == len([n for n in found.variables if masked.schema[n].role is not Role.WEIGHT])
         if together and (everything or set(moved) - set(together)):
-            other = _known_linkage(part, masked, together)
-            by = tuple((f"{name}, by what was exchanged together", share) for name, share in other.by_attacker)
-            both = found.linked | other.linked
-            found = replace(
-                found, by_attacker=found.by_attacker + by, linked=both, seconds=found.seconds + other.seconds
-            )
+            found = _joined(found, _known_linkage(part, masked, together), "by what was exchanged together")
     return found
 
 
-def _known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> KnownLinkage:
+def _joined(found: KnownLinkage, other: KnownLinkage, how: str) -> KnownLinkage:
+    """What two kinds of attackers link; `how` says what those of the second do."""
+    by = tuple((f"{name}, {how}", share) for name, share in other.by_attacker)
+    linked, seconds = found.linked | other.linked, found.seconds + other.seconds
+    return replace(found, by_attacker=found.by_attacker + by, linked=linked, seconds=seconds)
+
+
+def _known_linkage(trace: Trace, masked: Microdata, names: Sequence[str], *, alone: bool = True) -> KnownLinkage:
+    """All attackers; with `alone` also single codes and identifiers, whose true values must be those of the file."""
     started = time.perf_counter()
     known = _published(trace, masked, names)
     own = trace.own(masked)
@@ -86,12 +93,12 @@ def _known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Kno
         linked[asking[best]] = True
         tried = "" if asking.size == here.size else f" ({asking.size} records tried)"
         found[f"{attacker}{tried}"] = float(best.mean()) * here.size / masked.n_records
-    for name in identifying_variables(trace.original):
+    for name in identifying_variables(trace.original) if alone else ():
         if name in known and here.size:
             told = _told(trace.original, _known_column(trace, masked, name, own))
             linked |= told
             found[f"the variable {name} as an identifier"] = float(told.mean())
-    for label, told in _singled_out(trace, masked, known, own):
+    for label, told in _singled_out(trace, masked, known, own) if alone else ():
         linked |= told
         found[label] = float(told.mean())
     took = time.perf_counter() - started
