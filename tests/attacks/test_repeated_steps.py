@@ -82,7 +82,8 @@ def test_means_with_all_their_digits_tell_who_is_in_a_group(seed: int) -> None:
     verdict = run.verdict["linkage"]
     assert by_distance(run) < 0.15
     assert found > 0.4
-    assert verdict.value is not None and verdict.value >= found
+    assert verdict.value is not None
+    assert verdict.value >= found
     assert verdict.state is State.NOT_HELD
     assert "carrying out what is not drawn" in verdict.text
 
@@ -120,4 +121,5 @@ def test_detail_that_differs_by_record_rules_people_out(seed: int) -> None:
     found = linked_by_detail(true, run.result.masked.to_native())
     verdict = run.verdict["linkage"]
     assert found > by_distance(run)
-    assert verdict.value is not None and verdict.value >= found
+    assert verdict.value is not None
+    assert verdict.value >= found

@@ -86,9 +86,8 @@ def told_texts(told: Sequence[Told]) -> list[str]:
         best, all_records = max(mine, key=lambda one: one.records), sum(one.records for one in mine)
         are = "is" if all_records == 1 else "are"
         most = f" ({best.records} of them) and others" if len(mine) > 1 else ""
-        advice = "declare it as a key, or drop it" if len(best.by) == 1 else "declare both as keys, or drop one"
-        values = f"{counted(all_records, 'hidden value')} of {key} {are} told by {' with '.join(best.by)}{most}"
-        texts.append(f"{values}: {advice}")
+        values = f"{counted(all_records, 'hidden value')} of {key} {are} told by {best.text}{most}"
+        texts.append(f"{values}: {best.advice}")
     return texts
 
 

@@ -11,6 +11,7 @@ group has gained nothing from it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,14 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role
 from reticent.kernels.grouping import group_columns
 from reticent.microdata.risk.recount import is_near
+from reticent.microdata.risk.restored_sources import (
+    compositions,
+    members_once,
+    numbers_left,
+    ordered,
+    stretches,
+    totals,
+)
 from reticent.microdata.trace import Trace, values_of
 
 LUCK = 0.001
@@ -34,13 +43,46 @@ ALONE = 0.9
 """A variable whose values are alone in this share of the records puts nobody together, and is not paired with others."""
 
 
+_NEVER = (Role.IDENTIFIER, Role.ENTITY)
+"""Roles that are not published."""
+_Group = tuple[NDArray[np.int32], int]
+How = Literal["values", "ranges", "members", "totals"]
+"""What is the same in a group: values, a range of a number (of the last variable), who is in a household, or its total."""
+
+
 @dataclass(frozen=True)
 class Told:
-    """Published records whose key follows from the values of one or two other variables."""
+    """Published records whose key follows from one or two other variables."""
 
     key: str
     by: tuple[str, ...]
     records: int
+    how: How = "values"
+
+    @property
+    def text(self) -> str:
+        """What tells the key."""
+        names = " with ".join(self.by)
+        if self.how == "ranges":
+            return f"ranges of {names}"
+        if self.how == "totals":
+            return f"what members of a household add up to in {names}"
+        if self.how == "members":
+            return f"the members of a household (their {names or 'number'})"
+        return names
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        if self.how in ("members", "totals"):
+            return "drop the household id" + (", or that variable" if self.by else "")
+        if self.how == "ranges":
+            return "drop or recode it" if len(self.by) == 1 else "drop or recode one of them"
+        return "declare it as a key, or drop it" if len(self.by) == 1 else "declare both as keys, or drop one"
+
+
+FEW_CODES, SORTING = 100, 4
+"""Codes of a variable among whose records a number is put in order, and what sorting costs beside counting."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +115,50 @@ def restore(trace: Trace, masked: Microdata, keys: Sequence[str], *, looks: int 
             if key.name in names or not key.open.any():
                 continue
             told = key.told_by(group, n_groups, amounts, trials=len(sets) * len(hidden) * looks)
-            if told.any():
-                found.append(Told(key.name, names, int(amounts[told].sum())))
-                key.filled = np.where(told, key.true, key.filled)
+            found += key.take(told, names, amounts, "values")
+    found += _by_members(masked, hidden, looks)
+    found += _by_ranges(masked, hidden, groups, looks)
     return Restored(_filled(masked, hidden), tuple(found), left_out)
 
 
-_NEVER = (Role.IDENTIFIER, Role.ENTITY)
-"""Roles that are not published."""
-_Group = tuple[NDArray[np.int32], int]
+def _by_members(masked: Microdata, hidden: Sequence["Hidden"], looks: int) -> list[Told]:
+    """What the composition of a published household tells of its keys; each household counts once."""
+    sources = compositions(masked)
+    found: list[Told] = []
+    for names, (group, n_groups) in sources:
+        for key in hidden:
+            if key.name in names or not key.open.any():
+                continue
+            once = members_once(masked)
+            told = key.told_by(group.astype(np.int32), n_groups, once, trials=len(sources) * len(hidden) * looks)
+            found += key.take(told, names, masked.multiplicity, "members")
+    return found
+
+
+def _by_ranges(masked: Microdata, hidden: Sequence["Hidden"], groups: dict[str, _Group], looks: int) -> list[Told]:
+    """What the order of a number tells: alone, added up over a household, and among the records that show one code."""
+    everybody = np.zeros(masked.n_rows, dtype=np.int32)
+    sources: list[tuple[tuple[str, ...], Floats, NDArray[np.int32], How]] = []
+    columns = {name: masked.numbers((name,))[:, 0] for name in numbers_left(masked)}
+    sources += [((name,), column, everybody, "ranges") for name, column in columns.items()]
+    sources += [(names, total, everybody, "totals") for names, total in totals(masked)]
+    codes = [n for n, (_, many) in groups.items() if 1 < many <= FEW_CODES and n not in columns]
+    pairs = [(code, name) for code in codes for name in columns]
+    for code, name in pairs[: WORK // (SORTING * max(masked.n_rows, 1))]:
+        here = np.where(masked.missing(code), np.nan, columns[name])
+        sources.append(((code, name), here, groups[code][0], "ranges"))
+    found: list[Told] = []
+    trials = len(sources) * len(hidden) * looks
+    for names, number, within, how in sources:
+        order = ordered(number, within)
+        once = members_once(masked) if how == "totals" else masked.multiplicity
+        for key in hidden:
+            if key.name in names or not key.open.any() or key.stays < 1.0:
+                continue
+            group, n_groups, chance = stretches(order, within, key.seen)
+            told = key.told_by(group, n_groups, once, trials=trials, alike=chance)
+            found += key.take(told, names, masked.multiplicity, how)
+    return found
 
 
 def _grouped(masked: Microdata, name: str) -> _Group:
@@ -148,17 +225,43 @@ class Hidden:
         """Records that do not show their true value, and of which nothing tells it so far."""
         return np.asarray(self.known & (self.seen != self.true) & (self.filled < 0))
 
-    def told_by(self, group: NDArray[np.int32], n_groups: int, amounts: Ints, *, trials: int) -> Mask:
-        """Open records of groups that show one value, which is believed and is the true one of those it is taken for."""
+    def take(self, told: Mask, names: tuple[str, ...], amounts: Ints, how: How) -> list[Told]:
+        """Fill in what is told, and say by what; nothing where nothing is."""
+        if not told.any():
+            return []
+        self.filled = np.where(told, self.true, self.filled)
+        return [Told(self.name, names, int(amounts[told].sum()), how)]
+
+    def told_by(
+        self,
+        group: Ints | NDArray[np.int32],
+        n_groups: int,
+        amounts: Ints | Floats,
+        *,
+        trials: int,
+        alike: float | None = None,
+    ) -> Mask:
+        """Open records of groups that show one value, which is believed and is the true one of those it is taken for.
+
+        `alike` says that the groups are stretches of an order, and how likely chance orders all values like this.
+        """
         shown, mode, most = self._modes(group, n_groups, amounts)
         guess = mode[group]
-        asked = _believed(shown, most, self.shares[mode], self, trials)[group] & self.known & (self.seen != guess)
+        if alike is None:
+            believed = _believed(shown, most, self.shares[mode], self, trials)
+        else:
+            believed = _believed_stretch(shown, self.shares[mode], trials) | (
+                (shown > 0) & (alike <= np.log(LUCK / trials))
+            )
+        asked = believed[group] & self.known & (self.seen != guess)
         right = asked & (guess == self.true)
         hits = np.bincount(group[right], weights=amounts[right], minlength=n_groups)
         tries = np.bincount(group[asked], weights=amounts[asked], minlength=n_groups)
         return np.asarray(right & self.open & (hits >= MOSTLY * tries)[group])
 
-    def _modes(self, group: NDArray[np.int32], n_groups: int, amounts: Ints) -> tuple[Floats, Ints, Floats]:
+    def _modes(
+        self, group: Ints | NDArray[np.int32], n_groups: int, amounts: Ints | Floats
+    ) -> tuple[Floats, Ints, Floats]:
         """For each group how many records show a value, the most frequent one, and how many show that."""
         rows, card = np.flatnonzero(self.seen >= 0), self.shares.size
         cell = group[rows].astype(np.int64) * card + self.seen[rows]
@@ -195,6 +298,15 @@ def _believed(shown: Floats, most: Floats, share: Floats, key: Hidden, trials: i
     by_chance = n_one - expected - n_one * np.log(max(n_one, 1.0) / expected) if n_one > expected else 0.0
     whole = n_one >= MOSTLY * several.sum() and by_chance <= luck
     return np.asarray(alone | (one & (shown > 0)) if whole else alone)
+
+
+def _believed_stretch(shown: Floats, share: Floats, trials: int) -> Mask:
+    """Stretches of an order that are too long for chance; one may begin at each of them."""
+    several = shown > 1
+    if not several.any():
+        return several
+    long = (shown - 1) * np.log(np.maximum(share, 1e-300)) <= np.log(LUCK / trials) - np.log((shown > 0).sum())
+    return np.asarray(several & long)
 
 
 def _log(several: Mask) -> float:
