@@ -143,9 +143,10 @@ def _weights(attacks: FileAttacks) -> Found:
     if found is None:
         return None, None, "no weight is published"
     if not found.records:
-        return 0.0, 0.0, "no weight occurs with one code only of a key that is blank or recoded"
+        return 0.0, 0.0, "no weight tells a key that is blank or recoded more finely than the file shows it"
+    with_what = "one code only" if found.exactly == found.records else "one code, or a narrow range of codes,"
     return float(found.records), 0.0, (
-        f"the weights of {found.records} records occur with one code only of {found.variable}, which the file shows less finely"
+        f"the weights of {found.records} records occur with {with_what} of {found.variable}, which the file shows less finely"
     )  # fmt: skip
 
 

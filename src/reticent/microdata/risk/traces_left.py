@@ -17,12 +17,20 @@ LUCK = 0.001
 """How likely the nearby weights of any record may be those of one code by chance, before they count as telling it."""
 
 
+NARROW = 2 / 3
+"""The share of those who show a code among whom a weight must place a record, before it counts as telling a finer one."""
+
+
 @dataclass(frozen=True)
 class WeightsLeft:
-    """Records whose weight tells a key more finely than the file shows it; `variable` is the one told most often."""
+    """Records whose weight tells a key more finely than the file shows it; `variable` is the one told most often.
+
+    `exactly` of them are told one code, the others a range of codes.
+    """
 
     records: int
     variable: str | None
+    exactly: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,8 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     Design weights are often published by region: a weight that occurs in one region only gives the region back. Where
     weights were disturbed, all true weights that the published one can stand for (by the smallest and the largest factor
     in the file) must be those of one code, and of more respondents than chance brings together. The same is looked at among
-    the records that show one code of another key: a weight that two regions share may tell them apart by sex.
+    the records that show one code of another key: a weight that two regions share may tell them apart by sex. A weight may
+    also leave several codes, but fewer than the published one stands for (weights by ten years of age, beside bands of twenty).
     """
     name = masked.schema.weight
     if name is None:
@@ -60,17 +69,64 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     several = np.bincount(pairs[:, 0], minlength=int(weight.max()) + 1) >= FEWEST
     nearby = Nearby.of(trace.original, masked, own)
     others = _shown_alike(trace.original, masked, own)
-    found: dict[str, int] = {}
+    found: dict[str, tuple[int, int]] = {}
     for key in trace.original.schema.keys:
         told = several[weight] & _one_code(trace, own, weight, key)
         if nearby is not None:
             told |= nearby.one_code(trace.original.encoded(key).codes.astype(np.int64))
         told |= _beside_another(trace.original, own, key, others)
-        found[key] = int((told & _coarser(trace, masked, key)).sum())
-    if not found or not any(found.values()):
+        told &= _coarser(trace, masked, key)
+        found[key] = int((told | _narrowed(trace.original, masked, own, key)).sum()), int(told.sum())
+    worst = max(found, key=lambda key: found[key], default=None)
+    if worst is None or not found[worst][0]:
         return WeightsLeft(0, None)
-    worst = max(found, key=lambda key: found[key])
-    return WeightsLeft(found[worst], worst)
+    return WeightsLeft(found[worst][0], worst, found[worst][1])
+
+
+def _narrowed(original: Microdata, masked: Microdata, own: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
+    """Records whose weight leaves a range of codes that is narrower than their published code, alone or beside another key."""
+    true, shown = original.weights(), masked.weights()
+    here = own >= 0
+    told = np.zeros(own.size, dtype=bool)
+    if true is None or shown is None or not here.any():
+        return told
+    ends, unit, place = _factors(true[own[here]], shown[here]), _units(original), _in_order(original, key)
+    n = masked.n_rows
+    code = np.where(here, place[own], -1)
+    published = masked.encoded(key).codes.astype(np.int64) if key in masked.schema else np.full(n, -1, dtype=np.int64)
+    low, high = np.full(int(published.max()) + 2, n), np.full(int(published.max()) + 2, -1)
+    np.minimum.at(low, published[here], code[here])
+    np.maximum.at(high, published[here], code[here])
+    several = here & (low < high)[published]  # the published code stands for several true ones
+    groups = [published + 1]
+    for name in masked.schema.keys if several.any() else ():
+        other = masked.encoded(name).codes.astype(np.int64) + 1
+        groups.append((published + 1) * (int(other.max(initial=0)) + 1) + other)
+    parts = [rows for group in groups for rows in _rows_by(np.where(several, group, -1)) if rows.size >= 2 * FEWEST]
+    for rows in parts:
+        near = Nearby.among(true[own[rows]], unit[own[rows]], shown[rows], ends)
+        told[rows] |= near.narrow(code[rows], trials=len(parts))
+    return told
+
+
+def _in_order(original: Microdata, key: str) -> NDArray[np.int64]:
+    """The place of each true code in the order of the codes, by number or by text; −1 where there is none."""
+    encoded = original.encoded(key)
+    texts = encoded.categories
+    try:
+        order = np.argsort([float(text) for text in texts], kind="stable")
+    except ValueError:
+        order = np.argsort(np.array(texts, dtype=str), kind="stable")
+    place = np.full(len(texts) + 1, -1, dtype=np.int64)
+    place[order] = np.arange(len(texts))
+    return place[encoded.codes]
+
+
+def _rows_by(group: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The records of each group; those below 0 belong to none."""
+    order = np.argsort(group, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
+    return [part for part in parts if group[part[0]] >= 0]
 
 
 @dataclass(frozen=True)
@@ -168,6 +224,34 @@ class Nearby:
         with np.errstate(divide="ignore"):
             luck = np.log(share) * (units - 1) + np.log(code.size * max(trials, 1))
         return np.asarray(self.here & (first >= 0) & same & (units >= FEWEST) & (luck <= np.log(LUCK)))
+
+    def narrow(self, codes: NDArray[np.int64], *, trials: int) -> NDArray[np.bool_]:
+        """Records whose nearby weights leave a part of the codes only, by more respondents than chance puts there.
+
+        The part is a range in the order of the codes, and of at most `NARROW` of the records.
+        """
+        code, unit = codes[self.order], self.unit[self.order]
+        low = _extremes(code, self.start, self.stop)
+        high = -_extremes(-code, self.start, self.stop)
+        counted = np.append(0, np.cumsum(np.append(True, np.diff(unit) != 0)))
+        units = counted[self.stop] - counted[self.start]
+        upto = np.append(0, np.cumsum(np.bincount(code + 1, minlength=int(code.max()) + 2)))
+        share = (upto[high + 2] - upto[low + 1]) / code.size
+        ways = float(np.unique(code).size) ** 2 * np.unique(self.start).size * max(trials, 1)
+        luck = np.log(np.maximum(share, 1e-300)) * units + np.log(ways)
+        return np.asarray((low >= 0) & (share <= NARROW) & (units >= FEWEST) & (luck <= np.log(LUCK)))
+
+
+def _extremes(values: NDArray[np.int64], start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The least value of each stretch from start to below stop, by tables of stretches of 1, 2, 4, … values."""
+    tables = [values.astype(np.int32)]
+    while 2 ** len(tables) <= values.size:
+        last, step = tables[-1], 2 ** (len(tables) - 1)
+        tables.append(np.append(np.minimum(last[:-step], last[step:]), last[-step:]))
+    level = np.log2(np.maximum(stop - start, 1)).astype(np.int64)
+    flat = np.stack(tables)
+    first = start.clip(max=values.size - 1)
+    return np.minimum(flat[level, first], flat[level, (stop - 2**level).clip(min=0)])
 
 
 def _factors(true: NDArray[np.float64], shown: NDArray[np.float64]) -> tuple[float, float]:
