@@ -43,10 +43,14 @@ result, and each stayed below its limit. The attacks, their limits and what they
 | attack | what holds when it is *held* | not covered |
 |---|---|---|
 | `recount` | no record has a larger risk than `most` for somebody who knows its true keys | keys that are not declared; \
-hidden keys that follow from three or more other variables |
+hidden keys that follow from three or more other variables, and \
+[what else is not tried](../explanation/what-we-got-wrong/files-restored.md), \
+with an engine more |
 | `linkage` | at most the share `most` of the records is rightly and uniquely linked | what is not `known`; other ways to link |
 | `households` | no household has a larger risk than `most` by its members together | other groups of variables than those tried |
-| `weights` | no weight reveals a code that the file shows less finely | weights together with two or more keys |
+| `weights` | no weight reveals a code, or a narrow range of codes, that the file shows less finely | \
+weights together with two or more keys; codes that are no range; \
+ranges of more than two thirds of those who show the published code |
 | `order` | the order of the records reveals nothing of their order in the source | |
 | `intervals` | at most the share `interval_most` of the true numbers is near the published one; \
 only reported if `interval_most` is not given | |

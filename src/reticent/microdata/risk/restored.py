@@ -81,8 +81,10 @@ class Told:
         return "declare it as a key, or drop it" if len(self.by) == 1 else "declare both as keys, or drop one"
 
 
-FEW_CODES, SORTING = 100, 4
-"""Codes of a variable among whose records a number is put in order, and what sorting costs beside counting."""
+FEW_CODES = 100
+"""Codes of a variable among whose records a number is put in order."""
+RANGES_WORK = 50_000_000
+"""Records times keys times pairs of a code and a number whose order is looked at; further pairs are left out, too."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,8 @@ def restore(trace: Trace, masked: Microdata, keys: Sequence[str], *, looks: int 
             told = key.told_by(group, n_groups, amounts, trials=len(sets) * len(hidden) * looks)
             found += key.take(told, names, amounts, "values")
     found += _by_members(masked, hidden, looks)
-    found += _by_ranges(masked, hidden, groups, looks)
-    return Restored(_filled(masked, hidden), tuple(found), left_out)
+    by_ranges, further = _by_ranges(masked, hidden, groups, looks)
+    return Restored(_filled(masked, hidden), (*found, *by_ranges), left_out + further)
 
 
 def _by_members(masked: Microdata, hidden: Sequence["Hidden"], looks: int) -> list[Told]:
@@ -130,21 +132,27 @@ def _by_members(masked: Microdata, hidden: Sequence["Hidden"], looks: int) -> li
             if key.name in names or not key.open.any():
                 continue
             once = members_once(masked)
-            told = key.told_by(group.astype(np.int32), n_groups, once, trials=len(sources) * len(hidden) * looks)
+            told = key.told_by(group, n_groups, once, trials=len(sources) * len(hidden) * looks)
             found += key.take(told, names, masked.multiplicity, "members")
     return found
 
 
-def _by_ranges(masked: Microdata, hidden: Sequence["Hidden"], groups: dict[str, _Group], looks: int) -> list[Told]:
-    """What the order of a number tells: alone, added up over a household, and among the records that show one code."""
+def _by_ranges(
+    masked: Microdata, hidden: Sequence["Hidden"], groups: dict[str, _Group], looks: int
+) -> tuple[list[Told], int]:
+    """What the order of a number tells: alone, added up over a household, and among the records that show one code.
+
+    Also how many codes beside a number are left out.
+    """
     everybody = np.zeros(masked.n_rows, dtype=np.int32)
     sources: list[tuple[tuple[str, ...], Floats, NDArray[np.int32], How]] = []
     columns = {name: masked.numbers((name,))[:, 0] for name in numbers_left(masked)}
     sources += [((name,), column, everybody, "ranges") for name, column in columns.items()]
     sources += [(names, total, everybody, "totals") for names, total in totals(masked)]
     codes = [n for n, (_, many) in groups.items() if 1 < many <= FEW_CODES and n not in columns]
-    pairs = [(code, name) for code in codes for name in columns]
-    for code, name in pairs[: WORK // (SORTING * max(masked.n_rows, 1))]:
+    pairs = [(code, name) for code in sorted(codes, key=lambda code: groups[code][1]) for name in columns]
+    most = RANGES_WORK // (max(masked.n_rows, 1) * len(hidden))
+    for code, name in pairs[:most]:
         here = np.where(masked.missing(code), np.nan, columns[name])
         sources.append(((code, name), here, groups[code][0], "ranges"))
     found: list[Told] = []
@@ -158,7 +166,7 @@ def _by_ranges(masked: Microdata, hidden: Sequence["Hidden"], groups: dict[str, 
             group, n_groups, chance = stretches(order, within, key.seen)
             told = key.told_by(group, n_groups, once, trials=trials, alike=chance)
             found += key.take(told, names, masked.multiplicity, how)
-    return found
+    return found, max(len(pairs) - most, 0)
 
 
 def _grouped(masked: Microdata, name: str) -> _Group:
@@ -226,7 +234,7 @@ class Hidden:
         return np.asarray(self.known & (self.seen != self.true) & (self.filled < 0))
 
     def take(self, told: Mask, names: tuple[str, ...], amounts: Ints, how: How) -> list[Told]:
-        """Fill in what is told, and say by what; nothing where nothing is."""
+        """Fill in what is restored, and name what reveals it; nothing where nothing does."""
         if not told.any():
             return []
         self.filled = np.where(told, self.true, self.filled)

@@ -15,7 +15,8 @@ from reticent.base.arrays import Floats, Ints
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role
 
-Groups = tuple[Ints, int]
+Small = NDArray[np.int32]
+Groups = tuple[Small, int]
 
 
 def compositions(masked: Microdata) -> list[tuple[tuple[str, ...], Groups]]:
@@ -53,10 +54,10 @@ def totals(masked: Microdata) -> list[tuple[tuple[str, ...], Floats]]:
     household = masked.household()
     if household is None:
         return []
-    found = []
+    found: list[tuple[tuple[str, ...], Floats]] = []
     for name in numbers_left(masked):
         column = np.nan_to_num(masked.numbers((name,))[:, 0])
-        found.append(((name,), np.bincount(household, weights=column)[household]))
+        found.append(((name,), np.bincount(household, weights=column)[household].astype(np.float64)))
     return found
 
 
@@ -73,13 +74,13 @@ def _numbered(values: NDArray[Any]) -> Groups:
     return group.ravel().astype(np.int32), int(group.max(initial=-1)) + 1
 
 
-def ordered(number: Floats, within: Ints) -> Ints:
+def ordered(number: Floats, within: Small) -> Ints:
     """Records that have the number, in its order inside each group of `within`."""
     known = np.flatnonzero(~np.isnan(number))
     return known[np.lexsort((number[known], within[known]))]
 
 
-def stretches(order: Ints, within: Ints, seen: Ints) -> tuple[Ints, int, float]:
+def stretches(order: Ints, within: Small, seen: Ints) -> tuple[Ints, int, float]:
     """Records by the stretches of an order in which all shown values are one, inside each group of `within`.
 
     A hidden value (−1) belongs to a stretch if its neighbours do, or if it is first or last; between two stretches it is alone.

@@ -25,7 +25,7 @@ NARROW = 2 / 3
 class WeightsLeft:
     """Records whose weight tells a key more finely than the file shows it; `variable` is the one told most often.
 
-    `exactly` of them are told one code, the others a range of codes.
+    Of `exactly` so many it reveals one code, of the others a range of codes.
     """
 
     records: int
@@ -119,7 +119,7 @@ def _in_order(original: Microdata, key: str) -> NDArray[np.int64]:
         order = np.argsort(np.array(texts, dtype=str), kind="stable")
     place = np.full(len(texts) + 1, -1, dtype=np.int64)
     place[order] = np.arange(len(texts))
-    return place[encoded.codes]
+    return np.asarray(place[encoded.codes], dtype=np.int64)
 
 
 def _rows_by(group: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -251,7 +251,7 @@ def _extremes(values: NDArray[np.int64], start: NDArray[np.int64], stop: NDArray
     level = np.log2(np.maximum(stop - start, 1)).astype(np.int64)
     flat = np.stack(tables)
     first = start.clip(max=values.size - 1)
-    return np.minimum(flat[level, first], flat[level, (stop - 2**level).clip(min=0)])
+    return np.asarray(np.minimum(flat[level, first], flat[level, (stop - 2**level).clip(min=0)]), dtype=np.int64)
 
 
 def _factors(true: NDArray[np.float64], shown: NDArray[np.float64]) -> tuple[float, float]:
