@@ -96,11 +96,10 @@ class Restored:
     pairs_left_out: int = 0
 
 
-def restore(trace: Trace, masked: Microdata, keys: Sequence[str], *, looks: int = 1) -> Restored:
+def restore(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Restored:
     """Fill hidden values of the keys from published variables that are no keys, alone and beside one other variable.
 
-    Keys among themselves restore nothing that the recount does not compare anyway. `looks` is how many such files an attacker
-    looks at, so that chance has as many more ways.
+    Keys among themselves restore nothing that the recount does not compare anyway.
     """
     hidden = [key for key in (Hidden.of(trace, masked, name) for name in keys) if key is not None and key.open.any()]
     if not hidden:
@@ -116,14 +115,14 @@ def restore(trace: Trace, masked: Microdata, keys: Sequence[str], *, looks: int 
         for key in hidden:
             if key.name in names or not key.open.any():
                 continue
-            told = key.told_by(group, n_groups, amounts, trials=len(sets) * len(hidden) * looks)
+            told = key.told_by(group, n_groups, amounts, trials=len(sets) * len(hidden))
             found += key.take(told, names, amounts, "values")
-    found += _by_members(masked, hidden, looks)
-    by_ranges, further = _by_ranges(masked, hidden, groups, looks)
+    found += _by_members(masked, hidden)
+    by_ranges, further = _by_ranges(masked, hidden, groups)
     return Restored(_filled(masked, hidden), (*found, *by_ranges), left_out + further)
 
 
-def _by_members(masked: Microdata, hidden: Sequence["Hidden"], looks: int) -> list[Told]:
+def _by_members(masked: Microdata, hidden: Sequence["Hidden"]) -> list[Told]:
     """What the composition of a published household tells of its keys; each household counts once."""
     sources = compositions(masked)
     found: list[Told] = []
@@ -132,14 +131,12 @@ def _by_members(masked: Microdata, hidden: Sequence["Hidden"], looks: int) -> li
             if key.name in names or not key.open.any():
                 continue
             once = members_once(masked)
-            told = key.told_by(group, n_groups, once, trials=len(sources) * len(hidden) * looks)
+            told = key.told_by(group, n_groups, once, trials=len(sources) * len(hidden))
             found += key.take(told, names, masked.multiplicity, "members")
     return found
 
 
-def _by_ranges(
-    masked: Microdata, hidden: Sequence["Hidden"], groups: dict[str, _Group], looks: int
-) -> tuple[list[Told], int]:
+def _by_ranges(masked: Microdata, hidden: Sequence["Hidden"], groups: dict[str, _Group]) -> tuple[list[Told], int]:
     """What the order of a number tells: alone, added up over a household, and among the records that show one code.
 
     Also how many codes beside a number are left out.
@@ -156,7 +153,7 @@ def _by_ranges(
         here = np.where(masked.missing(code), np.nan, columns[name])
         sources.append(((code, name), here, groups[code][0], "ranges"))
     found: list[Told] = []
-    trials = len(sources) * len(hidden) * looks
+    trials = len(sources) * len(hidden)
     for names, number, within, how in sources:
         order = ordered(number, within)
         once = members_once(masked) if how == "totals" else masked.multiplicity
