@@ -51,7 +51,7 @@ class LargeData:
         self.close()
 
     def close(self) -> None:
-        """End the engine; what it spilled goes."""
+        """Close the engine, and remove what it wrote to disk."""
         self.file.view.connection.close()
 
     @property

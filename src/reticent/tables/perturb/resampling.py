@@ -28,7 +28,7 @@ STAYING = (
 
 @dataclass(frozen=True)
 class Resample(AdditiveDraws):
-    """Resampling: as many respondents as there are are drawn from the inner cells, `times` times; means are rounded and added up.
+    """Resampling: all respondents are drawn again from the inner cells, `times` times; means are rounded and added up.
 
     The number of respondents is kept, empty cells stay empty, everything adds up; the more often it is drawn, the nearer the
     table is to the true one: from 16 draws on a count of 1 is published as 1 in more than 95 of 100 cases (`caveat` has

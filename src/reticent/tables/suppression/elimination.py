@@ -24,7 +24,7 @@ _LARGEST = 20_000
 
 @dataclass(frozen=True)
 class Elimination(SuppressionMethod):
-    """Greedy by linear algebra: the costliest candidates are published first; then completed against intervals."""
+    """Hides cells by linear algebra: the costliest candidates are published first; then completed against intervals."""
 
     name: ClassVar[str] = "elimination"
 

@@ -19,7 +19,7 @@ _PROVABLE = 20_000  # cells up to which the whole integer program is worth a try
 
 @dataclass(frozen=True)
 class Heuristic(SuppressionMethod):
-    """Cheap and safe, with a proved lower bound beside it; the default for tables of any size."""
+    """Hides further cells at low cost, with a proved lower bound beside it; the default for tables of any size."""
 
     name: ClassVar[str] = "heuristic"
 

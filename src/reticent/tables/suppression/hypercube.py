@@ -25,7 +25,7 @@ from reticent.tables.suppression.method import Suppression, SuppressionMethod
 
 @dataclass(frozen=True)
 class Hypercube(SuppressionMethod):
-    """Fast and generous: one cube for each primary, the cheapest of those tried; what is still exposed is completed.
+    """Hides a cube of cells for each unsafe one, the cheapest of those tried: fast and generous, completed where exposed.
 
     With `known_within` the pattern holds against an attacker with that knowledge too. Levels that cannot be kept from
     them, whatever is hidden, are lowered for them (`facts["lowered"]` names the cells), and kept from everybody else.

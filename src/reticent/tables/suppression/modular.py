@@ -18,7 +18,7 @@ from reticent.tables.suppression.method import SuppressionMethod
 
 @dataclass(frozen=True)
 class Modular(SuppressionMethod):
-    """Level by level, as HiTaS does (de Wolf 2002), but every level is judged with all relations above it."""
+    """Hides cells level by level, as HiTaS does (de Wolf 2002); every level is judged with all relations above it."""
 
     name: ClassVar[str] = "modular"
 

@@ -21,7 +21,7 @@ from reticent.tables.suppression.routing import route
 
 @dataclass(frozen=True)
 class Network(SuppressionMethod):
-    """Cheapest flows through the network of a two-dimensional table, one primary after the other, then clean-up."""
+    """Hides cells along cheapest flows in a two-dimensional table, one unsafe cell after another, then cleans up."""
 
     name: ClassVar[str] = "network"
 

@@ -17,7 +17,7 @@ from reticent.tables.suppression.neighbourhood import improve
 
 @dataclass(frozen=True)
 class Optimal(SuppressionMethod):
-    """The cheapest safe pattern, proved; when time is up, the best found and the bound."""
+    """Hides the cheapest safe set of cells, and proves it; when time is up, the best found and the bound."""
 
     name: ClassVar[str] = "optimal"
 
