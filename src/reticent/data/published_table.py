@@ -53,8 +53,8 @@ class PublishedTable:
     marks: Marks = field(default=NO_MARKS, repr=False)
 
     def __post_init__(self) -> None:
-        none = (self.values <= 0) & (self.values > -0.5 * 10.0**-self.decimals)
-        object.__setattr__(self, "values", np.where(none, 0.0, self.values))  # -0.0 is 0.0, as in `text`
+        # no digit more than is written, or shares would show it; and -0.0 is 0.0, as in `text`
+        object.__setattr__(self, "values", np.round(self.values, self.decimals) + 0.0)
 
     def __repr__(self) -> str:
         names = " × ".join(self.dimensions)

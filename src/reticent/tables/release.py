@@ -54,7 +54,7 @@ def release_table(
         status=tuple(status.tolist()),
         labels={d.name: _labels(d, nodes) for d, nodes in zip(table.dimensions, listed, strict=True) if d.labels},
         depths={d.name: _depths(d, nodes) for d, nodes in zip(table.dimensions, listed, strict=True)},
-        undeclared={d.name: d.from_records for d in table.dimensions if d.from_records},
+        undeclared=_undeclared(table, listed),
         marks=table.marks,
         measure=None if outcome.measure is None else _measures(table, outcome.measure[members], codes),
         **_told(table, members, outcome, method, problem),
@@ -128,6 +128,15 @@ def _listed(table: Table, changed: NDArray[np.float64] | None) -> tuple[NDArray[
     if changed is None:
         return tuple(np.ones(len(d), dtype=bool) for d in table.dimensions)
     return listed_nodes(table, changed)
+
+
+def _undeclared(table: Table, listed: tuple[NDArray[np.bool_], ...]) -> dict[str, frozenset[str]]:
+    """The codes of each dimension that only records have, as far as they are listed."""
+    found = {
+        d.name: d.from_records & {d.codes[node] for node in np.flatnonzero(nodes).tolist()}
+        for d, nodes in zip(table.dimensions, listed, strict=True)
+    }
+    return {name: codes for name, codes in found.items() if codes}
 
 
 def _depths(dimension: Dimension, listed: NDArray[np.bool_]) -> dict[str, int]:
