@@ -16,7 +16,8 @@ from reticent.data.relations import Relations
 from reticent.data.schema import Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.protect_table import protect_table
-from reticent.tables.attack.noise_releases import attack_differences, attack_releases, averaging, nested_pairs
+from reticent.tables.attack.noise_intervals import narrowed
+from reticent.tables.attack.noise_releases import attack_differences, averaging, nested_pairs, what_all_allow
 from reticent.tables.derived import ratio_table, share_table
 from reticent.tables.methods import CellKey, Resample, Round, SmallCounts
 from reticent.tables.perturb.additivity import restore_additivity
@@ -157,13 +158,14 @@ def test_several_releases_say_more_than_each() -> None:
     releases = [origins_of(table, perturb_counts(true, rng.random(3), table).values) for _ in range(12)]
     widths = []
     for n in (1, 3, 12):
-        found = attack_releases(RELATION, releases[:n])
+        both = what_all_allow(RELATION, releases[:n])
+        found = narrowed(RELATION, both, both.low, both.high)
         assert ((found.low <= true) & (true <= found.high)).all()
         widths.append(float((found.high - found.low).sum()))
     assert widths[0] >= widths[1] >= widths[2]
     assert widths[2] < widths[0]
     with pytest.raises(DataError, match="no true count fits"):
-        attack_releases(RELATION, [releases[0], origins_of(table, np.array([90.0, 6.0, 96.0]))])
+        what_all_allow(RELATION, [releases[0], origins_of(table, np.array([90.0, 6.0, 96.0]))])
 
 
 def test_averaging_over_adjusted_tables_gives_the_noisy_counts() -> None:

@@ -14,16 +14,17 @@ from reticent.data.microdata import Microdata
 from reticent.data.published_table import PUBLISHED, PublishedTable
 from reticent.kernels.grouping import group_columns
 from reticent.tables.attack.audit import Audit
+from reticent.tables.attack.noise import audit_noise
 from reticent.tables.attack.noise_releases import (
     Averaging,
     attack_differences,
-    attack_releases,
     averaging,
     nested_pairs,
+    what_all_allow,
 )
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.noise_origins import least_slack
-from reticent.tables.perturb.origins import origins_of, stacked
+from reticent.tables.perturb.origins import Origins, origins_of, stacked
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.sap import EXACT_WORK, Sap, sap, sap_linked, sap_linked_perturbed, sap_perturbed
 from reticent.tabulation.linked import System
@@ -44,32 +45,44 @@ def with_releases(
     """
     if not releases:
         return found, ()
-    if outcome.origins is None or outcome.drawn is None or outcome.values is None:
+    if outcome.origins is None or outcome.drawn is None or outcome.low is None or outcome.high is None:
         raise ParameterError(
             f"{OWNER}: releases are combined only for noisy counts (cell-key, invariant) of one response."
         )
     shown = [_values_of(system, release) for release in releases]
-    ways = [outcome.origins]
-    for values in shown:
-        seen = np.flatnonzero(~np.isnan(values) & ~problem.frozen)
-        rest = np.setdiff1d(np.arange(problem.n_cells), seen)
-        slack = least_slack(outcome.drawn.strata, problem.values, values, outcome.drawn.noisy, seen)
-        parts = [
-            (own, origins_of(table, values[own], slack=slack))
-            for cells, table in outcome.drawn.strata
-            if len(own := np.intersect1d(cells, seen))
-        ]
-        parts += [(rest, outcome.origins.of(rest))] if len(rest) else []
-        ways.append(stacked(parts, problem.n_cells))
-    together = attack_releases(problem.relations, ways)
-    order = found.cells
-    low, high = np.maximum(found.low, together.low[order]), np.minimum(found.high, together.high[order])
+    both = what_all_allow(problem.relations, [outcome.origins, *(_behind(problem, outcome, one) for one in shown)])
+    low, high = np.maximum(outcome.low, both.low), np.minimum(outcome.high, both.high)
+    together = audit_noise(problem, replace(outcome, origins=both, low=low, high=high, quotas=None))
+    own, order = np.argsort(together.cells), found.cells
+    low, high = np.maximum(found.low, together.low[own][order]), np.minimum(found.high, together.high[own][order])
     there = (problem.values[order] > 0) & ~problem.frozen[order]
     lost = there & (high - low <= problem.tolerance)
+    assert outcome.values is not None
     mean = averaged(problem, outcome, np.vstack([outcome.values, *shown]))
-    return replace(found, low=low, high=high, exposed=found.exposed | lost), (
+    exposed = found.exposed | together.exposed[own][order] | lost
+    return replace(found, low=low, high=high, exposed=exposed), (
         _releases_note(len(releases), int(lost.sum()), int(there.sum()), mean),
     )
+
+
+def _behind(problem: SuppressionProblem, outcome: Outcome, values: Floats) -> Origins:
+    """Which true counts are possible behind another release; of cells that it does not show, what is known anyway.
+
+    Where no adjustment is needed to explain it, the same records are published alike in it.
+    """
+    assert outcome.origins is not None
+    assert outcome.drawn is not None
+    seen = np.flatnonzero(~np.isnan(values) & ~problem.frozen)
+    rest = np.setdiff1d(np.arange(problem.n_cells), seen)
+    drawn = outcome.drawn
+    slack = least_slack(drawn.strata, problem.values, values, drawn.noisy, seen)
+    parts = [
+        (own, origins_of(table, values[own], slack=slack, alike=drawn.alike and slack == 0))
+        for cells, table in drawn.strata
+        if len(own := np.intersect1d(cells, seen))
+    ]
+    parts += [(rest, replace(outcome.origins.of(rest), alike=None))] if len(rest) else []
+    return stacked(parts, problem.n_cells)
 
 
 def averaged(problem: SuppressionProblem, outcome: Outcome, releases: Floats) -> Averaging:

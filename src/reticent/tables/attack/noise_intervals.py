@@ -144,10 +144,16 @@ def _gaps(origins: Origins, start: Narrowed) -> list[tuple[int, float, float]]:
 def different(relations: Relations, origins: Origins) -> Ints:
     """Pairs of a cell and one that it contains that are published unlike although the same records would be published alike.
 
-    So at least one record is in the first and not in the second: a total and its part, or nested codes of several trees.
+    So at least one record is in the first and not in the second. Such are a total and its part, or nested codes of several trees.
     """
+    found = unlike(origins, contained(relations, origins))
+    return found if origins.apart is None else np.vstack([found, origins.apart])
+
+
+def contained(relations: Relations, origins: Origins) -> Ints:
+    """Pairs of a cell and one that it contains: by a relation, or by codes of several trees."""
     pairs = sums_with_parts(relations)
-    return unlike(origins, pairs if origins.nested is None else np.vstack([pairs, origins.nested]))
+    return pairs if origins.nested is None else np.vstack([pairs, origins.nested])
 
 
 def unlike(origins: Origins, pairs: Ints) -> Ints:

@@ -2,7 +2,7 @@
 """Attacks on several noisy tables: cells that are in more than one, averages, and differences of nested cells."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,23 +11,27 @@ from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
 from reticent.data.table import Table
-from reticent.tables.attack.noise_intervals import Narrowed, narrowed, with_differences
+from reticent.tables.attack.noise_intervals import contained, unlike, with_differences
 from reticent.tables.perturb.origins import Origins
 
 OWNER = "attack on noise"
 
 
-def attack_releases(relations: Relations, releases: Sequence[Origins]) -> Narrowed:
+def what_all_allow(relations: Relations, releases: Sequence[Origins]) -> Origins:
     """What several releases of the same cells say together: only true counts that are possible behind all of them are left.
 
-    Each release has its own noise or its own adjustment; cells that it does not show have no restriction in its origins.
+    Each release has its own noise or its own adjustment; cells that it does not show have no restriction in its origins. Cells
+    that one of them publishes differently have different records.
     """
     if not releases or any(len(one.base) != relations.n_cells for one in releases):
         raise DataError(f"{OWNER}: each release must say something about all {relations.n_cells} cells.")
-    both = releases[0]
-    for one in releases[1:]:
+    first, *others = releases
+    both = first
+    for one in others:
         both = _intersected(both, one)
-    return narrowed(relations, both, both.low, both.high)
+    pairs = contained(relations, first)
+    apart = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(unlike(one, pairs) for one in others)])
+    return replace(both, alike=first.alike, nested=first.nested, apart=np.unique(apart, axis=0) if len(apart) else None)
 
 
 def _intersected(first: Origins, second: Origins) -> Origins:

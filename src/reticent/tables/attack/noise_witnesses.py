@@ -126,8 +126,10 @@ def _around(
     outer = _ends(LinearModel(np.zeros(len(cells)), found.low[cells], found.high[cells], part, rhs, rhs), cells, cell)
     # cells that also are in relations outside keep their true counts, so that those hold all the same
     elsewhere = _touches_outside(problem.relations, rows, cells)
-    if origins.nested is not None:  # as do those in pairs that no relation has
-        elsewhere |= np.isin(cells, unlike(origins, origins.nested))
+    # as do those in pairs that no relation has, or that another release shows
+    others = [unlike(origins, origins.nested)] if origins.nested is not None else []
+    others += [origins.apart] if origins.apart is not None else []
+    elsewhere |= np.isin(cells, np.concatenate([np.zeros((0, 2), dtype=np.int64), *others]))
     true = problem.values[cells]
     allowed = _single_run(origins, found, cells, true)
     low = np.where(elsewhere, true, allowed[0])

@@ -9,7 +9,7 @@ import numpy as np
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError
 from reticent.data.relations import Relations
-from reticent.tables.attack.noise_intervals import sums_with_parts
+from reticent.tables.attack.noise_intervals import contained
 from reticent.tables.perturb.origins import Origins
 from reticent.tables.perturb.summing import Summing, summing
 
@@ -98,8 +98,7 @@ def _weights(relations: Relations, origins: Origins, worlds: Ints, fits: Mask) -
     if origins.alike is None:
         return np.asarray(np.where(fits, drawn.prod(axis=1), 0.0))
     once = drawn.copy()
-    pairs = sums_with_parts(relations)
-    for total, part in (pairs if origins.nested is None else np.vstack([pairs, origins.nested])).tolist():
+    for total, part in contained(relations, origins).tolist():
         both = origins.alike[[total, part]]
         if (both < 0).any():
             continue

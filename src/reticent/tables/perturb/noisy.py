@@ -84,7 +84,7 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
         noise=True,
         origins=found,
         measure=None if moved is None else moved.sizes,
-        drawn=Drawn(strata, noisy),
+        drawn=Drawn(strata, noisy, noise.alike),
         quotas=None if noise.quotas is None else _with_origins(noise.quotas, noise.skip, counts, before, told),
     )
 

@@ -22,7 +22,8 @@ class Origins:
     `weights` has, in the same places, how likely each true count leads to the published one (None: not calculated).
     `alike` has what each cell is published as, where cells with the same records get the same value (−1: no such rule):
     then two of them that are published differently have different records. `nested` are pairs of cells of which everybody knows
-    that the first has all records of the second, although no relation says so.
+    that the first has all records of the second, although no relation says so. `apart` are pairs of which the first has a record
+    more, as another release shows.
     """
 
     base: Ints = field(repr=False)
@@ -31,6 +32,7 @@ class Origins:
     weights: Floats | None = field(default=None, repr=False)
     alike: Ints | None = field(default=None, repr=False)
     nested: Ints | None = field(default=None, repr=False)
+    apart: Ints | None = field(default=None, repr=False)
 
     @property
     def low(self) -> Floats:
@@ -46,7 +48,7 @@ class Origins:
     def of(self, cells: Ints) -> "Origins":
         """The same for some of the cells."""
         alike = None if self.alike is None else self.alike[cells]
-        return replace(self, base=self.base[cells], pattern=self.pattern[cells], alike=alike, nested=None)
+        return replace(self, base=self.base[cells], pattern=self.pattern[cells], alike=alike, nested=None, apart=None)
 
     def allows(self, values: Floats) -> Mask:
         """Whether each cell may have this true count."""
@@ -100,10 +102,14 @@ Strata = Sequence[tuple[Ints, PerturbationTable]]
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """How the noise of a table was drawn: p-tables by groups of cells, and the counts before they were made to add up."""
+    """How the noise of a table was drawn: p-tables by groups of cells, and the counts before they were made to add up.
+
+    `alike` says that cells with the same records got the same noise.
+    """
 
     strata: Strata = field(repr=False)
     noisy: Floats = field(repr=False)
+    alike: bool = False
 
 
 def origins_of(
