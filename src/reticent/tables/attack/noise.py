@@ -20,6 +20,7 @@ from reticent.data.relations import Relations
 from reticent.kernels.posterior import sharpest
 from reticent.tables.attack.audit import Audit
 from reticent.tables.attack.exchanged import audit_exchanged
+from reticent.tables.attack.noise_groups import surer_groups
 from reticent.tables.attack.noise_intervals import Narrowed, exact_ends, narrowed
 from reticent.tables.attack.noise_splits import narrowed_by_splits
 from reticent.tables.attack.noise_witnesses import MODERATE, confirmed, found_witnesses
@@ -144,8 +145,8 @@ def posteriors(relations: Relations, origins: Origins, low: Floats, high: Floats
 
     The prior are the frequencies of true counts that fit the published ones best (by EM). In small tables all true tables
     that fit are weighed. In others a cell is judged by its own value within its interval, and by each relation of up to 40
-    cells (in large tables fewer) with all values in it; the surest view counts, and what all relations say together may be
-    surer.
+    cells (in large tables fewer) with all values in it, a small group by all tables that divide it in two; the surest view
+    counts, and what all relations say together may be surer.
     """
     assert origins.weights is not None
     width = origins.patterns.shape[1]
@@ -163,6 +164,9 @@ def posteriors(relations: Relations, origins: Origins, low: Floats, high: Floats
     targets = np.rint(relations.rhs).astype(np.int64)
     longest = _affordable(np.diff(relations.indptr), width)
     sharpest(relations.indptr, relations.cells, relations.coefs, targets, origins.base, laws, longest, sure, likeliest)
+    groups, surer, then = surer_groups(relations, origins, laws, low, high)
+    better = surer > sure[groups]
+    sure[groups[better]], likeliest[groups[better]] = surer[better], then[better]
     return sure, likeliest
 
 

@@ -42,14 +42,21 @@ def narrowed_by_splits(relations: Relations, origins: Origins, found: Narrowed) 
 def _divisions(relations: Relations, origins: Origins, alike: Ints, found: Narrowed) -> dict[int, list[Ints]]:
     """The parts of each group by every way of dividing it that is published differently, itself as a whole left out."""
     labels = np.where(origins.allows(np.zeros(relations.n_cells)), 0, 1 + alike)
-    by_group: dict[int, dict[tuple[int, ...], Ints]] = defaultdict(dict)
-    for row, group in zip(*(found_.tolist() for found_ in _rows(relations, alike, found)), strict=True):
-        cells, coefs = relations.row(row)[:2]
-        parts = cells[coefs == 1].astype(np.int64)
-        way = tuple(sorted(label for label in labels[parts].tolist() if label))
-        if way != ((labels[group],) if labels[group] else ()):
-            by_group[group].setdefault(way, parts)
-    return {group: list(ways.values()) for group, ways in by_group.items()}
+    different = {}
+    for group, divisions in divided_groups(relations, alike, found).items():
+        ways = {tuple(sorted(label for label in labels[parts].tolist() if label)): parts for parts in divisions}
+        ways.pop((labels[group],) if labels[group] else (), None)
+        different[group] = list(ways.values())
+    return different
+
+
+def divided_groups(relations: Relations, alike: Ints, found: Narrowed) -> dict[int, list[Ints]]:
+    """The parts of each small group by every relation that divides it; all of them have noise."""
+    by_group: dict[int, list[Ints]] = defaultdict(list)
+    for row, group in zip(*(each.tolist() for each in _rows(relations, alike, found)), strict=True):
+        cells, coefs = relations.row(row)
+        by_group[group].append(cells[coefs == 1].astype(np.int64))
+    return by_group
 
 
 def _rows(relations: Relations, alike: Ints, found: Narrowed) -> tuple[Ints, Ints]:
