@@ -258,7 +258,7 @@ def act(visit: Visit[Project]) -> View | Go:
         one = found["nodes"][number]
         blanks = 0 < one["unsafe"] <= found["allowed"]
         return _into_plan(visit, asked.of_node(one["node"], found["trees"], blanks=blanks))
-    return Go(address("explore"))
+    return Go(address("explore", keys=sent.get("keys"), k=asked.k, share=asked.share or ""))
 
 
 def _asked(visit: Visit[Project]) -> tuple[Asked, Work]:
@@ -269,7 +269,7 @@ def _asked(visit: Visit[Project]) -> tuple[Asked, Work]:
     asked = Asked(tuple(names[at] for at in chosen), sent.number("k", 3), sent.number("share", 0))
     return asked, visit.works.ask(
         engine.lattice, *project.data_question(), asked.keys, asked.k, asked.share / 100,
-        title="Looking at the lattice", patience=60,
+        title="Looking at the lattice",
     )  # fmt: skip
 
 

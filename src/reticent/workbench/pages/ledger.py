@@ -57,8 +57,10 @@ def _shown(visit: Visit[Project], wrong: str = "", reason: str = "") -> View | G
     checked = visit.works.seen(engine.verified, place, stamp)
     if checked is not None and checked.done:
         facts |= {"verified": checked.value()}
-    error = next((str(one.error) for one in (work, checked) if one is not None and one.error), "")
-    return View("ledger.html", facts, error=error, work=work if work.running else checked, status=422 if wrong else 200)
+    works = [one for one in (work, visit.works.find(visit.query.get("work", "")), checked) if one is not None]
+    error = next((str(one.error) for one in works if one.error), "")
+    running = next((one for one in works if one.running), None)
+    return View("ledger.html", facts, error=error, work=running, status=422 if wrong else 200)
 
 
 def _told(facts: dict[str, str]) -> list[tuple[str, str]]:
@@ -101,8 +103,10 @@ def act(visit: Visit[Project]) -> View | Go:
         visit.works.ask(engine.verified, place, stamp, title="Reading every entry again", again=True)
     elif "reason" in sent:
         work = visit.works.ask(
-            engine.revoked, place, stamp, sent.number("number"), sent.get("reason"), title="Revoking", patience=30
+            engine.revoked, place, stamp, sent.number("number"), sent.get("reason"), title="Revoking"
         )
+        if work.running:  # a ledger that takes long to read: the page shows how far it is
+            return Go(address("ledger", entry=sent.number("number"), work=work.id))
         try:
             work.value()
         except ReticentError as err:

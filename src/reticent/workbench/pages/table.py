@@ -359,9 +359,7 @@ def _by_hand(visit: Visit[Project], state: TextState) -> View | Go:
     project, sent = visit.state, visit.sent
     state.require(sent.get("version"))  # the cell is named by its place in the table that the page showed
     sections = forms.sections_of(project)
-    grids = visit.works.ask(
-        engine.judge_table, *judge_question(project), title="Making the table", patience=PATIENT
-    ).value()
+    grids = visit.works.ask(engine.judge_table, *judge_question(project), title="Making the table").value()
     seen = Seen.read({**visit.query, "cell": sent.get("cell")}, grids)
     number = sections_of_grids(sections, grids)[seen.table]
     codes = [one["codes"][node] for one, node in zip(grids[seen.table].dimensions, seen.cell, strict=False)]
