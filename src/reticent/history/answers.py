@@ -66,7 +66,7 @@ class Beside:
         self._scene: Scene | None = None
         self._system: JointSystem | None = None
         self._classes: Ints = np.zeros(0, dtype=np.int64)
-        self._unkept = 0
+        self._unkept = False
 
     def reason_against(self, engine: Engine, request: Request, answer: Answer) -> str | None:
         """Why an answer would say too much beside everything that was released; None if it may be given."""
@@ -92,15 +92,15 @@ class Beside:
         self._classes = classes
         self._scene = replace(scene, asked=(*scene.asked, new))
         self._known = known + 1  # the answer becomes the next entry
-        self._unkept += 1
+        self._unkept = True
         return None
 
-    def keep(self, engine: Engine, *, least: int = 1) -> None:
-        """Keep what was worked out for the next process, if there is enough that is new; the answers must be recorded."""
-        if self._system is None or self._unkept < least or (self._scene is not None and self._scene.by_class):
+    def keep(self, engine: Engine) -> None:
+        """Keep what was worked out for the next process, if something is new; the answers must be recorded."""
+        if self._system is None or not self._unkept or (self._scene is not None and self._scene.by_class):
             return
         _snapshots(engine).write({"basis": _basis(engine)}, self._system.state())
-        self._unkept = 0
+        self._unkept = False
 
     def _recall(self, engine: Engine) -> None:
         """Start from what another process kept, if it is of the same releases; whatever it says is checked."""
@@ -108,7 +108,7 @@ class Beside:
             return
         found = _snapshots(engine).read()
         if found is None or found[0]["basis"] != _basis(engine):
-            self._unkept = 1  # what is worked out now is worth keeping
+            self._unkept = True  # what is worked out now is worth keeping
             return
         try:
             self._system.recall(found[1])

@@ -257,7 +257,7 @@ class Engine:
         """Keep what has been worked out, if it has grown by enough; the next opening starts from there."""
         mode = self.mode
         if self._beside is not None:
-            self._beside.keep(self, least=WORTH_STORING // 10 if least == WORTH_STORING else 1)
+            self._beside.keep(self)
         if self._stale or self.policy.history != "all" or not isinstance(mode, Restorable):
             return
         if mode.rank() - self._stored < max(least, self._stored // 8):

@@ -24,8 +24,8 @@ class Together(Protocol):
         """Why an answer would say too much beside everything that was released; None if it may be given."""
         ...
 
-    def keep(self, engine: Any, *, least: int = 1) -> None:
-        """Keep what was worked out for the next process, if there is enough that is new."""
+    def keep(self, engine: Any) -> None:
+        """Keep what was worked out for the next process, if something is new."""
         ...
 
 
