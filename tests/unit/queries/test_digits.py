@@ -148,3 +148,29 @@ def test_rows_near_and_around_some_columns() -> None:
     assert space.near(here, 3) == [0, 1, 3]
     assert space.around(np.isin(np.arange(8), [0]), every, (9, 4)) == [0, 1]
     assert sorted(space.around(np.isin(np.arange(8), [0]), every, (9, 8))) == [0, 1, 2, 3]
+
+
+def weighted(offset: int, chosen: np.ndarray) -> LinearRow:
+    """Weights that are an offset for all, and one more for some."""
+    terms = ((offset, ~chosen), (offset + 1, chosen))
+    return LinearRow(tuple((weight, mask) for weight, mask in terms if weight))
+
+
+@pytest.mark.parametrize("nearby", [False, True], ids=["all rows", "rows nearby"])
+@pytest.mark.parametrize("last", [False, True], ids=["sum first", "sum last"])
+def test_an_offset_of_weights_hides_nothing(monkeypatch: pytest.MonkeyPatch, nearby: bool, last: bool) -> None:
+    """The sum of all and sums with weights, before it or after it, have the same verdicts whatever all weights have in common."""
+    n, crowd = 24, 100
+    if nearby:
+        monkeypatch.setattr(digits_module, "MOST_ENTRIES", 1)
+        monkeypatch.setattr(digits_module, "NEARBY", 60)
+    few = [np.append(mask, np.zeros(crowd, dtype=bool)) for mask in halves(n, 10)]
+    counts = []
+    for offset in (0, 1_000, 10_000):
+        auditor = auditor_of(np.zeros(n + crowd), Range.even(2.0))
+        everybody = LinearRow.of(np.ones(n + crowd, dtype=bool))
+        rows = [weighted(offset * (k + 1), mask) for k, mask in enumerate(few)]
+        for number, row in enumerate([*rows[:1], everybody, *rows[1:]] if last else [everybody, *rows]):
+            auditor.release(row, number)
+        counts.append(auditor.rank())
+    assert counts[0] == counts[1] == counts[2] < 8

@@ -29,6 +29,7 @@ from reticent.queries.audit.bits import (
     worst_group,
 )
 from reticent.queries.audit.ranges import People, Range
+from reticent.queries.audit.weights import differences, has_weights, row_of
 from reticent.queries.refusals import StaffReason
 from reticent.releases.rows import LinearRow, Proposal
 from reticent.releases.rowspace import RowSpace
@@ -134,7 +135,7 @@ class Digits:
         """Whether a row would spell out values."""
         space = self._kinds[kind].space
         assert space is not None
-        found = space.propose(_row_of(row))
+        found = space.propose(row_of(row))
         return isinstance(found, Proposal) and self._spells(kind, found)
 
     def _spells(self, kind: int, proposal: Proposal) -> bool:
@@ -144,7 +145,7 @@ class Digits:
         if unlocked:
             return any(self._in_other_order(kind, row, last) for last in unlocked[:MOST_UNLOCKED])
         measured = self._kinds[at].measured
-        row = measured.lighter(row) if _has_weights(row) else row
+        row = measured.lighter(row) if has_weights(row) else row
         new = measured.next(row)
         scene = None if new is None else self._scene(kind, (at, new, measured.fineness(row)), proposal)
         if scene is None or not scene.small.any():
@@ -159,7 +160,7 @@ class Digits:
     def _unlocked(self, at: int, row: Ints) -> list[_Weighted]:
         """The rows with weights, measured before this one, that it makes lighter."""
         measured = self._kinds[at].measured
-        if _has_weights(row):
+        if has_weights(row):
             return []
         return [w for w in self._weighted if self._measured_as(w.kind) == at and measured.shrinks(w.row, row)]
 
@@ -190,8 +191,8 @@ class Digits:
         if int(touched.sum()) <= NEARBY:
             yield self._around(kind, [row])
         apart, inside = [], np.zeros(len(row), dtype=bool)
-        for number in space.near(touched, NEARBY)[:DIFFERENCES]:
-            own = row - self._coefficients(space.row(number))
+        near = [self._row(kind, number) for number in space.near(touched, NEARBY)[:DIFFERENCES]]
+        for own in differences(row, near):
             if own.any() and int((inside | (own != 0)).sum()) <= NEARBY:
                 apart.append(own)
                 inside |= own != 0
@@ -214,7 +215,7 @@ class Digits:
         found = Digits(self.name, self.people.at(places), self.range, self.minimum)
         for which in range(len(self._kinds)):
             space = RowSpace(len(places), rng=np.random.default_rng(0))  # only for screens, which miss nothing
-            for new in (space.propose(_row_of(own[places])) for own_kind, own in kept if own_kind == which):
+            for new in (space.propose(row_of(own[places])) for own_kind, own in kept if own_kind == which):
                 if isinstance(new, Proposal):
                     space.accept(new)
             found.follow(which, space)
@@ -242,7 +243,7 @@ class Digits:
         """Measure a row; what has weights as light as the rows before make it."""
         measured, place = self._kinds[self._measured_as(kind)].measured, len(self._taken)
         self._taken.append((kind, number, tuple(own.measured.length for own in self._kinds)))
-        if _has_weights(row):
+        if has_weights(row):
             row = measured.lighter(row)
             self._weighted.append(_Weighted(kind, number, place, row, measured.excess(row)))
         measured.add(row)
@@ -411,16 +412,6 @@ class _Scene:
         parts = [rows[:, places] * scale for rows in self.rows]
         parts[self.new[0]] = np.vstack((parts[self.new[0]], self.new[1][places] * scale))
         return parts
-
-
-def _has_weights(row: Ints) -> bool:
-    return int(np.abs(row).max(initial=0)) > 1
-
-
-def _row_of(coefficients: Ints) -> LinearRow:
-    """The row that has some coefficients."""
-    levels = np.unique(coefficients[coefficients != 0]).tolist()
-    return LinearRow(tuple((int(level), np.asarray(coefficients == level, dtype=bool)) for level in levels))
 
 
 def odd_ones(weights: Ints) -> Iterator[tuple[int, Mask]]:
