@@ -128,3 +128,16 @@ def test_nothing_is_told_where_there_is_nothing_to_tell() -> None:
             masked = apply_steps(data, [LocalSuppression(k=2)], secret=as_secret(SECRET))
             alarms += bool(restore(masked.trace, masked.data, data.schema.keys).told)
     assert alarms <= 1
+
+
+def test_the_order_of_the_source_is_no_order_of_a_number() -> None:
+    """Equal numbers have no order: a source that is sorted by a key must not make them tell it."""
+    data = firms(3, determined=False)
+    table = data.frame.table.with_columns(
+        pl.when(pl.col("turnover") > 20_000).then(50_000.0).otherwise(10_000.0).alias("turnover")
+    )
+    masked = apply_steps(
+        Microdata.of(table.sort("size"), data.schema), [LocalSuppression(k=4)], secret=as_secret(SECRET)
+    )
+    assert masked.data.missing("size").any()
+    assert not restore(masked.trace, masked.data, data.schema.keys).told

@@ -167,7 +167,8 @@ def test_weights_that_occur_in_one_region_are_found() -> None:
     leaking = data.with_numbers("w", np.array([of[str(code)] for code in data.texts("region")]))
     verdict = protect_data(leaking, (REGION,), secret=X).verdict["weights"]
     assert verdict.state is State.NOT_HELD
-    assert verdict.value == sum(code == "N2" for code in data.texts("region"))
+    # 21 is N2 wherever it occurs, and 20 is N1 where the file shows N
+    assert verdict.value == sum(str(code).startswith("N") for code in data.texts("region"))
     assert protect_data(data, (REGION,), secret=X).verdict["weights"].state is State.HELD
     # as finely shown as it is known, a weight reveals nothing more
     assert protect_data(leaking, (), secret=X).verdict["weights"].state is State.HELD

@@ -22,10 +22,10 @@ from reticent.data.schema import Kind, Role
 from reticent.kernels.grouping import group_columns
 from reticent.microdata.risk.recount import is_near
 from reticent.microdata.risk.restored_sources import (
+    Ordered,
     compositions,
     members_once,
     numbers_left,
-    ordered,
     stretches,
     totals,
 )
@@ -155,12 +155,12 @@ def _by_ranges(masked: Microdata, hidden: Sequence["Hidden"], groups: dict[str, 
     found: list[Told] = []
     trials = len(sources) * len(hidden)
     for names, number, within, how in sources:
-        order = ordered(number, within)
+        order = Ordered.of(number, within)
         once = members_once(masked) if how == "totals" else masked.multiplicity
         for key in hidden:
             if key.name in names or not key.open.any() or key.stays < 1.0:
                 continue
-            group, n_groups, chance = stretches(order, within, key.seen)
+            group, n_groups, chance = stretches(order, key.seen)
             told = key.told_by(group, n_groups, once, trials=trials, alike=chance)
             found += key.take(told, names, masked.multiplicity, how)
     return found, max(len(pairs) - most, 0)

@@ -5,6 +5,7 @@ Members who share a published household number say how large the household is an
 turnover says which size class a firm is in, although no two firms have the same.
 """
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -74,35 +75,63 @@ def _numbered(values: NDArray[Any]) -> Groups:
     return group.ravel().astype(np.int32), int(group.max(initial=-1)) + 1
 
 
-def ordered(number: Floats, within: Small) -> Ints:
-    """Records that have the number, in its order inside each group of `within`."""
-    known = np.flatnonzero(~np.isnan(number))
-    return known[np.lexsort((number[known], within[known]))]
+@dataclass(frozen=True)
+class Ordered:
+    """Records that have a number, in its order inside each group.
 
-
-def stretches(order: Ints, within: Small, seen: Ints) -> tuple[Ints, int, float]:
-    """Records by the stretches of an order in which all shown values are one, inside each group of `within`.
-
-    A hidden value (−1) belongs to a stretch if its neighbours do, or if it is first or last; between two stretches it is alone.
-    The last figure is the logarithm of the chance that every value has one stretch only in each group (0: some have several).
+    `place` is the same for equal numbers, `home` is the group of each place.
     """
-    value, home = seen[order], within[order].astype(np.int64)
-    shown = np.flatnonzero(value >= 0)
+
+    records: Ints = field(repr=False)
+    place: Ints = field(repr=False)
+    home: Ints = field(repr=False)
+
+    @classmethod
+    def of(cls, number: Floats, within: Small) -> "Ordered":
+        """Put records in order; those without a number are left out."""
+        known = np.flatnonzero(~np.isnan(number))
+        order = known[np.lexsort((number[known], within[known]))]
+        new = np.append(True, (np.diff(number[order]) != 0) | (np.diff(within[order]) != 0))[: order.size]
+        return cls(order, np.cumsum(new) - 1, within[order[new]].astype(np.int64))
+
+    def shown_at(self, seen: Ints) -> Ints:
+        """The value that all records of each place show; −1 where none shows one, −2 where they show several."""
+        value = seen[self.records]
+        shown = value >= 0
+        low, high = np.full(self.home.size, np.iinfo(np.int64).max), np.full(self.home.size, -1, dtype=np.int64)
+        np.minimum.at(low, self.place[shown], value[shown])
+        np.maximum.at(high, self.place[shown], value[shown])
+        return np.where(high < 0, -1, np.where(low == high, high, -2))
+
+
+def stretches(order: Ordered, seen: Ints) -> tuple[Ints, int, float]:
+    """Records by the stretches of an order in which all shown values are one, inside each group.
+
+    A hidden value (−1) belongs to a stretch if its neighbours do, or if it is first or last; between two stretches, and where
+    equal numbers show several values, records are alone. The last figure is the logarithm of the chance that every value has one
+    stretch only in each group (0: some have several).
+    """
+    value, home = order.shown_at(seen), order.home
+    shown = np.flatnonzero(value != -1)
     if not shown.size:
         return np.arange(seen.size), seen.size, 0.0
-    new = np.append(True, (np.diff(value[shown]) != 0) | (np.diff(home[shown]) != 0))
+    new = np.append(True, (np.diff(value[shown]) != 0) | (np.diff(home[shown]) != 0)) | (value[shown] == -2)
     run = np.cumsum(new) - 1
-    # the shown neighbours of each record, those of other groups do not count
-    after = np.searchsorted(shown, np.arange(order.size), "left").clip(max=shown.size - 1)
-    before = (np.searchsorted(shown, np.arange(order.size), "right") - 1).clip(min=0)
-    left, right = (np.where(home[shown[at]] == home, run[at], -1) for at in (before, after))
-    left = np.where(shown[before] <= np.arange(order.size), left, -1)
-    right = np.where(shown[after] >= np.arange(order.size), right, -1)
+    # the shown neighbours of each place (itself, if it shows something); those of other groups do not count
+    at = np.arange(value.size)
+    after = np.searchsorted(shown, at, "left").clip(max=shown.size - 1)
+    before = (np.searchsorted(shown, at, "right") - 1).clip(min=0)
+    left = np.where((shown[before] <= at) & (home[shown[before]] == home), run[before], -1)
+    right = np.where((shown[after] >= at) & (home[shown[after]] == home), run[after], -1)
     own = np.where((left == right) | (right < 0), left, np.where(left < 0, right, -1))
+    mixed = np.append(value[shown[new]] == -2, True)  # by run; the last is that of no run
+    own = np.where(mixed[own], -1, own)[order.place]
     n_runs = int(run[-1]) + 1
     group = n_runs + np.arange(seen.size)
-    group[order[own >= 0]] = own[own >= 0]
-    return group, n_runs + seen.size, _luck(value[shown], home[shown], n_runs)
+    group[order.records[own >= 0]] = own[own >= 0]
+    there = seen[order.records] >= 0
+    luck = _luck(seen[order.records][there], home[order.place][there], n_runs)
+    return group, n_runs + seen.size, 0.0 if mixed[:-1].any() else luck
 
 
 def _luck(value: Ints, home: Ints, n_runs: int) -> float:
