@@ -50,6 +50,7 @@ HOW = {
     "be calculated. Which are which is not published.",
     "cell-key": "Every value carries a little noise to protect single respondents; totals need not add up.",
     "invariant": "Many values carry a little noise to protect single respondents; totals need not add up.",
+    "random-rounding": "Every value was rounded up or down by chance to protect single respondents; totals need not add up.",
     "resample": "Counts were redrawn to protect single respondents; they are not the true ones.",
 }
 

@@ -12,6 +12,7 @@ from reticent.data.published_table import PublishedTable
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.protect_table import protect_table, run_table_plan
+from reticent.report.table_report import public_table_report
 from reticent.tables.methods import RandomRounding
 from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Threshold
@@ -150,3 +151,7 @@ def test_a_plan(tmp_path: Path) -> None:
     plan.write_text(text.replace("secret = 5\n", ""))
     with pytest.raises(PlanError, match="under \\[data\\]"):
         run_table_plan(plan)
+
+
+def test_the_public_report_does_not_say_that_totals_add_up() -> None:
+    assert "totals need not add up" in public_table_report(rounded("sex", "age").published[0])
