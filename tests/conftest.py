@@ -103,6 +103,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.set_threshold(FEWEST_NEW, 10, 10)
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What was frozen can be collected at the end again; extensions would report it as leaked."""
+    gc.unfreeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how many tests did not run, and why."""
     skipped = terminalreporter.stats.get("skipped", [])
