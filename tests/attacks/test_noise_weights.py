@@ -58,3 +58,19 @@ def test_a_base_below_the_weight_hides_nothing(base: float) -> None:
     (table,) = result.published
     assert (10 * np.rint(table.values / 10)).tolist() == [80, 30, 50, 50, 10, 40, 30, 20, 10]
     assert len(result.exposed) == 9
+
+
+@pytest.mark.parametrize("method", [methods.CellKey(largest=1, variance=0.5, skip=0), methods.RandomRounding(base=3)])
+def test_respondents_with_several_records_stay_within_what_is_found(method: TableMethod) -> None:
+    """Cells with other records may have the same respondents: values that differ say nothing about their number."""
+    schema = WEIGHTED.change("id", role=Role.ENTITY)
+    for secret in range(4):
+        rng = np.random.default_rng(secret)
+        codes = {name: rng.integers(0, 2, 7).astype(str) for name in "ab"}
+        records = pl.DataFrame({"id": [f"f{at % 3}" for at in range(7)], **codes, "g": [7] * 7})
+        result = protect_table(
+            Microdata.of(records, schema), SHAPE, rules=[rules.Threshold(3)], method=method, secret=secret,
+            test_secret=True, accept_exposed=True,
+        )  # fmt: skip
+        true = result.problem.values[result.audit.cells]
+        assert ((result.audit.low <= true) & (true <= result.audit.high)).all()

@@ -18,13 +18,14 @@ from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.protect_table import protect_table
 from reticent.tables.attack.noise_intervals import narrowed
 from reticent.tables.attack.noise_releases import attack_differences, averaging, nested_pairs, what_all_allow
+from reticent.tables.attack.noise_worlds import all_worlds
 from reticent.tables.derived import ratio_table, share_table
 from reticent.tables.methods import CellKey, Resample, Round, SmallCounts
 from reticent.tables.perturb.additivity import restore_additivity
 from reticent.tables.perturb.alternating import alternated
 from reticent.tables.perturb.cell_key import perturb_counts
 from reticent.tables.perturb.noise_report import noise_utility
-from reticent.tables.perturb.origins import origins_of
+from reticent.tables.perturb.origins import Origins, origins_of
 from reticent.tables.perturb.ptable import PerturbationTable, Row
 from reticent.tables.perturb.ptable_design import Design, design_ptable
 from reticent.tables.rules import Threshold
@@ -269,3 +270,15 @@ def test_the_measure_is_published_and_the_attack_knows_it() -> None:
     assert (told.audit.high - told.audit.low).sum() < (silent.audit.high - silent.audit.low).sum()
     assert ((told.audit.low <= told.table.values) & (told.table.values <= told.audit.high)).all()
     assert "measure" in table.rows()[0]
+
+
+def test_all_true_tables_of_many_parts_are_listed() -> None:
+    """Most of forty parts are known: the others have three true tables."""
+    relations = Relations.from_rows(41, [([*range(40), 40], [1] * 40 + [-1])])
+    sets = np.array([[True, False, False], [True, True, True]])
+    pattern = np.zeros(41, dtype=np.int32)
+    pattern[[7, 40]] = 1
+    origins = Origins(np.zeros(41, dtype=np.int64), pattern, sets, sets.astype(np.float64))
+    found = all_worlds(relations, origins, origins.low, origins.high)
+    assert found is not None
+    assert found.counts[:, 40].tolist() == [0, 1, 2]

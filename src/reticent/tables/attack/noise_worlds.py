@@ -38,7 +38,9 @@ def all_worlds(relations: Relations, origins: Origins, low: Floats, high: Floats
     n = math.prod(len(one) for one in sets)
     if not 0 < n * relations.n_cells <= most:
         return None
-    inner = np.stack([axis.ravel() for axis in np.meshgrid(*sets, indexing="ij")], axis=1)
+    inner = np.zeros((1, 0), dtype=np.int64)
+    for one in sets:
+        inner = np.column_stack([np.repeat(inner, len(one), axis=0), np.tile(one, len(inner))])
     counts = np.rint(inner @ sums.matrix.T.toarray()).astype(np.int64)
     inside = ((counts >= low) & (counts <= high)).all(axis=1)
     return Worlds(inner, counts, np.asarray(inside & _linked(sums, inner)))

@@ -46,7 +46,9 @@ def with_weights(system: System, problem: SuppressionProblem, outcome: Outcome, 
     n = len(behind.cells)
     if not n:
         return found
-    origins = _origins(behind, outcome, alike=table.cell_keys is not None and not outcome.additive)
+    # values that differ have different records, but not different respondents where these have several
+    alike = table.cell_keys is not None and not outcome.additive and table.contributions is None
+    origins = _origins(behind, outcome, alike=alike)
     shown = np.asarray(outcome.values[behind.cells] / behind.weights)
     alone = SuppressionProblem.from_values(
         behind.counts, behind.relations, primary=np.zeros(n, dtype=bool), integral=True
