@@ -51,8 +51,13 @@ def told_in_engine(ready: LargeSteps, keys: Sequence[str], *, progress: Progress
     shown_keys = [shown.encoded(name).codes for name in keys]
     pairs, left_out = _pairs(sizes, len(keys), hidden, file.n_records)
     sets: list[tuple[int, ...]] = [*((at,) for at in range(len(keys), len(names))), *pairs]
+    states = [_States.of(key) for key in hidden]
     tables = [
-        [_Counts.of(key, prod(sizes[at] for at in one)) for key in hidden if key.name not in [names[at] for at in one]]
+        [
+            _Counts.of(number, key, prod(sizes[at] for at in one))
+            for number, key in enumerate(states)
+            if key.key.name not in [names[at] for at in one]
+        ]
         for one in sets
     ]
     maps, done = [file.code_map(name) for name in names], 0
@@ -60,17 +65,18 @@ def told_in_engine(ready: LargeSteps, keys: Sequence[str], *, progress: Progress
         place = ready.place(codes[:, : len(keys)])
         # a key counts as it is published, the others as they are in the file
         columns = [*(own[place] for own in shown_keys), *codes[:, len(keys) :].T]
+        now = [key.state[place] for key in states]
         for one, own in zip(sets, tables, strict=True):
             group = np.zeros(len(codes), dtype=np.int64)
             for at in one:
                 group = group * sizes[at] + columns[at] + 1
             for table in own:
-                table.add(group, place)
+                table.add(group, now[table.number])
         done += len(codes)
         progress(done / file.n_records, "what other variables tell of keys")
     trials = len(sets) * len(hidden)
     told = [
-        Told(table.key.name, tuple(names[at] for at in one), table.told(trials))
+        Told(table.states.key.name, tuple(names[at] for at in one), table.told(trials))
         for one, own in zip(sets, tables, strict=True)
         for table in own
     ]
@@ -102,29 +108,42 @@ def _others(ready: LargeSteps, keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name, n in zip(names, different, strict=True) if n <= most)
 
 
-@dataclass(eq=False)
-class _Counts:
-    """How many records of each group (a value of another variable) have each state: what the key shows, and what is true."""
+@dataclass(frozen=True, eq=False)
+class _States:
+    """A key that hides values: for each combination of keys what it shows and what is true, as one of few states."""
 
     key: Hidden
-    groups: int
-    state: NDArray[np.int64] = field(repr=False)
+    state: NDArray[np.int32] = field(repr=False)
     first: NDArray[np.int64] = field(repr=False)
+
+    @classmethod
+    def of(cls, key: Hidden) -> "_States":
+        """The states that occur; `key` has a row for each combination of keys."""
+        both = np.column_stack((key.seen, key.true, key.known))
+        _, first, state = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        return cls(key, state.ravel().astype(np.int32), first)
+
+
+@dataclass(eq=False)
+class _Counts:
+    """How many records of each group (a value of another variable) have each state of a key, the one of this number."""
+
+    number: int
+    states: _States
+    groups: int
     dense: NDArray[np.int64] | None = field(repr=False)
     cells: list[tuple[Ints, Ints]] = field(default_factory=list, repr=False)
     held: int = 0
 
     @classmethod
-    def of(cls, key: Hidden, groups: int) -> "_Counts":
-        """Nothing counted; `key` has a row for each combination of keys."""
-        both = np.column_stack((key.seen, key.true, key.known))
-        _, first, state = np.unique(both, axis=0, return_index=True, return_inverse=True)
-        dense = np.zeros(groups * len(first), dtype=np.int64) if groups * len(first) <= DENSE else None
-        return cls(key, groups, state.ravel().astype(np.int64), first, dense)
+    def of(cls, number: int, states: _States, groups: int) -> "_Counts":
+        """Nothing counted."""
+        size = groups * len(states.first)
+        return cls(number, states, groups, np.zeros(size, dtype=np.int64) if size <= DENSE else None)
 
-    def add(self, group: NDArray[np.int64], place: NDArray[np.int64]) -> None:
-        """Count a block: the group of each record (a value of the other variable or variables), and its combination of keys."""
-        cell = group * len(self.first) + self.state[place]
+    def add(self, group: NDArray[np.int64], state: NDArray[np.int32]) -> None:
+        """Count a block: the group of each record (a value of the other variable or variables), and the state of its key."""
+        cell = group * len(self.states.first) + state
         if self.dense is not None:
             self.dense += np.bincount(cell, minlength=len(self.dense))
             return
@@ -147,7 +166,8 @@ class _Counts:
             counts = self.dense[cells]
         else:
             cells, counts = self._merged()
-        group, state = (cells // len(self.first)).astype(np.int32), self.first[cells % len(self.first)]
-        own, key = np.full(len(cells), -1), self.key
+        first = self.states.first
+        group, state = (cells // len(first)).astype(np.int32), first[cells % len(first)]
+        own, key = np.full(len(cells), -1), self.states.key
         rows = Hidden(key.name, key.seen[state], key.true[state], key.known[state], own, key.stays, key.shares)
         return int(counts[rows.told_by(group, self.groups, counts, trials=trials)].sum())
