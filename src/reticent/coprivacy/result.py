@@ -198,9 +198,12 @@ def _coprivacy_sentences(found: Coprivacy, *, general: bool) -> list[str]:
         sentences = [f"The game is not {word}: no pure equilibrium has help asked for and given."]
     likely = found.mixed_probability
     if likely is not None:
-        sentences.append(f"In mixed equilibria help is asked for and given with probability {_short(likely)} at most.")
+        sentences.append(
+            f"In mixed equilibria help is asked for and given with a probability of at most {_short(likely)}."
+        )
     sentences.append(
-        f"In correlated equilibria help is asked for and given with probability {_short(found.correlated_probability)} at most."
+        f"In correlated equilibria help is asked for and given with a probability of at most "
+        f"{_short(found.correlated_probability)}."
     )
     return sentences
 

@@ -62,12 +62,15 @@ def _payoffs(result: GameResult) -> Block:
         return Grid(game.strategies[1], game.strategies[0], cells, caption=caption)
     profiles = list(game.profiles())
     rows = tuple(
-        (game.named(profile), *(str(game.payoff(profile, player)) for player in range(len(game.players))))
+        (
+            game.named(profile) + (" *" if profile in stable else ""),
+            *(str(game.payoff(profile, player)) for player in range(len(game.players))),
+        )
         for profile in profiles[:LISTED]
     )
     classes = tuple("good" if profile in stable else "" for profile in profiles[:LISTED])
-    caption = f"The first {LISTED} of {len(profiles)} profiles." if len(profiles) > LISTED else "All profiles."
-    return Rows(("played", *game.players), rows, caption=caption, classes=classes)
+    caption = f"The first {LISTED} of {len(profiles)} profiles" if len(profiles) > LISTED else "All profiles"
+    return Rows(("played", *game.players), rows, caption=f"{caption}; * marks pure equilibria.", classes=classes)
 
 
 def _repeated(result: GameResult) -> Rows:
@@ -99,7 +102,8 @@ def _payoff_bars(result: GameResult) -> str:
         places = [number + (player - (count - 1) / 2) * 0.8 / count for number in range(len(kinds))]
         axes.bar(
             places, [float(item.payoffs[player]) for _, item in kinds], width=0.7 / count,
-            color=(ACCENT, GOOD, WARM, MUTE)[player % 4], label=result.game.players[player] if count <= 8 else None,
+            color=(ACCENT, GOOD, WARM, MUTE)[player % 4], hatch=("", "///")[player // 4 % 2], edgecolor="white",
+            label=result.game.players[player] if count <= 8 else None,
         )  # fmt: skip
     axes.set_xticks(range(len(kinds)), [name for name, _ in kinds])
     axes.set_ylabel("payoff")

@@ -75,4 +75,4 @@ def test_three_players_are_listed_profile_by_profile() -> None:
     page = game_report(
         analyse(game_file({"model": {"name": "vehicular", "vehicles": 3, "threshold": 2}}, owner="g.toml"))
     )
-    assert "All profiles." in page
+    assert "All profiles; * marks pure equilibria." in page
