@@ -35,8 +35,9 @@ def game_report(result: GameResult, *, form: str = HTML) -> str:
     fair = told(result.game.players, [float(one) for one in result.fair.payoffs])
     largest = told(result.game.players, [float(one) for one in result.welfare.payoffs])
     alt = f"Payoffs in the fairest equilibrium: {fair}. With the largest sum: {largest}."
-    picture = Picture(_payoff_bars(result), "What each player gets in each equilibrium.", alt)
-    sections.append(Section("Pictures", (picture,)))
+    if any(payoff for _, item in _drawn(result) for payoff in item.payoffs):  # bars of 0 show nothing
+        picture = Picture(_payoff_bars(result), "What each player gets in each equilibrium.", alt)
+        sections.append(Section("Pictures", (picture,)))
     names = ", ".join(result.game.players)
     return render_page("A game of privacy", tuple(sections), public=True, subtitle=names, form=form)
 
@@ -91,11 +92,16 @@ def _text(value: Fraction) -> str:
     return str(value) if value.denominator <= 1000 else f"{float(value):.6g}"
 
 
+def _drawn(result: GameResult) -> list[tuple[str, Equilibrium]]:
+    """The equilibria that have bars: the first pure ones, the fairest, the one with the largest sum."""
+    kinds = [(f"pure {number + 1}", item) for number, item in enumerate(result.pure[:8])]
+    return [*kinds, ("fairest", result.fair), ("largest sum", result.welfare)]
+
+
 @styled
 def _payoff_bars(result: GameResult) -> str:
-    """Least and largest payoff of each kind of equilibrium, as bars for every player."""
-    kinds = [(f"pure {number + 1}", item) for number, item in enumerate(result.pure[:8])]
-    kinds += [("fairest", result.fair), ("largest sum", result.welfare)]
+    """The payoffs of each equilibrium that is drawn, as bars for every player."""
+    kinds = _drawn(result)
     figure, axes = new_figure(height=2.8)
     count = len(result.game.players)
     for player in range(count):

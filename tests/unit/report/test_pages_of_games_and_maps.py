@@ -76,3 +76,10 @@ def test_three_players_are_listed_profile_by_profile() -> None:
         analyse(game_file({"model": {"name": "vehicular", "vehicles": 3, "threshold": 2}}, owner="g.toml"))
     )
     assert "All profiles; * marks pure equilibria." in page
+
+
+def test_payoffs_of_nothing_are_not_drawn() -> None:
+    table = {"model": {"name": "expiry", "detection": "9/10", "penalty": 5}}  # nobody gains in its only equilibrium
+    page = game_report(analyse(game_file(table, owner="g.toml")))
+    assert "Equilibria, each verified" in page
+    assert "Pictures" not in page
