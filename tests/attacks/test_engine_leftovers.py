@@ -81,6 +81,20 @@ def test_blanks_that_two_variables_fill_are_not_judged(tmp_path: Path) -> None:
     assert len(blanks) > 300
     assert (right["guess"] == right["true"]).all()
     with pytest.raises(
-        NotProtectedError, match=r"recount is not judged: \d+ hidden values of region are told by one with two"
+        NotProtectedError, match=r"recount is not judged: \d+ hidden values of region follow from one with two"
     ):
         protect(tmp_path, data, BLANKS)
+
+
+def test_what_variables_reveal_does_not_depend_on_how_it_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, said = frame().drop("phone"), []
+    for dense in (1 << 23, 8):  # all cells, or those that occur, merged again and again
+        monkeypatch.setattr("reticent.microdata.large_restored.DENSE", dense)
+        monkeypatch.setattr("reticent.microdata.large_restored.BLOCK", 200)
+        with pytest.raises(NotProtectedError) as refused:
+            protect(tmp_path, data, BLANKS)
+        said.append(str(refused.value))
+    assert "hidden values of region follow from one with two" in said[0]
+    assert said[0] == said[1]

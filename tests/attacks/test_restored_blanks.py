@@ -103,14 +103,14 @@ def test_the_published_file_fills_its_blanks_and_the_verdict_names_what_tells_th
     assert all(true[at] == guess for at, guess in guesses.items())
     found = run.verdict["recount"]
     assert found.state is State.NOT_HELD
-    assert f"{blanks} hidden values of region are told by district: declare it as a key, or drop it" in found.text
+    assert f"{blanks} hidden values of region follow from district: declare it as a key, or drop it" in found.text
 
 
 def test_what_was_said_before_held_and_nothing_is_written_now(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, frame(1, 1200), role="other", risk="")
     masked = masked_by(people(1), LocalSuppression(k=3))
     assert recount(masked.trace, masked.data, KEYS).sample_risk.max() <= LIMIT  # blanks as unknown values
-    with pytest.raises(NotProtectedError, match="told by district"):
+    with pytest.raises(NotProtectedError, match="follow from district"):
         run_plan(read_file_plan(plan))
     assert not (tmp_path / "out.csv").exists()
 
@@ -122,7 +122,7 @@ def test_the_advice_is_a_way_out(role: str) -> None:
         data, [LocalSuppression(k=3)], most=LIMIT, secret=SECRET, accept_risk="linkage is not asked here"
     )
     assert run.verdict["recount"].state is State.HELD
-    assert "told by" not in run.verdict["recount"].text
+    assert "hidden value" not in run.verdict["recount"].text
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -226,7 +226,7 @@ def test_an_engine_does_not_judge_a_recount_that_another_variable_undoes(determi
     limits = rt.RiskSection(most=LIMIT, attacks=("recount",))
     with rt.load(tmp_path / "people.parquet", **kinds) as large:
         if determined:
-            said = r"recount is not judged: \d+ hidden values of region are told by district"
+            said = r"recount is not judged: \d+ hidden values of region follow from district"
             with pytest.raises(NotProtectedError, match=said):
                 large.protect([blanks], tmp_path / "part-*.parquet", risk=limits, secret=SECRET)
         else:

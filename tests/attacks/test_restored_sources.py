@@ -89,7 +89,7 @@ def test_members_count_themselves() -> None:
     verdict = run.verdict["recount"]
     assert verdict.state is State.NOT_HELD
     assert verdict.value == largest_risk(rows, true.select("size", *keys).rows())
-    assert "of size are told by the members of a household (their number): drop the household id" in verdict.text
+    assert "of size follow from the members of a household (their number): drop the household id" in verdict.text
     masked = apply_steps(data, [LocalSuppression(k=3)], secret=as_secret(SECRET))
     assert recount(masked.trace, masked.data, data.schema.keys).sample_risk.max() <= LIMIT  # blanks as unknown values
 
@@ -117,7 +117,7 @@ def test_ranges_of_a_number_tell_a_class(by_trade: bool) -> None:
     assert right >= 0.7 * len(blanks)
     verdict = run.verdict["recount"]
     assert verdict.state is State.NOT_HELD
-    assert "of size are told by ranges of " in verdict.text
+    assert "of size follow from ranges of " in verdict.text
 
 
 def test_nothing_is_told_where_there_is_nothing_to_tell() -> None:

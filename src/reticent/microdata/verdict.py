@@ -84,9 +84,9 @@ def told_texts(told: Sequence[Told]) -> list[str]:
     for key in dict.fromkeys(one.key for one in told):
         mine = [one for one in told if one.key == key]
         best, all_records = max(mine, key=lambda one: one.records), sum(one.records for one in mine)
-        are = "is" if all_records == 1 else "are"
+        follow = "follows" if all_records == 1 else "follow"
         most = f" ({best.records} of them) and others" if len(mine) > 1 else ""
-        values = f"{counted(all_records, 'hidden value')} of {key} {are} told by {best.text}{most}"
+        values = f"{counted(all_records, 'hidden value')} of {key} {follow} from {best.text}{most}"
         texts.append(f"{values}: {best.advice}")
     return texts
 

@@ -134,9 +134,9 @@ def test_a_figure_lies_on_the_side_of_the_limit_that_the_value_lies_on(value: fl
 
 def test_what_tells_a_hidden_key_is_named_with_what_to_do() -> None:
     one, two = Told("age", ("school",), 3), Told("age", ("job", "car"), 5)
-    assert told_texts([one]) == ["3 hidden values of age are told by school: declare it as a key, or drop it"]
+    assert told_texts([one]) == ["3 hidden values of age follow from school: declare it as a key, or drop it"]
     (both,) = told_texts([one, two])
-    assert "8 hidden values of age are told by job with car (5 of them) and others" in both
+    assert "8 hidden values of age follow from job with car (5 of them) and others" in both
     assert both.endswith("declare both as keys, or drop one")
-    assert told_texts([Told("age", ("school",), 1)])[0].startswith("1 hidden value of age is told")
+    assert told_texts([Told("age", ("school",), 1)])[0].startswith("1 hidden value of age follows from school")
     assert restored_text(None) == ""

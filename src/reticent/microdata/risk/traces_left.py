@@ -15,8 +15,6 @@ FEWEST = 3
 """Respondents (or households) that must share a weight before it says something about where they live."""
 LUCK = 0.001
 """How likely the nearby weights of any record may be those of one code by chance, before they count as telling it."""
-
-
 NARROW = 2 / 3
 """The share of those who show a code among whom a weight must place a record, before it counts as telling a finer one."""
 
