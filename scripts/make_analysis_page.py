@@ -200,12 +200,13 @@ def page(secrets: int) -> str:
         "once for each respondent and response, the same in every universe and version: what averaging comes to is "
         "the value with its factor. Values that hold more of Σ|y| or Σy² than the policy's dominance and p percent "
         "rules allow are limited to what they allow (and to `reach` times the mean, if that is set). No sum or "
-        "variance is refused for this reason, so no refusal reveals that somebody is large.\n\nAttacks on a firm "
+        "variance is refused for this reason, so no refusal reveals that somebody is large. Answers other "
+        "than counts are rounded to a tenth of their standard error.\n\nAttacks on a firm "
         f"that holds 27 % of Σy² and is the only one in its region, industry and size, over {secrets} secrets:",
         chance_table(scenarios, secrets),
-        "An attack that averages nothing (collusion: one pair of universes) comes near by chance, when what the two universes "
-        "lost happens to make up for the factor; the attacker cannot know when. Averaging and repeating give the same pair "
-        "again. With factors, padding has no more success than the single pair.",
+        "A single pair of universes (collusion) has the step to which sums are rounded, about a tenth of this firm's value. "
+        "Averaging and repeating give the same pair again. Padding averages dropping and rounding out and comes to the value "
+        "with its factor; it comes near by chance, and the attacker cannot know when.",
         "## Regression attacks\n\nWhoever may transform predictors needs no rare code (Ronning and others, SORT 35, 2011). With "
         "z = 1/(|x − x̂| + ε) the target (size x̂) is an outlier that pulls the line through its own value; an indicator of "
         "everything known about the target does the same exactly. Tables 1 to 3 have the rows and columns of the source, "

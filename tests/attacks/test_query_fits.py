@@ -19,6 +19,7 @@ import pytest
 from attacks.query_scenarios import database, policy_of
 from attacks.transcripts import stored
 from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.queries.analysis import rounding
 from reticent.queries.database import ProtectedDatabase
 
 TARGETS, RARE = 6, 16
@@ -77,8 +78,12 @@ def certain_bits(pairs: list[list[dict[str, Any] | None]]) -> list[float | None]
     return found
 
 
-def test_no_category_of_a_regression_is_complete() -> None:
-    """0.1.0: one pair gave half of the bits, and the attacker knew which. Today each category loses two records or more."""
+def test_no_category_of_a_regression_is_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    """0.1.0: one pair gave half of the bits, and the attacker knew which. Today each category loses two records or more.
+
+    Answers are rounded today, so that nobody can count the records of a category; here they are not.
+    """
+    monkeypatch.setattr(rounding, "SHOWN", 1e12)
     before, now = stored("fits"), near_pairs()
     sure = [bit for bit in certain_bits(before["pairs"]) if bit is not None]
     assert len(sure) >= TARGETS / 2

@@ -2,6 +2,7 @@
 """The mode `analysis`: statistics of subsampled universes, after the rules of the U.S. Census Bureau's analysis server."""
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from reticent.queries.analysis.covering import covering_rows, draw_of, parts_of,
 from reticent.queries.analysis.dominance import Shares
 from reticent.queries.analysis.drop_q import kept_rows
 from reticent.queries.analysis.linked import link_units
+from reticent.queries.analysis.numbers import PublicNumbers, number_columns
 from reticent.queries.analysis.pairs import Measurements
 from reticent.queries.analysis.regression import (
     RegressionRules,
@@ -26,6 +28,7 @@ from reticent.queries.analysis.regression import (
     saturated,
     synthetic_residuals,
 )
+from reticent.queries.analysis.rounding import DEVIANCE, coarse, coarse_all, coarse_errors
 from reticent.queries.analysis.sample import NOBODY, Sample, value_of
 from reticent.queries.analysis.universes import deciding_filters, has_small_marginal, simple_universes, too_small
 from reticent.queries.canonical import RecordSet, Version
@@ -85,7 +88,7 @@ class AnalysisOptions(Parameters):
 class AnalysisMode:
     """Answers regressions and other statistics from a subsample that is fixed for each set of records.
 
-    Answers depend on the universe alone; what is remembered limits near pairs only.
+    Answers depend on the universe alone; what is remembered limits near pairs and public numbers only.
     """
 
     setting: Setting
@@ -93,22 +96,25 @@ class AnalysisMode:
     stratum: Ints = field(repr=False)
     shares: Shares
     near_pairs: Measurements = field(repr=False)
+    numbers: PublicNumbers = field(repr=False)
     _responses: dict[str, Floats] = field(default_factory=dict, repr=False)
     name: ClassVar[str] = "analysis"
     guarantee: ClassVar[str] = (
         "Universes are unions of published categories with enough records in every piece and intersection. Every answer is "
         "computed without a few records, chosen once for ever for each universe and stratum, so that two universes that "
-        "differ by one record agree in what they lost only with a small probability; no record is the difference of more such "
-        "pairs in its stratum than the policy allows (with 4 pairs and up to 5 records dropped, an attacker who averages them "
-        "still mistakes a value of 0 or 1 once in five times, unless a regression on a public number reveals which records "
-        "were dropped), in all versions of the data together, and padding with other "
-        "strata redraws nothing. A regression has one sample for each universe, in which each category of at least "
-        "`category` records loses a few, and each category that it shows counts as a universe. Each "
-        "respondent's values carry a factor, "
+        "differ by one record agree in what they lost only with a small probability; no respondent is the difference of more "
+        "such pairs in its stratum than the policy allows, one with m records counting as m² pairs (with 4 pairs and up to 5 "
+        "records dropped, an attacker who averages them still mistakes a value of 0 or 1 once in five times), in all versions "
+        "of the data together, and padding with other strata redraws nothing. A regression has one sample for each universe, "
+        "in which each category of at least `category` records loses a few, and each category that it shows counts as a "
+        "universe. Each respondent's values carry a factor, "
         "drawn once for ever, so that averaging over many universes comes no nearer to a value than that. A respondent who "
         "holds more of a sum, or of a sum of squares, than the policy's dominance and p percent rules allow counts only as "
         "far as they do. "
-        "Regressions that lean on single respondents are refused; residuals are synthetic."
+        "Regressions that lean on single respondents are refused; so are those that show more coefficients of public numbers "
+        "than a tenth of the records, all models together. Residuals are synthetic. Answers other than counts are rounded to "
+        "a tenth of their standard error, and quantiles are means of blocks of neighbours. Not covered: many different "
+        "universes together, which narrow totals of larger groups, and in the end small whole numbers."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "a refusal reveals that a universe breaks a size rule or is too near to earlier ones, which depends on records only, "
@@ -117,9 +123,10 @@ class AnalysisMode:
         "fit rule",
         "answers are near the truth: averaging over many different universes narrows totals of larger groups, and a value to "
         "its factor; two groups of at least joint_gamma records that differ by one, each measured many times, are not limited",
-        "a regression on a numeric filter with many different values tells the sums of its values and squares over the kept "
-        "records, from which an attacker who has these values works out the dropped ones; one near pair may then be enough",
-        "counts, zeros and responses of zeros and ones carry no factor",
+        "a regression on a numeric filter with many different values reveals in part the sums of its values and squares "
+        "over the kept records, and so of who was dropped; rounding limits how much",
+        "counts, zeros and responses of zeros and ones carry no factor, and a factor hides no whole number below five",
+        "other filters, strata, drop or blur for the same ledger draw again what was not answered before",
         "each response has a factor of its own: an amount in two currencies, or a total and its parts, narrow a value together",
         "a value that outweighs the dropped records shows in differences of answers, up to its factor and the limit of the "
         "dominance rules",
@@ -175,6 +182,8 @@ class AnalysisMode:
             if statistic.name in REGRESSIONS:
                 draw, shown = self._shown(statistic, records)
                 self.near_pairs.answer(rows, records.version, draw, shown)
+                columns = number_columns(self.setting.universe, records, statistic.regression, draw)
+                self.numbers.answer(columns, records.version)
 
     def _shown(self, statistic: Statistic, records: RecordSet) -> tuple[int, list[Ints]]:
         """The name of the sample that a regression is worked out from, and the sets of records that it shows."""
@@ -263,6 +272,8 @@ class AnalysisMode:
         universe, version = self.setting.universe, sample.records.version
         if self.near_pairs.too_many(universe.records(sample.records), version, draw, shown):
             return PAIRS
+        if self.numbers.too_many(number_columns(universe, sample.records, statistic.regression, draw), version):
+            return "too many regressions on public numbers for so few records"
         sample = self._covering(statistic, sample)
         rows = sample.complete_rows(statistic.variables)
         linear = statistic.name == "linreg"
@@ -291,10 +302,10 @@ class AnalysisMode:
             f"residuals:{statistic.variables[0]}:{_fingerprint(design, labels, response)}"
         )
         return {
-            "coefficients": dict(zip(fit.labels, map(float, fit.coefficients))),
-            "standard_errors": dict(zip(fit.labels, map(float, fit.errors))),
-            "anova": {"model": fit.sums[0], "residual": fit.sums[1]},
-            "r_squared": fit.r_squared,
+            "coefficients": dict(zip(fit.labels, coarse_all(fit.coefficients, fit.errors))),
+            "standard_errors": dict(zip(fit.labels, coarse_errors(fit.errors, fit.n))),
+            "anova": {"model": coarse(fit.sums[0], fit.unexplained), "residual": coarse(fit.sums[1], fit.unexplained)},
+            "r_squared": coarse(fit.r_squared, 1 / math.sqrt(fit.n)),
             "n": fit.n,
             "synthetic_residuals": synthetic_residuals(fit, secret, noise=self.options.noise),
         }
@@ -328,9 +339,9 @@ def _logistic(design: Floats, labels: tuple[str, ...], response: Floats, rules: 
         return "the codes separate the response"
     beta, errors, deviance = found
     return {
-        "coefficients": dict(zip(labels, map(float, beta))),
-        "standard_errors": dict(zip(labels, map(float, errors))),
-        "deviance": deviance,
+        "coefficients": dict(zip(labels, coarse_all(beta, errors))),
+        "standard_errors": dict(zip(labels, coarse_errors(errors, len(response)))),
+        "deviance": coarse(deviance, DEVIANCE),
         "n": len(response),
     }
 
@@ -350,9 +361,8 @@ def analysis(setting: Setting) -> AnalysisMode:
     shares = Shares.of(setting.policy, setting.universe.known_entities(), reach=options.reach)
     units = link_units(setting.universe, strata)
     own = units.strata[0][units.of_rows[-1]]
-    return AnalysisMode(
-        setting, options, own, shares, Measurements.of(units, near=options.joint_gamma, most=options.pairs)
-    )
+    near_pairs = Measurements.of(units, near=options.joint_gamma, most=options.pairs)
+    return AnalysisMode(setting, options, own, shares, near_pairs, PublicNumbers(units))
 
 
 def _default_strata(version: Version, options: AnalysisOptions) -> tuple[str, ...]:

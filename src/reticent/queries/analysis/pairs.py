@@ -3,7 +3,7 @@
 
 What a universe loses is drawn again for every set of records in a stratum. Two universes that differ in a stratum by a few
 records are a measurement of these records, with the noise of two draws; padding both with other records of the stratum
-makes the measurement again. Each record may be in the difference of a few such pairs, and not of more: the attacker's
+makes the measurement again. Each respondent may be in the difference of a few such pairs, and not of more: the attacker's
 error after this many is `attacker_error`. Padding with records of other strata redraws nothing. Universes of all versions
 of the data count together: the same records in a new version are no new chance.
 """
@@ -40,8 +40,10 @@ def attacker_error(most: int, pairs: int, share: float = 0.5) -> float:
 class NearPairs:
     """The sets answered in each stratum, and in how many near pairs each respondent was part of the difference.
 
-    Several versions of a data set may have several strata; a difference that is small by any of them counts. `draw` names
-    the sample of an answer: the same set with another sample is another measurement.
+    A respondent with m records in a difference stands out of the noise as m² pairs with one record do, and counts as these.
+    A pair is near if the respondents of its difference are fewer than `near`, counted as (Σm)²/Σm²: nine with one record
+    each do not hide one with fifty. Several versions of a data set may have several strata; a difference that is small by any
+    of them counts. `draw` names the sample of an answer: the same set with another sample is another measurement.
     """
 
     units: Units
@@ -50,6 +52,7 @@ class NearPairs:
     _members: list[Ints] = field(default_factory=list, repr=False)
     _seen: list[Bytes] = field(default_factory=list, repr=False)
     _draws: list[Ints] = field(default_factory=list, repr=False)
+    _most_units: list[int] = field(default_factory=list, repr=False)
     _pairs: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
     def __post_init__(self) -> None:
@@ -59,6 +62,8 @@ class NearPairs:
             self._members += np.split(order, cuts)
         self._seen = [np.zeros((0, (len(part) + 7) // 8), dtype=np.uint8) for part in self._members]
         self._draws = [np.zeros(0, dtype=np.int64) for _ in self._members]
+        owners = [self.units.respondent[part] for part in self._members]
+        self._most_units = [int(np.bincount(owner).max(initial=1)) for owner in owners]
         self._pairs = np.zeros(int(self.units.respondent.max(initial=-1)) + 1, dtype=np.int64)
 
     def too_many(self, rows: Ints, version: int, draw: int = 0) -> bool:
@@ -82,15 +87,24 @@ class NearPairs:
         fresh: list[tuple[int, Bytes]] = []
         for number, (members, seen) in enumerate(zip(self._members, self._seen)):
             packed = np.packbits(inside[members])
-            differs = seen ^ packed
-            sizes = np.bitwise_count(differs).sum(axis=1) if len(seen) else np.zeros(0, dtype=np.int64)
+            sizes = np.bitwise_count(seen ^ packed).sum(axis=1) if len(seen) else np.zeros(0, dtype=np.int64)
             if bool(((sizes == 0) & (self._draws[number] == draw)).any()):
                 continue
             fresh.append((number, packed))
-            for pair in differs[(sizes > 0) & (sizes < self.near)]:
-                bits = np.unpackbits(pair)[: len(members)].astype(bool)
-                more[np.unique(self.units.respondent[members[bits]])] += 1
+            for other in seen[(sizes > 0) & (sizes < 2 * self.near * self._most_units[number])]:
+                who, held = self._held(members, packed, other)
+                if float(held.sum()) ** 2 < self.near * float((held**2).sum()):
+                    more[who] += held**2
         return more, fresh
+
+    def _held(self, members: Ints, one: Bytes, other: Bytes) -> tuple[Ints, Ints]:
+        """The respondents by whom two sets differ, and with how many records; one that was changed counts once."""
+        n = len(members)
+        owner = self.units.respondent[members]
+        sides = [np.unpackbits(part)[:n].astype(bool) for part in (one & ~other, other & ~one)]
+        who = np.unique(owner[sides[0] | sides[1]])
+        counts = [np.bincount(np.searchsorted(who, owner[side]), minlength=len(who)) for side in sides]
+        return who, np.maximum(*counts).astype(np.int64)
 
 
 @dataclass

@@ -37,6 +37,11 @@ class Fit:
     residuals: Floats
     design: Floats
 
+    @property
+    def unexplained(self) -> float:
+        """The variance that is left: sums of squares are compared in its unit."""
+        return self.sums[1] / max(1, self.n - len(self.labels))
+
 
 def absorb_sparse(design: Floats, labels: tuple[str, ...], least: int) -> tuple[Floats, tuple[str, ...]]:
     """Leave out columns in which fewer than `least` records differ from all others.

@@ -4,6 +4,7 @@
 A function here gives a value, or, as text for staff, the rule that forbids it.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from reticent.base.arrays import Floats, Ints
 from reticent.queries.analysis.dominance import Holders, Shares
+from reticent.queries.analysis.rounding import SHOWN, coarse, deviation
 from reticent.queries.canonical import RecordSet, Universe
 from reticent.queries.design import factor_values, lower_bound
 from reticent.queries.language import Statistic
@@ -84,7 +86,10 @@ def _sum(statistic: Statistic, sample: Sample) -> Any:
     values = sample.limited(statistic.variables[0], power=1)
     if values is None:
         return NOBODY
-    return float(values.sum() if statistic.name == "sum" else values.mean())
+    root, spread = math.sqrt(len(values)), deviation(values)
+    if statistic.name == "sum":
+        return coarse(float(values.sum()), spread * root)
+    return coarse(float(values.mean()), spread / root)
 
 
 def _ratio(statistic: Statistic, sample: Sample) -> Any:
@@ -92,29 +97,52 @@ def _ratio(statistic: Statistic, sample: Sample) -> Any:
     if top is None or bottom is None:
         return NOBODY
     divisor = float(bottom.sum())
-    return float(top.sum()) / divisor if divisor else "a ratio by nothing"
+    if not divisor:
+        return "a ratio by nothing"
+    ratio = float(top.sum()) / divisor
+    spreads = [deviation(values) * math.sqrt(len(values)) for values in (top, bottom)]
+    return coarse(ratio, math.hypot(spreads[0], ratio * spreads[1]) / abs(divisor))
 
 
 def _variance(statistic: Statistic, sample: Sample) -> Any:
     values = sample.limited(statistic.variables[0], power=2)
     if values is None:
         return NOBODY
-    return float(values.var(ddof=1) if statistic.name == "variance" else values.std(ddof=1))
+    n, spread = len(values), deviation(values)
+    if statistic.name == "variance":
+        return coarse(float(values.var(ddof=1)), spread * spread * math.sqrt(2 / n))
+    return coarse(spread, spread / math.sqrt(2 * n))
 
 
 def _quantile(statistic: Statistic, sample: Sample) -> Any:
-    """Quantiles are averaged over neighbours, of whom none may hold too much, so that no single value is shown."""
+    """Between the means of blocks of neighbours, of whom none may hold too much, so that no single value is shown.
+
+    Blocks do not overlap: means of overlapping ones differ by single values. Each mean is rounded, because exact ones would
+    say of each universe which records were dropped.
+    """
     share = 0.5 if statistic.name == "median" else float(statistic.parameter or 0.0)
     rows = sample.complete_rows(statistic.variables)
     values = sample.values(statistic.variables[0], rows)
     order = np.argsort(values, kind="stable")
     n = len(order)
-    middle = round(share * (n - 1))
-    width = max(2, n // 50)
-    low = min(max(middle - width, 0), n - 2 * width - 1)
-    near = order[low : low + 2 * width + 1]
-    limited = sample.holders(rows[near]).limited(values[near], power=1)
-    return NOBODY if limited is None else float(limited.mean())
+    blocks = np.array_split(np.arange(n), max(1, n // (2 * max(2, n // 50) + 1)))
+    centres = np.array([block.mean() for block in blocks])
+    position = share * (n - 1)
+    last = int(np.clip(np.searchsorted(centres, position), 1, max(1, len(blocks) - 1)))
+    near = range(max(0, last - 1), min(last + 1, len(blocks)))
+    means = [_block_mean(sample, rows[order[blocks[at]]], values[order[blocks[at]]]) for at in near]
+    if any(mean is None for mean in means):
+        return NOBODY
+    return float(np.interp(position, centres[list(near)], np.array(means, dtype=np.float64)))
+
+
+def _block_mean(sample: Sample, rows: Ints, values: Floats) -> float | None:
+    """The mean of neighbours in the order of values, rounded; None if too few of them have any."""
+    limited = sample.holders(rows).limited(values, power=1)
+    if limited is None:
+        return None
+    # about ten times the error that the mean of values spread evenly over the block has, which `coarse` takes a tenth of
+    return coarse(float(limited.mean()), SHOWN * float(np.ptp(limited)) / (2 * math.sqrt(len(limited))))
 
 
 def _correlation(statistic: Statistic, sample: Sample) -> Any:
@@ -128,7 +156,8 @@ def _correlation(statistic: Statistic, sample: Sample) -> Any:
         return "a variable does not vary"
     if holders.dominated(one * two):
         return "a respondent holds too much of a cross product"
-    return float(((one - one.mean()) * (two - two.mean())).mean() / (one.std() * two.std()))
+    found = float(((one - one.mean()) * (two - two.mean())).mean() / (one.std() * two.std()))
+    return coarse(found, 1 / math.sqrt(len(one)))
 
 
 _TABLE: dict[str, Callable[[Statistic, Sample], Any]] = {

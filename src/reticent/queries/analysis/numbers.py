@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many regressions on public numbers the same records may be in.
+
+A coefficient of a number that everybody can look up is a weighted sum of the response with known weights, so as many of them
+as there are records give every value, even rounded. So ten records are needed for each of them, over all models and users: a
+column about n records adds 1/n to each one, and what a record has may reach a tenth. A number rounded to a tenth of its
+standard error has about five bits, so an attacker has at most half of the bits of ten values of 0 or 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reticent.base.arrays import Floats, Ints
+from reticent.queries.analysis.linked import Units
+from reticent.queries.canonical import RecordSet, Universe
+from reticent.queries.design import columns_of, label_of
+from reticent.queries.terms import Model
+
+MOST = 0.1
+SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column with a public number: the sample, the response and the column by name, and the records it is about."""
+
+    name: tuple[int, str, str]
+    rows: Ints
+
+
+def number_columns(universe: Universe, records: RecordSet, model: Model, draw: int) -> list[NumberColumn]:
+    """The columns of a model that have a public number, over one sample."""
+    version, rows = universe.versions[records.version], universe.records(records)
+    found = []
+    for column in columns_of(universe, records, model):
+        if not any(part.known for part in column):
+            continue
+        inside = np.ones(len(rows), dtype=bool)
+        for part in column:
+            if part.level is not None:
+                inside &= version.codes[part.name][version.atom[rows]] == part.level
+        found.append(NumberColumn((draw, str(model.response), label_of(version, column)), rows[inside]))
+    return found
+
+
+@dataclass
+class PublicNumbers:
+    """What each record has been part of; a column that was shown before reveals nothing new."""
+
+    units: Units
+    _had: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    _shown: set[tuple[int, str, str]] = field(default_factory=set, repr=False)
+
+    def __post_init__(self) -> None:
+        self._had = np.zeros(len(self.units.respondent))
+
+    def too_many(self, columns: Sequence[NumberColumn], version: int) -> bool:
+        """Whether a model would bring a record beyond the limit."""
+        more = self._more(columns, version)
+        return bool((more + self._had)[more > 0].max(initial=0.0) > MOST + SLACK)
+
+    def answer(self, columns: Sequence[NumberColumn], version: int) -> None:
+        """Remember a model that was answered."""
+        self._had += self._more(columns, version)
+        self._shown.update(column.name for column in columns)
+
+    def _more(self, columns: Sequence[NumberColumn], version: int) -> Floats:
+        more = np.zeros(len(self._had))
+        for column in columns:
+            if column.name not in self._shown and len(column.rows):
+                more[self.units.of_rows[version][column.rows]] += 1 / len(column.rows)
+        return more
