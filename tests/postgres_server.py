@@ -41,8 +41,9 @@ def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": True, "cwd": "/"}
-    subprocess.run([*as_user, programs / "initdb", "-D", data, "-A", "trust", "-U", "postgres"], **quiet)
-    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1"
+    # Nothing is kept, so nothing waits for the disk.
+    subprocess.run([*as_user, programs / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync"], **quiet)
+    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
     subprocess.run(
         [*as_user, programs / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "log", "start"], **quiet
     )

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -26,12 +27,17 @@ SEEN = """element => {
   const bar = element.closest(".top") ? 0 : document.querySelector(".top").getBoundingClientRect().bottom;
   return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 && place.bottom > bar && place.top < innerHeight;
 }"""
-AHEAD = """wanted => {
-  const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
-    .filter(one => one.checkVisibility({visibilityProperty: true}) && !one.disabled && one.type !== "hidden");
-  return all.indexOf(wanted) - all.indexOf(document.activeElement);
-}"""
+STOPS = """[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+    .filter(one => one.checkVisibility({visibilityProperty: true}) && !one.disabled && one.type !== "hidden")"""
+AHEAD = f"wanted => {{ const all = {STOPS}; return all.indexOf(wanted) - all.indexOf(document.activeElement); }}"
 """About how many keys something is away, below 0 if it lies behind; the last ones are pressed one by one."""
+NEAR = f"wanted => {{ const all = {STOPS}; all[Math.max(all.indexOf(wanted) - 3, 0)].focus(); }}"
+"""Stand three stops before something."""
+PLACE = """(list, value) => {
+  const all = [...list.options].filter(one => !one.disabled).map(one => one.value);
+  return [all.indexOf(value), all.length - 1 - all.indexOf(value)];
+}"""
+"""How many choices of a list lie before one, and how many behind it."""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
 
 
@@ -198,22 +204,40 @@ class Watched:
 
 
 class Keyed(Watched):
-    """A page without a mouse: Tab leads to everything, and where one is can be seen."""
+    """A page without a mouse: Tab leads to everything, and where one is can be seen.
+
+    Each page is walked from where one stands the first time; later the walk starts three stops before its end, because a
+    key takes as long as ten looks at a page.
+    """
+
+    def __init__(self, context: Any, server: Server) -> None:
+        super().__init__(context, server)
+        self._walked: set[str] = set()
 
     def reach(self, what: str) -> Any:
         """Press Tab until something has the focus; it must be marked as having it, and not lie under the top bar."""
         self.page.wait_for_load_state()
         wanted = self.page.wait_for_selector(what, state="attached")
-        ahead = self.page.evaluate(AHEAD, wanted)
-        key = "Tab" if ahead > 0 else "Shift+Tab"
-        for _ in range(abs(ahead) - 2):  # looking after each key takes longer than the key
-            self.page.keyboard.press(key)
+        key = self._walk_near(wanted)
         for _ in range(MOST_TABS):
             if self.page.evaluate("element => document.activeElement === element", wanted):
                 self.page.wait_for_function(SEEN, arg=wanted)  # the browser scrolls to it in a later frame
                 return wanted
             self.page.keyboard.press(key)
         raise AssertionError(f"{key} never reaches {what}")
+
+    def _walk_near(self, wanted: Any) -> str:
+        """Go to a few stops from something; gives the key that leads on."""
+        path = urlsplit(self.page.url).path
+        if path in self._walked:
+            self.page.evaluate(NEAR, wanted)
+            return "Tab"
+        self._walked.add(path)
+        ahead = self.page.evaluate(AHEAD, wanted)
+        key = "Tab" if ahead > 0 else "Shift+Tab"
+        for _ in range(abs(ahead) - 2):  # looking after each key takes longer than the key
+            self.page.keyboard.press(key)
+        return key
 
     def click(self, what: str) -> None:
         """Follow a link or press a button with Enter."""
@@ -233,12 +257,11 @@ class Keyed(Watched):
         """Go through a list with the arrow keys."""
         listed = self.reach(what)
         self.clicks += 1
-        self.page.keyboard.press("Home")
-        for _ in range(listed.evaluate("list => list.length")):
-            if listed.evaluate("list => list.value") == value:
-                return
-            self.page.keyboard.press("ArrowDown")
-        raise AssertionError(f"the arrow keys do not find {value} in {what}")
+        place, behind = listed.evaluate(PLACE, value)
+        self.page.keyboard.press("Home" if place <= behind else "End")
+        for _ in range(min(place, behind)):
+            self.page.keyboard.press("ArrowDown" if place <= behind else "ArrowUp")
+        assert listed.evaluate("list => list.value") == value, f"the arrow keys do not find {value} in {what}"
 
     def fill(self, what: str, text: str) -> None:
         """Select what a field has, and type."""
