@@ -294,6 +294,18 @@ class Oracle:
                 return True
             if system.whole and (unsafe or scene.at_bound(j)) and not scene.another(j):
                 return True
+        return self.minimum >= 3 and any(
+            self._inside(system, rows, hidden, who, mirror) for who in {self.owner[i] for g in hidden for i in g}
+        )
+
+    def _inside(self, system: System, rows: Sequence[Vector], classes: list[list[int]], who: int, mirror: bool) -> bool:
+        """Whether one who knows his own values learns with the bounds those of somebody else."""
+        rests = [rest for group in classes if (rest := [i for i in group if self.owner[i] != who])]
+        scene = _Scene(system, rows, rests, mirror)
+        for j, rest in enumerate(rests):
+            alone = len({self.owner[i] for i in rest}) == 1
+            if scene.forced(j) or (system.whole and (alone or scene.at_bound(j)) and not scene.another(j)):
+                return True
         return False
 
     def _narrow(self, scene: "_Scene", j: int) -> bool:

@@ -76,9 +76,14 @@ class Columns:
         return np.argsort(self.entity, kind="stable")
 
     @cached_property
+    def column_of(self) -> NDArray[np.int64]:
+        """The column of each unit."""
+        return np.repeat(np.arange(self.n_columns), self.counts)
+
+    @cached_property
     def column_by_entity(self) -> NDArray[np.int64]:
         """The column of each unit, in the order of the respondents."""
-        return np.repeat(np.arange(self.n_columns), self.counts)[self.by_entity]
+        return self.column_of[self.by_entity]
 
     def units_by_entity(self, mask: Mask) -> NDArray[np.int64]:
         """Positions of the units of some columns, in the order of their respondents."""
@@ -100,7 +105,7 @@ class Columns:
     @cached_property
     def n_respondents(self) -> NDArray[np.int64]:
         """Number of respondents of each column."""
-        column = np.repeat(np.arange(self.n_columns), self.counts)
+        column = self.column_of
         order = np.lexsort((self.entity, column))
         first = np.ones(self.n_units, dtype=bool)
         first[1:] = (np.diff(column[order]) != 0) | (np.diff(self.entity[order]) != 0)
@@ -120,7 +125,7 @@ class Columns:
     def largest(self, n: int) -> Whole:
         """The n largest absolute values of each column, shape (n_columns, n), filled up with 0."""
         if n not in self._largest:
-            column = np.repeat(np.arange(self.n_columns), self.counts)
+            column = self.column_of
             amounts = np.abs(self.values.integers)
             falling = np.argsort(-amounts, kind="stable")
             order = falling[np.argsort(column[falling], kind="stable")]

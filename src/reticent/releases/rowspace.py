@@ -79,23 +79,21 @@ class RowSpace:
         """Whether a weighted sum of class totals follows from the released rows and the proposed one."""
         return self._certify(residues(weights), weights, proposal.partition, proposal)
 
-    def free_basis(self, proposal: Proposal, free: Mask) -> bool:
-        """Whether all rows with the proposed one stay independent on the free classes alone, by the pivots at hand.
+    def agreeing(self, values: Residues) -> Residues:
+        """The factors of the combination of released rows that has these values at the pivots."""
+        factors: Residues = echelon.left_product(values, self._inverse, self.rank)
+        return factors
 
-        Then for every class there is a direction that moves it, moves else only free classes, and changes no row.
-        """
-        pivots = self._moved_pivots(proposal, free)
-        if not bool(free[pivots].all()):
-            return False
-        left = echelon.left_product(proposal.values[pivots], self._inverse, self.rank)
-        return bool((self._differs(proposal, left) & free).any())
+    def at_one_pivot(self, place: int, columns: Ints) -> Residues:
+        """The combination of the released rows that is 1 at a pivot and 0 at the others, at some columns."""
+        return self.combined(self._inverse[place, : self.rank].copy(), columns)
 
     def accept(self, proposal: Proposal, *, prefer: Mask | None = None) -> int:
         """Release the proposed row; returns its number. Pivots are taken from the preferred classes if possible."""
         partition, rank = proposal.partition, self.rank
         values = proposal.values
         if prefer is not None:
-            self.pivots = self._moved_pivots(proposal, prefer).tolist()
+            self.pivots = self.moved_pivots(proposal, prefer).tolist()
         left = echelon.left_product(values[np.array(self.pivots, dtype=np.int64)], self._inverse, rank)
         pivot, schur = self._pivot(proposal, left, prefer)
         column = self._column(partition, pivot)
@@ -337,7 +335,7 @@ class RowSpace:
         column: Residues = echelon.column_of(self._bits, self._residues, self._starts, self.rank, place)
         return column
 
-    def _moved_pivots(self, proposal: Proposal, prefer: Mask) -> Ints:
+    def moved_pivots(self, proposal: Proposal, prefer: Mask) -> Ints:
         """The pivots, each exchanged for a preferred class split off from it: it has the same column so far."""
         pivots = np.array(self.pivots, dtype=np.int64)
         heir = np.arange(proposal.partition.n_classes)

@@ -16,11 +16,9 @@ Solvers work with floating-point numbers, so what they find is only a proposal: 
 all rows and bounds in whole numbers (`witness`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +28,15 @@ from reticent.base.arrays import Floats
 from reticent.base.errors import SolverError
 from reticent.queries.audit.auditor import BoundStage
 from reticent.queries.audit.bins import Bins
-from reticent.queries.audit.witness import MOST_CLASSES, MOST_ROWS, ExactRows, candidates
+from reticent.queries.audit.ends import Ends, by_class
+from reticent.queries.audit.sight import Needs, Scene, Sight, View
+from reticent.queries.audit.witness import ExactRows, candidates
 from reticent.queries.columns import Columns
-from reticent.queries.fixed import Whole, exact, fitting
+from reticent.queries.fixed import Whole, exact
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
+from reticent.releases.freedom import FreeBasis
 from reticent.releases.rows import Partition, Proposal
 from reticent.releases.rowspace import RowSpace
 from reticent.solve.highs import solve
@@ -48,10 +49,9 @@ FREE_SECONDS = 30.0
 PROBE_SECONDS = 5.0
 FAR = 1_000.0
 TINY = 1e-6
-SMALLEST, LARGEST = Fraction(1, 1000), 10**12
-KEPT_DIGITS = 6
-FINE = 10**6
 MOST_WEIGHT = 1_000
+ENOUGH = 3
+"""Fewest respondents of a set of which nobody may compute another."""
 FEW_VALUES = 16
 FORCED = StaffReason("bounds", "known bounds would fix the values of a class of records")
 NARROW = StaffReason("interval", "known bounds would narrow an unsafe class too far")
@@ -73,8 +73,8 @@ def _stage(columns: Columns, bounds: Bounds, interval: float, rules: SetRules, b
     known[columns.of_entities(rules.known)] = True
     nowhere = [None] * columns.n_columns
     lows, highs = (nowhere, nowhere) if bins is None else bins
-    low = _Ends.of(columns, [_tighter(max, bounds.low, own) for own in lows])
-    high = _Ends.of(columns, [_tighter(min, bounds.high, own) for own in highs])
+    low = Ends.of(columns, [_tighter(max, bounds.low, own) for own in lows])
+    high = Ends.of(columns, [_tighter(min, bounds.high, own) for own in highs])
     return _Stage(columns, bounds, interval, rules, known, low, high)
 
 
@@ -112,59 +112,33 @@ def _bounds_of(policy: Policy, key: tuple[str, ...]) -> Bounds | None:
 
 
 @dataclass(frozen=True)
-class _Ends:
-    """For each column the least (or greatest) total that its values can have, and whether there is one."""
-
-    amounts: Whole
-    there: NDArray[np.bool_]
-    denominator: int
-
-    @classmethod
-    def of(cls, columns: Columns, ends: Sequence[Fraction | None]) -> "_Ends":
-        """By the bound of each column's values, in units of the values' scale over a common denominator."""
-        denominator = lcm(1, *{end.denominator for end in ends if end is not None})
-        each = [0 if end is None else int(end * denominator) * columns.values.scale for end in ends]
-        there = np.array([end is not None for end in ends], dtype=bool)
-        amounts = np.array(each, dtype=object) * columns.counts.astype(object)
-        return cls(fitting(amounts), there, denominator)
-
-    def by_class(self, partition: Partition) -> "_Ends":
-        """The same for classes; a class with values that have no bound has none."""
-        there = _by_class((~self.there).astype(np.int64), partition) == 0
-        return _Ends(_by_class(self.amounts, partition), np.asarray(there, dtype=bool), self.denominator)
-
-    def reached(self, totals: Whole) -> NDArray[np.bool_]:
-        """Where totals are at their bound."""
-        at = totals.astype(object) * self.denominator == self.amounts
-        return np.asarray(self.there & np.asarray(at, dtype=bool), dtype=bool)
-
-
-@dataclass(frozen=True)
 class _Stage:
     columns: Columns
     bounds: Bounds
     interval: float
     rules: SetRules
     known: NDArray[np.bool_]
-    low: _Ends
-    high: _Ends
+    low: Ends
+    high: Ends
 
     def check(self, space: RowSpace, proposal: Proposal) -> StaffReason | None:
         """Why the proposed row must not be released, or None."""
-        partition = proposal.partition
-        totals, low, high = self._classes(partition)
-        hidden = ~self.known[partition.representative]
-        at_low, at_high = low.reached(totals) & hidden, high.reached(totals) & hidden
-        pinned = at_low | at_high
-        forced = bool(pinned.any()) and not space.free_basis(proposal, ~pinned)
-        if not (self.interval > 0 or self.bounds.integer or forced):
+        view = self.view(space, proposal)
+        return self._check(view, view.anybody) or self._check_insiders(view)
+
+    def view(self, space: RowSpace, proposal: Proposal) -> View:
+        """The rows as they would be, and who sees what of them."""
+        return View(self.columns, (self.low, self.high), self.interval, space, proposal)
+
+    def _check(self, view: View, sight: Sight) -> StaffReason | None:
+        known = self.known[view.partition.representative]
+        at_low, at_high = sight.low.reached(view.totals) & ~known, sight.high.reached(view.totals) & ~known
+        fixed = at_low | at_high
+        pinned = fixed & ~sight.own
+        forced = bool(pinned.any()) and FreeBasis.found(view.space, view.proposal, ~fixed) is None
+        if not (sight.interval > 0 or self.bounds.integer or forced):
             return None
-        rows = ExactRows.of(space, proposal)
-        # no solver finds whole numbers that fit weights of many digits: what these tell is counted in bits (`digits`)
-        heavy = rows.largest > MOST_WEIGHT
-        whole = self.bounds.integer and not heavy
-        touched = np.zeros(partition.n_classes, dtype=bool)
-        touched[rows.matrix.indices] = True
+        rows, touched = view.rows, view.touched
         pinned &= touched
         if forced and pinned.any():
             free = _free(rows, at_low & touched, at_high & touched)
@@ -172,42 +146,62 @@ class _Stage:
                 return UNCHECKED
             if bool((pinned & ~free).any()):
                 return FORCED
-        scene = _Scene(partition, totals, (low, high), touched & hidden, pinned, self.columns.values.scale, whole)
-        reason = self._probe(rows, scene) if self.interval > 0 or whole else None
+        if sight.inside and not view.few:
+            return None
+        # no solver finds whole numbers that fit weights of many digits: what these tell is counted in bits (`digits`)
+        heavy = rows.largest > MOST_WEIGHT
+        whole = self.bounds.integer and not heavy
+        seen = touched & ~known & ~sight.own
+        scene = Scene(view.partition, view.totals, sight, seen, pinned, self.columns.values.scale, whole)
+        reason = self._probe(rows, scene) if sight.interval > 0 or whole else None
         if reason is None and self.bounds.integer and heavy:
-            return replace(self, interval=0.0)._probe(rows.without_heavy(MOST_WEIGHT), replace(scene, whole=True))
+            scene = replace(scene, whole=True, sight=replace(sight, interval=0.0))
+            return self._probe(rows.without_heavy(MOST_WEIGHT), scene)
         return reason
 
-    def probe_unsafe(self, rows: ExactRows, partition: Partition) -> StaffReason | None:
+    def _check_insiders(self, view: View) -> StaffReason | None:
+        """The same for everybody who knows more than others: their own values, and what follows from them with bounds."""
+        if self.rules.minimum - int(self.rules.squares) < ENOUGH:
+            return None
+        known = self.known[view.partition.representative]
+        pins = tuple(end.reached(view.totals) & ~known for end in (view.anybody.low, view.anybody.high))
+        soles = tuple(np.where(known, -1, view.members.sole_beyond(end)) for end in (self.low, self.high))
+        inside = _Insiders(view, pins, soles)
+        if self.bounds.integer and view.few:
+            people = inside.sole | view.members.of(view.members.alone | view.members.two)
+        elif inside.any():
+            people = inside.suspects()
+        else:
+            return None
+        people -= self.rules.known
+        if len(people) > MOST_PROBES:
+            return UNCHECKED
+        return next((why for who in sorted(people) if (why := self._check(view, view.of(who))) is not None), None)
+
+    def probe_unsafe(self, view: View, rows: ExactRows) -> StaffReason | None:
         """Show for each unsafe class that another total fits, in whole numbers."""
-        totals, low, high = self._classes(partition)
-        touched = np.zeros(partition.n_classes, dtype=bool)
-        touched[rows.matrix.indices] = True
-        touched &= ~self.known[partition.representative]
-        nowhere = np.zeros(partition.n_classes, dtype=bool)
-        return self._probe(
-            rows, _Scene(partition, totals, (low, high), touched, nowhere, self.columns.values.scale, True)
-        )
+        touched = view.touched & ~self.known[view.partition.representative]
+        nowhere = np.zeros(view.partition.n_classes, dtype=bool)
+        scale = self.columns.values.scale
+        return self._probe(rows, Scene(view.partition, view.totals, view.anybody, touched, nowhere, scale, True))
 
     def interior(self, partition: Partition) -> NDArray[np.bool_]:
         """Classes whose true total lies strictly within its bounds."""
-        totals, low, high = self._classes(partition)
+        totals, low, high = self.classes(partition)
         return ~(low.reached(totals) | high.reached(totals))
 
-    def _classes(self, partition: Partition) -> tuple[Whole, _Ends, _Ends]:
+    def classes(self, partition: Partition) -> tuple[Whole, Ends, Ends]:
         """The true total of each class, and the least and the greatest that it can have."""
-        return _by_class(self.columns.totals, partition), self.low.by_class(partition), self.high.by_class(partition)
+        return by_class(self.columns.totals, partition), self.low.by_class(partition), self.high.by_class(partition)
 
-    def _probe(self, rows: ExactRows, scene: "_Scene") -> StaffReason | None:
+    def _probe(self, rows: ExactRows, scene: Scene) -> StaffReason | None:
         """Show for each unsafe class a database, as good as the true one, in which it is far enough from the truth."""
-        unsafe = np.zeros(len(scene.totals), dtype=bool)
-        for j in np.flatnonzero(scene.touched).tolist():
-            unsafe[j] = self.rules.broken(self.columns, scene.partition.class_of == j) is not None
-        needs = _Needs(scene, unsafe, self.interval, whole=scene.whole)
+        unsafe = self._unsafe(scene)
+        needs = Needs(scene, unsafe, scene.sight.interval, whole=scene.whole)
         low, high = scene.box
         values = scene.values
         rng = np.random.default_rng(len(values))  # only a search order; verdicts do not depend on it
-        room = np.ceil(10.0 + np.abs(values) * (1 + self.interval / 50))
+        room = np.ceil(10.0 + np.abs(values) * (1 + scene.sight.interval / 50))
         near = (np.maximum(low, values - room), np.minimum(high, values + room))
         for _ in range(SWEEPS):
             if needs.met:
@@ -221,8 +215,17 @@ class _Stage:
             return UNCHECKED
         return self._probe_each(rows, scene, needs, (low, high))
 
+    def _unsafe(self, scene: Scene) -> NDArray[np.bool_]:
+        """Classes whose total must not be known; to an insider, what one other respondent has in it."""
+        if scene.sight.inside:
+            return scene.touched & scene.sight.one_other
+        unsafe = np.zeros(len(scene.totals), dtype=bool)
+        for j in np.flatnonzero(scene.touched).tolist():
+            unsafe[j] = self.rules.broken(self.columns, scene.partition.class_of == j) is not None
+        return unsafe
+
     def _probe_each(
-        self, rows: ExactRows, scene: "_Scene", needs: "_Needs", box: tuple[Floats, Floats]
+        self, rows: ExactRows, scene: Scene, needs: Needs, box: tuple[Floats, Floats]
     ) -> StaffReason | None:
         for j in needs.open.tolist():
             for sign in (-1.0, 1.0):
@@ -241,7 +244,7 @@ class _Stage:
                 return NARROW
         return None
 
-    def _take(self, rows: ExactRows, scene: "_Scene", needs: "_Needs", solution: Floats) -> None:
+    def _take(self, rows: ExactRows, scene: Scene, needs: Needs, solution: Floats) -> None:
         """Learn from another database, if it fits all releases and the bounds exactly."""
         low, high = scene.box
         room = np.minimum(solution - low, high - solution)
@@ -252,12 +255,12 @@ class _Stage:
                 needs.take(step, denominator)
                 return
 
-    def _within(self, scene: "_Scene", step: Whole, denominator: int) -> bool:
+    def _within(self, scene: Scene, step: Whole, denominator: int) -> bool:
         """Whether true totals plus step / denominator keep the bounds (and are whole)."""
         if scene.whole and bool((step % (denominator * scene.scale)).any()):
             return False
         there = scene.totals.astype(object) * denominator + step
-        low, high = scene.ends
+        low, high = scene.sight.low, scene.sight.high
         below = low.there & np.asarray(there * low.denominator < low.amounts.astype(object) * denominator, dtype=bool)
         above = high.there & np.asarray(
             there * high.denominator > high.amounts.astype(object) * denominator, dtype=bool
@@ -265,7 +268,7 @@ class _Stage:
         return not bool((below | above).any())
 
     def _solve(
-        self, rows: ExactRows, cost: Floats, scene: "_Scene", box: tuple[Floats, Floats], *, limit: float
+        self, rows: ExactRows, cost: Floats, scene: Scene, box: tuple[Floats, Floats], *, limit: float
     ) -> Solution | None:
         matrix = rows.floats
         sides = np.asarray(matrix @ scene.values, dtype=np.float64)
@@ -278,6 +281,52 @@ class _Stage:
 
 
 @dataclass(frozen=True)
+class _Insiders:
+    """Respondents who learn more from bounds than others: who alone is not at a bound in a class, or has a class alone.
+
+    `pins` are the classes that lie at their low and at their high end, `soles` those who are alone beyond it in a class.
+    """
+
+    view: View
+    pins: tuple[NDArray[np.bool_], ...]
+    soles: tuple[NDArray[np.int64], ...]
+
+    @property
+    def sole(self) -> set[int]:
+        """Those who are alone beyond a bound."""
+        return {who for found in self.soles for who in found[found >= 0].tolist()}
+
+    def any(self) -> bool:
+        """Whether bounds matter to anybody."""
+        return any(bool(mask.any()) for mask in self.pins) or bool(self.sole)
+
+    def suspects(self) -> set[int]:
+        """Those for whom a program of their own is needed: nothing quicker shows that they learn nothing."""
+        pinned = np.logical_or.reduce(self.pins)
+        basis = FreeBasis.found(self.view.space, self.view.proposal, ~pinned)
+        return self._not_moved() if basis is None else self._in_basis(basis, watching=bool(pinned.any()))
+
+    def _in_basis(self, basis: FreeBasis, *, watching: bool) -> set[int]:
+        """Who would have to do without classes of the basis for which no others are found; `watching`: all have a stake."""
+        alone = np.where(self.view.members.alone, self.view.members.ends[0], -1)
+        owners = np.stack((*self.soles, alone))
+        people = set(owners[:, basis.classes].ravel().tolist()) - {-1}
+        if not watching:
+            people &= self.sole
+        return {who for who in people if not basis.without(np.flatnonzero((owners == who).any(axis=0)))}
+
+    def _not_moved(self) -> set[int]:
+        """Who is left after one program for all insiders together: what moves under all their conditions moves for each."""
+        alone = self.view.members.alone
+        at_low, at_high = (mask | (who >= 0) | alone for mask, who in zip(self.pins, self.soles))
+        touched = self.view.touched
+        moved = _free(self.view.rows, at_low & touched, at_high & touched)
+        if moved is None or bool((np.logical_or.reduce(self.pins) & touched & ~moved).any()):
+            return self.sole | self.view.members.of(alone)
+        return {who for found in self.soles for who in found[(found >= 0) & touched & ~moved].tolist()}
+
+
+@dataclass(frozen=True)
 class _Guess:
     """The part of a check that is about classes which are unsafe, in whole numbers."""
 
@@ -285,99 +334,15 @@ class _Guess:
 
     def check(self, space: RowSpace, proposal: Proposal) -> StaffReason | None:
         """Why the proposed row must not be released, or None."""
-        if space.rank >= MOST_ROWS or proposal.partition.n_classes > MOST_CLASSES:
+        view = self.stage.view(space, proposal)
+        if not view.small:
             return None
-        rows = ExactRows.of(space, proposal)
-        light = rows if rows.largest <= MOST_WEIGHT else rows.without_heavy(MOST_WEIGHT)
-        return self.stage.probe_unsafe(light, proposal.partition)
+        light = view.rows if view.rows.largest <= MOST_WEIGHT else view.rows.without_heavy(MOST_WEIGHT)
+        return self.stage.probe_unsafe(view, light)
 
     def interior(self, partition: Partition) -> NDArray[np.bool_]:
         """Classes whose true total lies strictly within its bounds."""
         return self.stage.interior(partition)
-
-
-@dataclass(frozen=True)
-class _Scene:
-    """The classes as they would be after the release, with their true totals; `pinned` ones lie at a bound."""
-
-    partition: Partition
-    totals: Whole
-    ends: tuple[_Ends, _Ends]
-    touched: NDArray[np.bool_]
-    pinned: NDArray[np.bool_]
-    scale: int
-    whole: bool
-
-    @cached_property
-    def values(self) -> Floats:
-        """The totals in units that a solver can work with."""
-        size = self.scale * self.unit
-        return np.array([float(total / size) for total in self.totals.tolist()])
-
-    @cached_property
-    def box(self) -> tuple[Floats, Floats]:
-        """The least and the greatest totals in the same units."""
-        sides = []
-        for own, nowhere in zip(self.ends, (-INFINITE, INFINITE)):
-            size = own.denominator * self.scale * self.unit
-            amounts = zip(own.amounts.tolist(), own.there.tolist())
-            sides.append(np.array([float(amount / size) if there else nowhere for amount, there in amounts]))
-        return sides[0], sides[1]
-
-    @cached_property
-    def unit(self) -> Fraction:
-        """A power of ten; 1 unless the totals are too large or too small for a solver's tolerances."""
-        largest = Fraction(max(map(abs, self.totals.tolist()), default=0), self.scale)
-        if not largest or SMALLEST <= largest <= LARGEST:
-            return Fraction(1)
-        digits = len(str(largest.numerator)) - len(str(largest.denominator))
-        return Fraction(10) ** (digits - KEPT_DIGITS)
-
-    @property
-    def grid(self) -> int:
-        """How many steps of a unit a solver's answer is rounded to: those of the data, where these are not too fine."""
-        return self.scale if self.unit == 1 and self.scale <= FINE else FINE
-
-
-class _Needs:
-    """Which classes still lack a database: low enough and high enough (unsafe ones), or different (whole numbers).
-
-    A safe class at its bound needs a different one too: its records would be known one by one.
-    """
-
-    def __init__(self, scene: _Scene, unsafe: NDArray[np.bool_], interval: float, *, whole: bool) -> None:
-        self._watched = np.flatnonzero(unsafe | (scene.pinned & whole))
-        self._share = Fraction(str(interval)) / 100
-        self._size = np.abs(scene.totals[self._watched]).astype(object)
-        wanted = unsafe[self._watched] & (interval > 0)
-        self._below, self._above = ~wanted, ~wanted
-        self._other = np.full(len(self._watched), not whole)
-
-    @property
-    def open(self) -> NDArray[np.int64]:
-        """The classes not yet shown to be wide enough."""
-        return np.asarray(self._watched[~(self._below & self._above & self._other)], dtype=np.int64)
-
-    @property
-    def met(self) -> bool:
-        """Whether all are."""
-        return len(self.open) == 0
-
-    def take(self, step: Whole, denominator: int) -> None:
-        """Learn from a database that differs from the true one by step / denominator."""
-        own = step[self._watched]
-        moved = own * self._share.denominator
-        distance = self._size * self._share.numerator * denominator
-        self._below |= np.asarray(moved <= -distance, dtype=bool)
-        self._above |= np.asarray(moved >= distance, dtype=bool)
-        self._other |= np.asarray(own != 0, dtype=bool)
-
-
-def _by_class(amounts: Whole, partition: Partition) -> Whole:
-    """Exact totals of each class."""
-    out = np.zeros(partition.n_classes, dtype=amounts.dtype)
-    np.add.at(out, partition.class_of, amounts)
-    return out
 
 
 def _free(rows: ExactRows, at_low: NDArray[np.bool_], at_high: NDArray[np.bool_]) -> NDArray[np.bool_] | None:

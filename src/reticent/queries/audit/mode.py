@@ -54,7 +54,8 @@ class AuditedMode:
         "the p percent rule follows by linear algebra, if it is the total of a class, of a union of two classes, of "
         "a cell of a table of up to three filters (or of a named family), or an answered total less its answered "
         "parts. With the bounds that the policy calls known, and the bins of a response that is a filter with "
-        "cutpoints, neither sums nor sums of squares fix a value or narrow an unsafe class below its interval. Sums of "
+        "cutpoints, neither sums nor sums of squares fix a value or narrow an unsafe class below its interval; nor do they "
+        "fix one for somebody who also uses their own values (in whole numbers while there are at most 40 classes). Sums of "
         "products are judged as the sums over values that they are: no combination of them and of plain sums, split by "
         "the values of either variable, rests on fewer respondents than the minimum, and no combination of sums of "
         "squares on records of which all, or all but one respondent's, have one value. Coefficients of regressions are "
@@ -64,7 +65,7 @@ class AuditedMode:
         "most half of the bits; while there are few classes of few whole values, each such class has a second total "
         "that fits. Not covered: other unions of classes for dominance and the p percent rule (also of products); "
         "sums of squares whose values are equal in each of several classes but differ between these; insiders who "
-        "know more than their own records, or who also use bounds; what sums and sums of squares fix only "
+        "know more than their own records; what sums and sums of squares fix only "
         "together within bounds; sums at their least or greatest where no bounds are declared; bits "
         "that sums of products of two responses reveal. Not for the transparent attacker: refusals depend on values."
     )
