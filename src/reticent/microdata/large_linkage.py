@@ -24,7 +24,9 @@ from reticent.kernels.rivals import (
     matching_rows,
     own_distances,
 )
+from reticent.microdata.large_likelihood import ByLikelihood, codes_differ
 from reticent.microdata.large_steps import Block
+from reticent.microdata.large_turn import Side, Turn, above_zero, root_mean_square
 from reticent.microdata.pipeline import Masked
 from reticent.microdata.risk.linkage_attackers import FAR
 
@@ -86,7 +88,6 @@ class KeyCodes:
         return cls(tuple(names), *columns)
 
 
-Side = tuple[Codes, Floats]
 Pairs = tuple[Ints, Ints]
 """Targets and rows of a block that may fit each other."""
 Scale = Callable[[Floats, int], Floats]
@@ -104,7 +105,7 @@ class Attacker:
     name: str
     use_codes: bool
     exact: Mask
-    turn: Floats
+    turn: Turn
     scale: Scale
     targets: list[Side] = field(default_factory=list, repr=False)
     own: list[Floats] = field(default_factory=list, repr=False)
@@ -113,7 +114,7 @@ class Attacker:
     def side(self, data: Side, which: int) -> Side:
         """Codes and coordinates of one side."""
         codes, numbers = data
-        moved = self.scale(numbers[:, ~self.exact], which) @ self.turn
+        moved = self.turn(self.scale(numbers[:, ~self.exact], which))
         both = np.ascontiguousarray(np.hstack((numbers[:, self.exact], moved)))
         return (codes if self.use_codes else codes[:, :0]), both
 
@@ -156,28 +157,36 @@ class Attacker:
         return max(int((~rival).sum()) for rival in self.rivals)
 
 
-def attackers_of(true: Side, shown: Side) -> list[Attacker]:
+def attackers_of(true: Side, shown: Side) -> list[Attacker | ByLikelihood]:
     """The attackers of a sample, as `linkage_attackers` has them for a file in memory; scales are those of the sample."""
     numbers, d = true[1], true[1].shape[1]
-    none, eye = np.zeros(d, dtype=np.bool_), np.eye(d)
-    found = [] if d else [Attacker("all variables", True, none, eye, _plain)]
+    none = np.zeros(d, dtype=np.bool_)
+    found = [] if d else [Attacker("all variables", True, none, Turn.scaled(np.ones(0)), _plain)]
     for name, scale in _scales(true[1], shown[1]) if d else ():
         scaled, published = scale(numbers, 0), scale(shown[1], 1)
-        spread = _above_zero(_spread(scaled))
-        usual = np.diag(1.0 / spread)
+        usual = Turn.scaled(above_zero(_spread(scaled)))
         found.append(Attacker(f"all variables{name}", True, none, usual, scale))
         found.append(Attacker(f"numbers only{name}", False, none, usual, scale))
         gap = scaled - published
-        error = np.sqrt(np.nanmean(np.where(np.isfinite(gap), gap, np.nan) ** 2, axis=0, where=np.isfinite(gap)))
-        exact = ~(np.nan_to_num(error) > 0)
-        units = np.diag(FAR / _above_zero(np.nan_to_num(error[~exact])))
+        error = root_mean_square(gap)
+        exact = ~(error > 0)
+        units = Turn.scaled(above_zero(error[~exact]) / FAR)
         own = _picked(scale, ~exact)
         found.append(Attacker(f"knows what was left alone{name}", True, exact, units, own))
         if int((~exact).sum()) > 1:
-            found.append(
-                Attacker(f"knows how disturbances go together{name}", True, exact, _whitening(gap[:, ~exact]), own)
-            )
-    return found
+            together = Turn.whitening(gap[:, ~exact], unit=FAR)
+            found.append(Attacker(f"knows how disturbances go together{name}", True, exact, together, own))
+    begun: list[Attacker | ByLikelihood] = [one.begin(true, shown) for one in found]
+    return [*begun, *_by_likelihood(true, shown)]
+
+
+def _by_likelihood(true: Side, shown: Side) -> list[ByLikelihood]:
+    """One more attacker where chance has changed codes."""
+    if not codes_differ(true[0], shown[0]):
+        return []
+    gap = true[1] - shown[1]
+    exact = ~(root_mean_square(gap) > 0)
+    return [ByLikelihood.of(true, shown, exact, Turn.whitening(gap[:, ~exact]))]
 
 
 def _plain(values: Floats, side: int) -> Floats:
@@ -203,7 +212,9 @@ def _scales(true: Floats, shown: Floats) -> list[tuple[str, Scale]]:
         out = np.full(values.shape, np.nan)
         for at, known in enumerate(sorted_sides[side]):
             if known.size and not np.isnan(values[:, at]).all():
-                out[:, at] = np.interp(values[:, at], known, (np.arange(known.size) + 0.5) / known.size)
+                # equal values share their middle rank
+                different, many = np.unique(known, return_counts=True)
+                out[:, at] = np.interp(values[:, at], different, (np.cumsum(many) - many / 2) / known.size)
         return out
 
     def logarithms(values: Floats, side: int) -> Floats:
@@ -220,20 +231,6 @@ def _spread(values: Floats) -> Floats:
     return np.array([np.std(column[np.isfinite(column)]) if np.isfinite(column).any() else 0.0 for column in values.T])
 
 
-def _above_zero(values: Floats) -> Floats:
-    return np.where(values > 0, values, 1.0)
-
-
-def _whitening(gap: Floats) -> Floats:
-    """Directions in which the disturbances do not go together, each in units of its disturbance."""
-    whole = gap[np.isfinite(gap).all(axis=1)]
-    d = gap.shape[1]
-    spread = whole.T @ whole / max(len(whole), 1) if len(whole) > d else np.eye(d)
-    floor = 1e-6 * max(float(np.linalg.eigvalsh(spread).max()), 1e-300) * np.eye(d)
-    factor = np.linalg.cholesky(spread + floor)
-    return np.asarray(np.linalg.inv(factor).T * FAR)
-
-
 @dataclass(eq=False)
 class Linker:
     """The sample, and the attackers who try to link it against all records, block by block."""
@@ -242,7 +239,7 @@ class Linker:
     codes: tuple[str, ...]
     numbers: tuple[str, ...]
     ids: Words
-    attackers: list[Attacker]
+    attackers: list[Attacker | ByLikelihood]
 
     @classmethod
     def of(cls, masked: Masked, known: Sequence[str], sample: Sequence[Block]) -> "Linker":
@@ -258,7 +255,7 @@ class Linker:
         true, shown = (
             (np.vstack([side[at][0] for side in sides]), np.vstack([side[at][1] for side in sides])) for at in (0, 1)
         )
-        made.attackers = [one.begin(true, shown) for one in attackers_of(true, shown)]
+        made.attackers = attackers_of(true, shown)
         return made
 
     def _sides(self, block: Block) -> tuple[Side, Side]:
@@ -287,7 +284,9 @@ class Linker:
         near = np.zeros(len(self.ids), dtype=np.bool_)
         for one in wanted:
             near |= one.near(way)
-        asked = next((one.targets[way][0] for one in wanted if one.use_codes), data[0][:0])
+        asked = next(
+            (one.targets[way][0] for one in wanted if isinstance(one, Attacker) and one.use_codes), data[0][:0]
+        )
         pairs = matching_rows(asked, np.flatnonzero(near), data[0], bool(way))
         for one in wanted:
             one.look(way, self.ids, data, block_ids, pairs)

@@ -31,6 +31,7 @@ from reticent.microdata.large_restored import ToldInEngine, told_in_engine
 from reticent.microdata.large_risk import refuse_respondents
 from reticent.microdata.large_singled import Singled, singled_out
 from reticent.microdata.large_steps import LargeSteps, prepare
+from reticent.microdata.mask.pram import Pram
 from reticent.microdata.pipeline import StepRecord
 from reticent.microdata.risk.recount import Recount, recount, recount_as_it_is
 from reticent.microdata.verdict import figure, told_texts
@@ -85,7 +86,7 @@ def protect_large(
     keys = _checked(file, steps, settings)
     limit = settings.limit(weighted=file.schema.weight is not None)
     weight = () if file.schema.weight is None else (file.schema.weight,)  # published as it is, it says who somebody is
-    known = settings.known or (*keys, *_numbers(file.schema), *weight)
+    known = settings.known or tuple(dict.fromkeys((*keys, *file.schema.keys, *_numbers(file.schema), *weight)))
     ready = prepare(file, steps, keys, known=known, secret=secret, progress=part(progress, 0.0, 0.2))
     progress(0.2, "recount")
     before = recount_as_it_is(ready.combined.trace.original, keys)
@@ -95,15 +96,20 @@ def protect_large(
     linker, whole = _sampled(ready, known, secret, part(progress, 0.25, 0.35))
     done = 0
     order = _order_words(ready, steps, secret)
+    used: dict[str, set[int]] = {
+        name: set() for one in ready.late for name in one.variables if isinstance(one.step, Pram)
+    }
     for block in ready.blocks():
         linker.look(block)
+        for name, codes in used.items():
+            codes.update(np.unique(block.shown.encoded(name).codes).tolist())
         sink(block.shown.without(_secret_names(block.shown.schema)), uniforms(*order, block.shown.record_ids()))
         done += block.truth.n_rows
         progress(0.35 + 0.6 * done / file.n_records, "masking")
     linkage = linker.found(whole=whole)
     return LargeResult(
         file.n_records,
-        _public_schema(ready),
+        _public_schema(ready, used),
         judge_large(
             after, linkage, settings, limit, weights=file.schema.weight is not None, told=told, singled=singled
         ),
@@ -249,8 +255,8 @@ def judge_large(
     return FileVerdict(tuple(made), settings.accept_risk or "")
 
 
-def _public_schema(ready: LargeSteps) -> Schema:
-    """The schema that may leave, with the codes that published records have."""
+def _public_schema(ready: LargeSteps, used: Mapping[str, set[int]]) -> Schema:
+    """The schema that may leave, with the codes that published records have: `used`, where chance has changed them."""
     file, combined = ready.file, ready.combined
     schema = file.schema
     for name in ready.keys:
@@ -258,6 +264,9 @@ def _public_schema(ready: LargeSteps) -> Schema:
     kept = schema.without(_secret_names(schema))
 
     def holds(name: str) -> Microdata:
-        return combined.data if name in ready.keys else file.column(name)
+        if name in ready.keys:
+            return combined.data
+        column = file.column(name)
+        return column.rows(np.isin(column.encoded(name).codes, list(used[name]))) if name in used else column
 
     return published_schema(kept, holds)

@@ -135,12 +135,14 @@ class Trace:
 
     `origins` has, for each variable that a step took over from other records, the original record whose value stands in the
     place of each. `repeated` has, for variables that a step masked record by record without draws, what it made of each.
+    `chosen` has numbers of which a step drew one of several coarser ones (random rounding), as they were before it.
     """
 
     original: Microdata
     covers: Mapping[str, Cover]
     origins: Mapping[str, Ints] = field(default_factory=dict, repr=False)
     repeated: Mapping[str, Cover] = field(default_factory=dict, repr=False)
+    chosen: Mapping[str, Cover] = field(default_factory=dict, repr=False)
 
     @classmethod
     def start(cls, data: Microdata, names: Iterable[str]) -> "Trace":
@@ -157,6 +159,7 @@ class Trace:
         rows = before if same else before.rows(np.maximum(own, 0))
         moved = [name for name in covers if not _alike(rows, after, name)]
         repeated = {name: cover for name, cover in self.repeated.items() if name in after.schema}
+        chosen = {name: cover for name, cover in self.chosen.items() if name in after.schema}
         truth = None
         for name in moved:
             if getattr(step, "coarsens", False):
@@ -164,7 +167,10 @@ class Trace:
                 if covers[name].changed:
                     truth = truth or self._stepped(step, before, secret)
                     relation += () if truth is None else _relation(*truth, name)
-                covers[name] = covers[name].coarser(relation)
+                coarser = covers[name].coarser(relation)
+                if covers[name].one_for_each and not coarser.one_for_each:
+                    chosen.setdefault(name, covers[name])
+                covers[name] = coarser
                 if name in repeated:
                     repeated[name] = repeated[name].coarser(relation)
             else:
@@ -172,7 +178,7 @@ class Trace:
                 if name in repeated:
                     repeated[name] = _changed(repeated[name], rows, after, name)
         repeated |= self._repeated_by(step, after, {name: covers[name] for name in moved})
-        return Trace(self.original, covers, origins, repeated)
+        return Trace(self.original, covers, origins, repeated, chosen)
 
     def repeating(self) -> "Trace | None":
         """The trace of one who has all true values and carries out the steps that draw nothing; None if that gains nothing.
@@ -180,6 +186,13 @@ class Trace:
         They know the group of each record after microaggregation, and how finely each record is shown after local recoding.
         """
         return replace(self, covers={**self.covers, **self.repeated}, repeated={}) if self.repeated else None
+
+    def ways(self, masked: Microdata) -> list[tuple[str, "Trace"]]:
+        """Other ways to look at the file that may gain something, by what the attacker does."""
+        numbers = {n: cover for n, cover in self.chosen.items() if masked.schema[n].kind is Kind.NUMERIC}
+        as_they_are = replace(self, covers={**self.covers, **numbers}, repeated={}) if numbers else None
+        found = {"carrying out what is not drawn": self.repeating(), "numbers as they are": as_they_are}
+        return [(how, trace) for how, trace in found.items() if trace is not None]
 
     def _repeated_by(self, step: MaskingMethod, after: Microdata, covers: Mapping[str, Cover]) -> dict[str, Cover]:
         """What the step made of each original record, where that does not follow from the record's own value alone."""

@@ -166,7 +166,7 @@ def _round(step: RoundValues, seen: Seen, facts: Mapping[str, Any]) -> Seen:
 
     def images(labels: Sequence[Any]) -> list[tuple[Any, ...]]:
         values = np.array([float(label) for label in labels])
-        low, high = step._neighbours(values)
+        low, high = step.neighbours(values)
         if step.how == "random":
             return [tuple(dict.fromkeys(pair)) for pair in zip(low.tolist(), high.tolist(), strict=True)]
         return [(shown,) for shown in choose_neighbour(values, low, high, how=step.how, chance=None).tolist()]
@@ -180,7 +180,7 @@ def _round(step: RoundValues, seen: Seen, facts: Mapping[str, Any]) -> Seen:
 def _goes_up(step: RoundValues, middle: float) -> bool:
     """Whether the method takes a number half way between two points up; its own arithmetic decides."""
     value = np.array([middle])
-    low, high = step._neighbours(value)
+    low, high = step.neighbours(value)
     return bool(choose_neighbour(value, low, high, how="nearest", chance=None)[0] > middle)
 
 

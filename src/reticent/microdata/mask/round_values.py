@@ -67,7 +67,7 @@ class RoundValues(Method):
         else:
             rounded = values.copy()
             for position, name in enumerate(self.variables):
-                low, high = self._neighbours(values[:, position])
+                low, high = self.neighbours(values[:, position])
                 chance = None
                 if self.how == "random":
                     own = step_input(data, (name,), first=who.first, ids=who.ids)
@@ -80,7 +80,7 @@ class RoundValues(Method):
         result, changed = with_all_numbers(data, self.variables, rounded[who.of])
         return Applied(result, changed)
 
-    def _neighbours(self, column: Floats) -> tuple[Floats, Floats]:
+    def neighbours(self, column: Floats) -> tuple[Floats, Floats]:
         """The points of the set just below and above each value (equal where the value is in the set)."""
         if self.base is not None:
             # Multiples are compared as multiples, so that 0.3 counts as a multiple of 0.1.

@@ -63,8 +63,8 @@ def household_recount(
     mean = np.add.reduceat(each[members], starts[:-1]) / np.diff(starts)
     counts, sums, complete = _Matching(fit, starts, members, mean).count()
     linked = None
-    for who in (trace, trace.repeating()):
-        columns = [] if who is None else known_columns(who, masked, known)
+    for who in (trace, *(other for _, other in trace.ways(masked))):
+        columns = known_columns(who, masked, known)
         found = household_linkage(columns, trace.own(masked), starts, members) if columns else None
         if found is not None and (linked is None or found.share > linked.share):
             linked = found

@@ -51,12 +51,11 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
 
     Variables that went to another record together lead to the person they came from, where there is more to learn there
     than the attacker knows, or where all that is known went along. Who has everybody's values carries out the steps that draw
-    nothing, and knows what these made of each record.
+    nothing, and knows what these made of each record; a number that was rounded at random is also compared as it is.
     """
     found = _known_linkage(trace, masked, names)
-    repeating = trace.repeating()
-    if repeating is not None:
-        found = _joined(found, _known_linkage(repeating, masked, names, alone=False), "carrying out what is not drawn")
+    for how, other in trace.ways(masked):
+        found = _joined(found, _known_linkage(other, masked, names, alone=False), how)
     for moved, part in trace.parts(masked):
         together = [name for name in found.variables if name in moved]
         everything = len(together) == len([n for n in found.variables if masked.schema[n].role is not Role.WEIGHT])

@@ -260,8 +260,8 @@ def whitened(moved: Sequence[Column], *, unit: float = 1.0) -> list[Part]:
     # A direction that is hardly disturbed says nearly everything; the floor keeps it finite.
     floor = 1e-6 * float(np.linalg.eigvalsh(spread).max()) * np.eye(len(ordered))
     factor = np.linalg.cholesky(spread + floor)
-    true = _turned(np.column_stack([column.true for column in ordered]) / errors, factor)
-    shown = _turned(np.column_stack([column.shown for column in ordered]) / errors, factor)
+    true = turned(np.column_stack([column.true for column in ordered]) / errors, factor)
+    shown = turned(np.column_stack([column.shown for column in ordered]) / errors, factor)
     absent = ABSENT_NUMBER * np.nan_to_num(np.nanvar(true, axis=0)) * unit**2
     return [
         Part(
@@ -271,11 +271,12 @@ def whitened(moved: Sequence[Column], *, unit: float = 1.0) -> list[Part]:
     ]
 
 
-def _turned(values: Floats, factor: Floats) -> Floats:
+def turned(values: Floats, factor: Floats) -> Floats:
     """Solve factor · turned = value for each row, one direction after the other: a missing value spoils only later ones."""
     turned = np.empty_like(values)
     for at in range(values.shape[1]):
-        before = sum((factor[at, j] * turned[:, j] for j in range(at)), np.zeros(len(values)))
+        needed = [j for j in range(at) if factor[at, j] != 0]
+        before = sum((factor[at, j] * turned[:, j] for j in needed), np.zeros(len(values)))
         turned[:, at] = (values[:, at] - before) / factor[at, at]
     return turned
 

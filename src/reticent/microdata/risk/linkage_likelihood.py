@@ -88,12 +88,12 @@ def _codes(columns: Sequence[Column]) -> tuple[Ints, Ints, Tables]:
         for target, codes in zip((true, shown), as_codes(column), strict=True):
             target[:, at] = np.where(np.isnan(codes), -1, np.nan_to_num(codes))
     wide = int(max(true.max(initial=0), shown.max(initial=0))) + 1
-    rows = [_costs(true[:, at], shown[:, at], column.own, wide) for at, column in enumerate(kept)]
+    rows = [code_costs(true[:, at], shown[:, at], column.own, wide) for at, column in enumerate(kept)]
     made = [np.array([row[kind] for row in rows]).reshape(len(kept), wide) for kind in range(3)]
     return true, shown, Tables(*made)
 
 
-def _costs(true: Ints, shown: Ints, own: Ints, wide: int) -> tuple[Floats, Floats, Floats]:
+def code_costs(true: Ints, shown: Ints, own: Ints, wide: int) -> tuple[Floats, Floats, Floats]:
     """Costs of one variable: minus the logarithm of P(shown | true) / P(shown), in three parts."""
     here = own >= 0
     before, after = true[own[here]], shown[here]
