@@ -7,7 +7,8 @@ import numpy as np
 
 from reticent.base.arrays import Ints
 from reticent.releases.dealing import Dealer
-from reticent.releases.programs import Limits, OutOfSteps, Search, exact_product
+from reticent.releases.programs import Limits, OutOfSteps, Search
+from reticent.releases.stack import Stack, exact_product
 from reticent.releases.unknowns import OPEN
 
 Way = dict[int, int]
@@ -29,21 +30,22 @@ class Alone:
         self.values = exact_product(self.watched, self.center)
         self.rows, self.ends = system.rows[told][:, first], (system.row_low[told], system.row_high[told])
         self.limits = limits
-        self._found: list[tuple[Ints, Ints]] = []
+        self._found: list[Way] = []
+        self._reached: list[Ints] = []
         self._search: Search | None = None
 
     def ways(self, sight: int, end: int, *, upper: bool, most: int) -> Iterator[Way]:
         """Ways in which a watched sum of the release reaches an end: those found for others first, then one of its own."""
-        given, here = 0, int(self.values[sight])
-        for movement, reached in list(self._found):
-            value = here + int(reached[sight])
-            if given < most and (value >= end if upper else value <= end):
-                given += 1
-                yield _way(movement)
-        if given < most:
+        reached = int(self.values[sight]) + np.array([own[sight] for own in self._reached], dtype=np.int64)
+        known = np.flatnonzero(reached >= end if upper else reached <= end)[:most].tolist()
+        yield from (self._found[number] for number in known)
+        if len(known) < most:
             made = self._reach(sight, end, upper=upper)
             if made is not None:
-                self._found += [(own, self.watched @ own) for own in (made, -made) if self._fits(own)]
+                for own in (made, -made):
+                    if self._fits(own):
+                        self._found.append(_way(own))
+                        self._reached.append(self.watched @ own)
                 yield _way(made)
 
     def _fits(self, movement: Ints) -> bool:
@@ -57,8 +59,8 @@ class Alone:
         """A movement by the programs; None if there is none, or none is found."""
         if self._search is None:
             self._search = Search(
-                self.rows, *self.ends, self.watched, self.low, self.high, self.center, self.limits
-            )  # fmt: skip
+                Stack(self.rows, self.watched), *self.ends, self.low, self.high, self.center, self.limits
+            )
         try:
             found = self._search.reach(sight, end, upwards=upper, low=self.low, high=self.high)
         except OutOfSteps:

@@ -10,14 +10,13 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from scipy import sparse
 
 from reticent.base.arrays import Floats, Ints
+from reticent.releases.stack import ROOM, Stack
 from reticent.releases.unknowns import OPEN
 
 DENOMINATORS = (1, 12, 840, 10**6)
 NOISE = 1e-9
-ROOM = 2.0**61
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ Proof = Leaf | Branch
 class Box:
     """Rows with their ends and columns with their bounds: what a proof is about."""
 
-    rows: sparse.csr_array
+    rows: Stack
     row_low: Ints
     row_high: Ints
     low: Ints
@@ -92,9 +91,9 @@ def _proved(box: Box, multipliers: list[tuple[int, int]]) -> Leaf | None:
     return Leaf(tuple(multipliers), tuple(bounds)) if most < least else None
 
 
-def _combined(rows: sparse.csr_array, multipliers: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
+def _combined(rows: Stack, multipliers: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
     """Σ y · row as columns and their entries that are not 0; in 64 bits where that suffices."""
-    chosen = rows[[row for row, _ in multipliers]]
+    chosen = rows.chosen([row for row, _ in multipliers])
     largest = sum(abs(y) for _, y in multipliers) * float(np.abs(chosen.data).max(initial=0))
     if largest < ROOM:
         total = chosen.T @ np.array([y for _, y in multipliers], dtype=np.int64)

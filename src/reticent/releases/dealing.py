@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.releases.contexts import MOST_PAIRS, Contexts, Pair, choices, home_variables, matchings, twins_of, weights
 from reticent.releases.pool import Movement
-from reticent.releases.programs import exact_product
+from reticent.releases.stack import exact_product
 from reticent.releases.system import System
 
 MOST_ITEMS = 40
@@ -64,7 +64,7 @@ class Dealer:
 
     @cached_property
     def _by_class(self) -> sparse.csc_array:
-        return self.system.rows.tocsc()
+        return self.system.stack.told_by_class
 
     @cached_property
     def _sums(self) -> Ints:
@@ -185,9 +185,7 @@ class Dealer:
         contexts = self._contexts_of(release)
         if len(coarse) > MOST_ITEMS:
             return None
-        _, order, starts = self.home(release)
-        cells = self._codes[order[starts[list(coarse)]]][:, list(contexts.home)]
-        for matching in matchings(coarse, cells):
+        for matching in self._matchings(release, coarse, contexts):
             pairs = self._pairs(release, contexts, matching, barred)
             for chosen in choices(pairs, contexts.weight[contexts.outside]) if pairs else ():
                 numbers = list(zip(pairs, chosen.tolist(), strict=True))
@@ -197,6 +195,17 @@ class Dealer:
                 if found is not None:
                     return found
         return None
+
+    def _matchings(self, release: int, coarse: dict[int, int], contexts: Contexts) -> list[list[tuple[int, int, int]]]:
+        """Ways to say from which cell what moves to which; the same movements of cells are dealt out again and again."""
+        known: dict[Any, Any] = self.kept("matchings", dict, release)
+        key = tuple(coarse.items())
+        if key not in known:
+            _, order, starts = self.home(release)
+            cells = self._codes[order[starts[list(coarse)]]][:, list(contexts.home)]
+            known[key] = list(matchings(coarse, cells))
+        found: list[list[tuple[int, int, int]]] = known[key]
+        return found
 
     def _pairs(
         self, release: int, contexts: Contexts, matching: list[tuple[int, int, int]], barred: Ints | None

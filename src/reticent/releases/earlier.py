@@ -7,7 +7,8 @@ import numpy as np
 
 from reticent.base.arrays import Ints
 from reticent.releases.insiders import Insiders
-from reticent.releases.programs import Budget, Limits, Search, exact_product
+from reticent.releases.programs import Budget, Limits, Search
+from reticent.releases.stack import exact_product
 from reticent.releases.system import System
 
 
@@ -21,7 +22,7 @@ class Earlier:
         own, totals = self.system, self.system.class_center()
         self.values = exact_product(own.watched, totals)
         ends = (own.row_low, own.row_high)
-        self.search = Search(own.rows, *ends, own.watched, self.low, self.high, totals, limits, budget)
+        self.search = Search(own.stack, *ends, self.low, self.high, totals, limits, budget)
 
     def knew(self, sight: int, owner: int) -> bool:
         """Whether a respondent knew a watched sum exactly."""

@@ -15,7 +15,8 @@ from reticent.releases.earlier import Earlier
 from reticent.releases.insiders import Insiders
 from reticent.releases.part import Part
 from reticent.releases.pool import Carried, Movement, Pool, Side, alive, carried
-from reticent.releases.programs import Budget, Limits, OutOfSteps, Search, exact_product
+from reticent.releases.programs import Budget, Limits, OutOfSteps, Search
+from reticent.releases.stack import exact_product
 from reticent.releases.system import System, Told, contradiction
 from reticent.releases.verdict import Exposure
 
@@ -127,12 +128,13 @@ class Judge:
     def _carried(self) -> Carried:
         """The movements at hand, in the finer classes.
 
-        Those of an answer are carried equation by equation: what a single one changes is cancelled within the classes that it
-        splits, which changes no row before it. What relations say of the parts of classes comes last.
+        Those of an answer that splits classes are carried equation by equation: what a single one changes is cancelled within
+        the classes that it splits, which changes no row before it. What relations say of the parts of classes comes last.
         """
         told, before = self.told, self.before.system
         exact = [line for line in told.lines if line.low == line.high]
         simple = not told.own and not told.sights and self.system.center is before.center
+        simple = simple and self.system.classes.n > before.classes.n
         if not simple or len(told.lines) < 2 or len(exact) > MOST_STEPS or not self.before.pool.movements:
             return carried(self.before.pool, before, self.system)
         rest = tuple(line for line in told.lines if line.low != line.high)
@@ -151,7 +153,7 @@ class Judge:
     def _new_search(self, center: Ints) -> Search:
         s = self.system
         ends = (s.row_low, s.row_high)
-        return Search(s.rows, *ends, s.watched, self.low, self.high, center, self.limits, self.budget)
+        return Search(s.stack, *ends, self.low, self.high, center, self.limits, self.budget)
 
     def _mended(self, moved: Carried) -> Pool:
         """The pool with movements that miss the new row set right by a common movement, as far as that keeps the rest.

@@ -10,7 +10,7 @@ import numpy as np
 from reticent.base.arrays import Array, Ints
 from reticent.base.errors import DataError
 from reticent.releases.pool import Movement, Pool, Side, still_true
-from reticent.releases.programs import exact_product
+from reticent.releases.stack import exact_product
 from reticent.releases.system import System
 
 

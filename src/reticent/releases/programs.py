@@ -14,14 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from reticent.base.arrays import Floats, Ints
-from reticent.base.errors import SolverError
 from reticent.releases.certificate import Box, Branch, Proof, leaf
+from reticent.releases.stack import Stack, exact_product
 from reticent.releases.unknowns import OPEN
 from reticent.solve.highs import HighsSession
 from reticent.solve.model import INFINITE, LinearModel, Status
 
 WHOLE = 1e-6
-ROOM = 2.0**61
 AT_ONCE = 100
 """This many classes begin to move at once where those that may move do not suffice."""
 SETTLING = 10
@@ -77,14 +76,13 @@ class OutOfSteps(Exception):
 class Search:
     """The programs over one system: rows A with their ends, bounds of the classes, watched sums W, and a center.
 
-    The columns of the model are movements up and down of the classes that may move so far; its rows are A, then W (free until
-    asked for).
+    The columns of the model are movements up and down of the classes that may move so far; its rows are those of A and W (free
+    until asked for) that these classes change, or that the center misses.
     """
 
-    rows: sparse.csr_array
+    stack: Stack
     row_low: Ints
     row_high: Ints
-    watched: sparse.csr_array
     low: Ints
     high: Ints
     center: Ints
@@ -97,12 +95,12 @@ class Search:
     _moving: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
-        both = sparse.vstack((self.rows, self.watched), format="csr").astype(np.float64)
-        self._by_class = sparse.csr_array(both.T)
-        sums = exact_product(self.rows, self.center)
-        free = np.full(self.watched.shape[0], INFINITE)
-        self._row_low = np.concatenate((_shifted(self.row_low, sums), -free))
-        self._row_high = np.concatenate((_shifted(self.row_high, sums), free))
+        self._sums = exact_product(self.stack.told, self.center)
+        free = np.full(self.stack.n_rows - self.stack.n_told, INFINITE)
+        self._row_low = np.concatenate((_shifted(self.row_low, self._sums), -free))
+        self._row_high = np.concatenate((_shifted(self.row_high, self._sums), free))
+        self._used: Ints = np.zeros(0, dtype=np.int64)
+        self._at = np.full(self.stack.n_rows, -1, dtype=np.int64)
         self._now_low, self._now_high = self.low.copy(), self.high.copy()
         self._place = np.full(len(self.center), -1, dtype=np.int64)
         self._ray: Floats | None = None
@@ -116,11 +114,11 @@ class Search:
 
         The classes of `hint` are among those that may move from the beginning.
         """
-        row, n = len(self.row_low) + sight, self.rows.shape[0]
+        row, n = len(self.row_low) + sight, self.stack.n_told
         need = float(end - self._value(sight))
         target = (need, INFINITE) if upwards else (-INFINITE, need)
         box = Box(
-            sparse.vstack((self.rows, self.watched[[sight]]), format="csr"),
+            self.stack.asking(sight),
             np.append(self.row_low, end if upwards else -OPEN),
             np.append(self.row_high, OPEN if upwards else end),
             low,
@@ -137,15 +135,15 @@ class Search:
 
     def correct(self, row: int, change: int) -> Ints | None:
         """A movement that keeps all rows within their ends except for one, which it changes by so much; None if none is found."""
-        n = self.rows.shape[0]
-        value = int(exact_product(self.rows[[row]], self.center)[0])
+        value = int(self._sums[row])
         low, high = self.row_low.copy(), self.row_high.copy()
         low[row] = high[row] = value + change
         ends = float(self.row_low[row] - value), float(self.row_high[row] - value)
         self._tidy()
         self._rows(row, float(change), float(change))
         try:
-            found = self._explore(Box(self.rows, low, high, self.low, self.high), np.arange(n))
+            rows = np.arange(self.stack.n_told)
+            found = self._explore(Box(self.stack.plain, low, high, self.low, self.high), rows)
         except OutOfSteps:
             return None
         finally:
@@ -157,29 +155,31 @@ class Search:
 
         It is tried with some classes alone first: what is known of the others may be true already.
         """
-        rows, ends = np.arange(self.rows.shape[0]), (self.row_low, self.row_high)
+        rows, ends, told = np.arange(self.stack.n_told), (self.row_low, self.row_high), self.stack.plain
         self._most = SETTLING * self.limits.steps
         try:
             if len(first):
                 low, high = self.center.copy(), self.center.copy()
                 low[first], high[first] = self.low[first], self.high[first]
                 with suppress(OutOfSteps):
-                    found = self._explore(Box(self.rows, *ends, low, high), rows)
+                    found = self._explore(Box(told, *ends, low, high), rows)
                     if isinstance(found, np.ndarray):
                         return found
-            return self._explore(Box(self.rows, *ends, self.low, self.high), rows)
+            return self._explore(Box(told, *ends, self.low, self.high), rows)
         finally:
             self._most = self.limits.steps
 
-    def fits(self, point: Ints, box: Box) -> bool:
-        """Whether a point satisfies all rows and bounds, in whole numbers."""
+    def fits(self, movement: Ints, box: Box) -> bool:
+        """Whether a movement ends within all rows and bounds, in whole numbers."""
+        point = self.center + movement
         if bool((point < box.low).any() or (point > box.high).any()):
             return False
-        sums = exact_product(box.rows, point)
+        asked = exact_product(box.rows.watched, point)
+        sums = np.concatenate((self._sums + self.stack.change(movement), asked))
         return bool((sums >= box.row_low).all() and (sums <= box.row_high).all())
 
     def _value(self, sight: int) -> int:
-        return int(exact_product(self.watched[[sight]], self.center)[0])
+        return int(exact_product(self.stack.watched[[sight]], self.center)[0])
 
     def _explore(self, box: Box, places: Ints) -> "Ints | Proof":
         """Depth first over whole numbers; `places` are the rows of the box in the model."""
@@ -224,7 +224,7 @@ class Search:
         for times in MULTIPLES:
             whole = np.rint(movement * times)
             if (times == 1 or float(np.abs(movement * times - whole).max()) < WHOLE) and self.fits(
-                self.center + whole.astype(np.int64), box
+                whole.astype(np.int64), box
             ):
                 return whole.astype(np.int64)
         return None
@@ -233,18 +233,34 @@ class Search:
         """Classes that do not move yet and that would make the last movement shorter, or little longer."""
         down, up = self._room(np.arange(len(self.center)))
         able = np.flatnonzero((self._place < 0) & ((down < 0) | (up > 0)))
-        gain = np.abs(self._by_class[able] @ self._prices)
+        gain = np.abs(self.stack.combined(self._prices)[able])
         return np.sort(able[np.argsort(-gain, kind="stable")[:most]])
 
     def _in_whole_numbers(self, box: Box) -> Ints | None:
-        """A whole movement of the classes that may move so far, by the solver's own search; None if it finds none."""
-        columns = sparse.csr_array(self._by_class[self._moving].T)
-        both = sparse.csr_array(sparse.hstack((columns, -columns)))
-        low, high = self._ends(self._moving, self._now_low[self._moving], self._now_high[self._moving])
-        least, most = np.concatenate((low[0::2], low[1::2])), np.concatenate((high[0::2], high[1::2]))
-        n = len(self._moving)
-        every = np.ones(2 * n, dtype=bool)
-        model = LinearModel(np.ones(2 * n), least, most, both, self._row_low, self._row_high, integer=every)
+        """A whole movement of the classes that may move so far, by the solver's own search; None if it finds none.
+
+        Any movement is found much sooner than a short one, and what is superfluous in it is found at once then.
+        """
+        columns = self.stack.columns(self._moving).tocsr()[self._used].astype(np.float64)
+        found = self._whole_program(columns, *self._room(self._moving), np.zeros(len(self._moving)))
+        if found is None:
+            return None
+        shorter = self._whole_program(columns, np.minimum(found, 0.0), np.maximum(found, 0.0), np.sign(found))
+        for steps in (shorter, found):
+            if steps is not None:
+                movement = np.zeros(len(self.center))
+                movement[self._moving] = steps
+                whole = self._whole(movement, box)
+                if whole is not None:
+                    return whole
+        return None
+
+    def _whole_program(self, columns: sparse.csr_array, low: Floats, high: Floats, cost: Floats) -> Floats | None:
+        """Whole steps between these ends that keep the rows of the model; cheap ones, if they have a cost."""
+        free = np.flatnonzero((low < 0) | (high > 0))
+        ends = self._row_low[self._used], self._row_high[self._used]
+        whole = np.ones(len(free), dtype=bool)
+        model = LinearModel(cost[free], low[free], high[free], columns[:, free], *ends, integer=whole)
         session = HighsSession(model)
         for option, value in WHOLE_OPTIONS.items():
             session.set_option(option, value)
@@ -252,9 +268,9 @@ class Search:
         self.steps += max(session.steps, 1)
         if len(solution.values) == 0:
             return None
-        movement = np.zeros(len(self.center))
-        movement[self._moving] = solution.values[:n] - solution.values[n:]
-        return self._whole(movement, box)
+        found = np.zeros(len(low))
+        found[free] = np.rint(solution.values)
+        return found
 
     def _branch(self, box: Box, places: Ints, column: int, value: int) -> "Ints | Proof":
         at = np.array([column])
@@ -290,9 +306,10 @@ class Search:
             if solution.status is Status.OPTIMAL:
                 movement = np.zeros(len(self.center))
                 movement[self._moving] = solution.values[0::2] - solution.values[1::2]
-                self._prices = solution.row_duals
+                self._prices = self._of_all_rows(solution.row_duals)
                 return movement
-            self._ray = session.dual_ray() if solution.status is Status.INFEASIBLE else None
+            ray = session.dual_ray() if solution.status is Status.INFEASIBLE else None
+            self._ray = None if ray is None else self._of_all_rows(ray)
             if self._ray is None:
                 if unclear:
                     raise OutOfSteps("unclear")
@@ -310,17 +327,18 @@ class Search:
         missed = np.flatnonzero((self._row_low > 0) | (self._row_high < 0))
         wanted = np.zeros(len(self._row_low))
         wanted[missed] = np.where(self._row_low[missed] > 0, 1.0, -1.0)
-        self._enter(self._best(self._by_class @ wanted))
+        self._take(missed)
+        self._enter(self._best(self.stack.combined(wanted)))
         return wanted
 
     def _helpful(self, ray: Floats) -> Ints:
         """Classes that do not move yet and that break the solver's proof that those that do cannot suffice; none if none does."""
-        return self._best(self._by_class @ (self._sign(ray) * ray))
+        reach = self.stack.combined(ray)
+        return self._best(self._sign(ray, reach[self._moving]) * reach)
 
-    def _sign(self, ray: Floats) -> float:
+    def _sign(self, ray: Floats, reach: Floats) -> float:
         """The sign with which the multipliers are a proof: Σ y · row must be more than the moving classes can reach."""
         margins = []
-        reach = (self._by_class @ ray)[self._moving]
         down, up = self._room(self._moving)
         for sign in (1.0, -1.0):
             y, own = sign * ray, sign * reach
@@ -338,7 +356,7 @@ class Search:
         able = np.flatnonzero((self._place < 0) & (room > 0) & (np.abs(reach) > SLIGHT * largest))
         if len(able) <= AT_ONCE:
             return able
-        score = np.abs(reach[able]) / np.sqrt(np.diff(self._by_class.indptr)[able])
+        score = np.abs(reach[able]) / np.sqrt(self.stack.entries[able])
         return np.sort(able[np.argsort(-score, kind="stable")[:AT_ONCE]])
 
     def _room(self, at: Ints) -> tuple[Floats, Floats]:
@@ -355,26 +373,41 @@ class Search:
     def _loaded(self) -> HighsSession:
         if self._session is None:
             none = np.zeros(0)
-            empty = sparse.csr_array((len(self._row_low), 0), dtype=np.float64)
-            model = LinearModel(none, none, none, empty, self._row_low, self._row_high)
+            model = LinearModel(none, none, none, sparse.csr_array((0, 0), dtype=np.float64), none, none)
             self._session = HighsSession(model, algorithm="dual")
         return self._session
+
+    def _take(self, rows: Ints) -> None:
+        """Let the model have further rows, before anything that changes them may move."""
+        rows = rows[self._at[rows] < 0]
+        if len(rows):
+            nothing = sparse.csr_array((len(rows), len(self._moving)), dtype=np.float64)
+            self._loaded().add_rows(nothing, self._row_low[rows], self._row_high[rows])
+            self._at[rows] = len(self._used) + np.arange(len(rows))
+            self._used = np.concatenate((self._used, rows))
+
+    def _of_all_rows(self, factors: Floats) -> Floats:
+        """Factors of the rows of the model as factors of all rows."""
+        out = np.zeros(len(self._row_low))
+        out[self._used] = factors
+        return out
 
     def _tidy(self) -> None:
         """Begin again with no class that may move, where too many do."""
         if len(self._moving) > MOST_MOVING:
             self._session, self._moving = None, np.zeros(0, dtype=np.int64)
-            self._place[:] = -1
+            self._used, self._place[:], self._at[:] = np.zeros(0, dtype=np.int64), -1, -1
 
     def _enter(self, classes: Ints) -> None:
         """Let further classes move."""
         if len(classes) == 0:
             return
-        session = self._loaded()
-        own = self._by_class[classes]
-        both = sparse.csr_array(sparse.vstack((own, -own)))[np.arange(2 * len(classes)).reshape(2, -1).T.ravel()]
+        own = self.stack.columns(classes).astype(np.float64)
+        self._take(np.unique(own.indices))
+        own = sparse.csc_array((own.data, self._at[own.indices], own.indptr), shape=(len(self._used), len(classes)))
+        both = sparse.hstack((own, -own), format="csc")[:, np.arange(2 * len(classes)).reshape(2, -1).T.ravel()]
         low, high = self._ends(classes, self._now_low[classes], self._now_high[classes])
-        session.add_columns(np.ones(2 * len(classes)), low, high, sparse.csc_array(both.T))
+        self._loaded().add_columns(np.ones(2 * len(classes)), low, high, sparse.csc_array(both))
         self._place[classes] = len(self._moving) + np.arange(len(classes))
         self._moving = np.concatenate((self._moving, classes))
 
@@ -393,22 +426,9 @@ class Search:
 
     def _rows(self, row: int, low: float, high: float) -> None:
         self._row_low[row], self._row_high[row] = low, high
-        self._loaded().set_row_bounds(np.array([row], dtype=np.int32), np.array([low]), np.array([high]))
-
-
-def exact_product(matrix: sparse.csr_array, point: Ints) -> Ints:
-    """The products in whole numbers; what could leave 62 bits is an error."""
-    if matrix.shape[0] == 0:
-        return np.zeros(0, dtype=np.int64)
-    most = float(np.abs(matrix.data).max(initial=0)) * float(np.abs(point).max(initial=0)) * matrix.shape[1]
-    if most >= ROOM and _largest(matrix, point) >= ROOM:
-        raise SolverError("releases: sums leave 61 bits; declare fewer decimals.")
-    return np.asarray(matrix @ point, dtype=np.int64)
-
-
-def _largest(matrix: sparse.csr_array, point: Ints) -> float:
-    """No partial sum of a product is larger."""
-    return float((abs(matrix).astype(np.float64) @ np.abs(point).astype(np.float64)).max(initial=0.0))
+        if self._at[row] >= 0:
+            at = np.array([self._at[row]], dtype=np.int32)
+            self._loaded().set_row_bounds(at, np.array([low]), np.array([high]))
 
 
 def _shifted(ends: Ints, by: Ints) -> Floats:

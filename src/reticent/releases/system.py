@@ -14,6 +14,7 @@ from reticent.base.arrays import Ints
 from reticent.base.errors import DataError
 from reticent.data.facts import OWN, Facts, Term, Watch
 from reticent.releases.classes import Classes
+from reticent.releases.stack import Stack
 from reticent.releases.unknowns import NOBODY, OPEN, Columns
 
 PUBLIC = -1
@@ -143,7 +144,7 @@ class System:
 
     `low`, `high` and `center` are per unknown; `told_low`, `fact_low` and their like name the release, and the fact there,
     that an unknown's bound comes from. `center` is a point that satisfies everything, once it is found. `own` names the
-    auxiliary unknowns by release and number there.
+    auxiliary unknowns by release and number there. A row that is told again is there once; `row_mark` finds it.
     """
 
     layout: Layout
@@ -161,6 +162,7 @@ class System:
     row_high: Ints
     row_release: Ints
     row_fact: Ints
+    row_mark: Ints
     sights: tuple[Sight, ...]
     watched: sparse.csr_array
     names: tuple[str, ...]
@@ -182,8 +184,13 @@ class System:
         ends = np.zeros(0, dtype=np.int64)
         return cls(
             layout, Classes.single(groups.reshape(-1)), low, high, public, public, public, public, center, owner,
-            nothing, ends, ends, ends, ends, (), nothing, names,
+            nothing, ends, ends, ends, ends, ends, (), nothing, names,
         )  # fmt: skip
+
+    @cached_property
+    def stack(self) -> Stack:
+        """The rows of facts and watched sums, by row and by class."""
+        return Stack(self.rows, self.watched)
 
     @property
     def n_unknowns(self) -> int:
@@ -212,7 +219,7 @@ class System:
         """The system as if this release were out."""
         grown = self._grown(told.own)
         single = [line for line in told.lines if len(line.places) == 1]
-        several = [line for line in told.lines if len(line.places) > 1]
+        several, marks = grown._news(told)
         bounded = grown._bounded(single, told.name)
         base = bounded.classes.rebased()
         sums = [(one.places, one.weights) for one in several] + [(one.places, one.weights) for one in told.sights]
@@ -227,12 +234,43 @@ class System:
             row_high=np.concatenate((bounded.row_high, _ints(line.high for line in several))),
             row_release=np.concatenate((bounded.row_release, _ints(line.release for line in several))),
             row_fact=np.concatenate((bounded.row_fact, _ints(line.fact for line in several))),
+            row_mark=np.concatenate((bounded.row_mark, marks)),
             sights=(*bounded.sights, *told.sights),
             watched=watched,
             names=(*self.names, told.name),
             own=(*self.own, *told.own_names),
             kept=self.kept if classes.n == self.classes.n else {},
         )
+
+    def _news(self, told: Told) -> tuple[list[Line], Ints]:
+        """The lines of a release over several unknowns that are not known already, and their marks.
+
+        Answers repeat what is known again and again. A release that watches sums keeps all its rows: how its cells can move
+        is looked for in it alone.
+        """
+        lines = [line for line in told.lines if len(line.places) > 1]
+        marks = _marks_of(lines, self.n_unknowns)
+        if told.sights:
+            return lines, marks
+        known = {mark: row for row, mark in enumerate(self.row_mark.tolist())}
+        new, kept = [], []
+        for at, (line, mark) in enumerate(zip(lines, marks.tolist(), strict=True)):
+            row = known.get(mark)
+            if row is None or not self._says(row, line):
+                new.append(line)
+                kept.append(at)
+        return new, marks[kept]
+
+    def _says(self, row: int, line: Line) -> bool:
+        """Whether a row is this line, with ends that are no wider."""
+        if self.row_low[row] < line.low or self.row_high[row] > line.high:
+            return False
+        part = slice(self.rows.indptr[row], self.rows.indptr[row + 1])
+        weight = np.zeros(self.classes.n, dtype=np.int64)
+        weight[self.rows.indices[part]] = self.rows.data[part]
+        own = np.zeros(self.n_unknowns, dtype=np.int64)
+        own[line.places] = line.weights
+        return bool((weight[self.classes.of] == own).all())
 
     def _grown(self, own: tuple[tuple[int, int | None], ...]) -> "System":
         """With the auxiliary unknowns of a release."""
@@ -282,6 +320,13 @@ def contradiction(name: str) -> DataError:
     return DataError(
         f"{name}: what it states contradicts the known bounds or releases before it; check that it is of these data."
     )
+
+
+def _marks_of(lines: Sequence[Line], n_unknowns: int) -> Ints:
+    """A random linear mark of each line, from its weights: equal lines have equal marks, and hardly any others."""
+    keys = np.random.default_rng(0xFAC7).integers(1, 2**62, size=n_unknowns, dtype=np.int64)
+    with np.errstate(over="ignore"):
+        return _ints(int(keys[line.places] @ line.weights) for line in lines)
 
 
 def _matrix(lines: Sequence[Line | Sight], classes: Classes) -> sparse.csr_array:
