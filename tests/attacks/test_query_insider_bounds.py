@@ -1,4 +1,4 @@
-"""Insiders who use bounds: where one of five is ill, the one who is ill knows that the others are not.
+"""Bounds, known to insiders (where one of five is ill, the one who is ill knows that the others are not) and beside squares.
 
 The attack lists all whole values within the known bounds that fit the answers, and keeps those in which the insider's own
 value is true. It succeeds on the mode `open`.
@@ -39,6 +39,26 @@ def _sets(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return single | {"x = 0 AND y = 0": (x == 0) & (y == 0), "x >= 1 AND y = 1": (x >= 1) & (y == 1)}
 
 
+def known_by_variances(folder: Path, seed: int, mode: str) -> tuple[int, int, int]:
+    """How many values anybody knows, how many insiders know another's, and how many variances were answered."""
+    rng = np.random.default_rng(seed)
+    n, most = 9, 2
+    table = {"x": np.arange(n), "v": rng.integers(0, most + 1, n)}
+    base = database(folder, table, ("v",), mode, minimum=3, bounds={"v": Bounds(0, most, True)})
+    worlds = np.array(list(product(range(most + 1), repeat=n)))
+    answered = 0
+    for start, size in product((0, 2, 4, 1), (5, 7, 4)):
+        chosen = (table["x"] >= start) & (table["x"] < start + size)
+        replies = [asked(base, f"{what}(v)", f"x >= {start} AND x < {start + size}") for what in ("AVG", "VARIANCE")]
+        for reply, power in zip(replies, (1, 2)):
+            if reply["answered"] and (power == 1 or replies[0]["answered"]):
+                answered += power - 1
+                sums = (worlds[:, chosen] ** power).sum(axis=1)
+                worlds = worlds[sums == (table["v"][chosen] ** power).sum()]
+    outside = int((worlds == worlds[0]).all(axis=0).sum())
+    return outside, sum(_knows_another(worlds, table["v"], who) for who in range(n)), answered
+
+
 def _knows_another(worlds: np.ndarray, truth: np.ndarray, who: int) -> bool:
     fitting = worlds[worlds[:, who] == truth[who]]
     single = (fitting == fitting[0]).all(axis=0)
@@ -53,3 +73,11 @@ def test_nobody_computes_another_with_bounds(tmp_path: Path, most: int, seeds: r
     assert sum(known for known, _ in before) > 0
     assert sum(known for known, _ in after) == 0
     assert sum(answered for _, answered in after) >= len(seeds), "sums are still answered"
+
+
+def test_sums_and_sums_of_squares_fix_nothing_together(tmp_path: Path) -> None:
+    before = known_by_variances(tmp_path, 0, "open")
+    after = np.sum([known_by_variances(tmp_path, seed, "exact") for seed in (0, 1)], axis=0)
+    assert before[0] > 0
+    assert after[:2].tolist() == [0, 0]
+    assert after[2] > 0, "variances are still answered"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact answers under audit: the modes `exact` and `simulatable`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ from reticent.queries.audit.bins import Bins, bins_of
 from reticent.queries.audit.bounds import bound_stage, guessed_stage
 from reticent.queries.audit.common import CommonSquares
 from reticent.queries.audit.digits import Digits
+from reticent.queries.audit.moments import Moments
 from reticent.queries.audit.products import ProductWatch
 from reticent.queries.audit.ranges import People, Range
 from reticent.queries.audit.watch import own_columns, table_cells
@@ -66,7 +67,8 @@ class AuditedMode:
         "that fits. Not covered: other unions of classes for dominance and the p percent rule (also of products); "
         "sums of squares whose values are equal in each of several classes but differ between these; insiders who "
         "know more than their own records; what sums and sums of squares fix only "
-        "together within bounds; sums at their least or greatest where no bounds are declared; bits "
+        "together within bounds, for more than 40 classes or more than 16 values; sums at their least or greatest "
+        "where no bounds are declared; bits "
         "that sums of products of two responses reveal. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
@@ -161,9 +163,25 @@ class AuditedMode:
                 if not verdict.allowed:
                     self._take_back(marks)
                     return verdict.reason or StaffReason("audit")
+            reason = self._with_squares({piece.attribute[0] for piece in parts})
+            if reason is not None:
+                self._take_back(marks)
+                return reason
         except ParameterError as err:
             return StaffReason("not auditable", str(err))
         return value, parts
+
+    def _with_squares(self, names: Iterable[str]) -> StaffReason | None:
+        """Why sums and sums of squares of some responses must not stand together, or None."""
+        for name in sorted(names):
+            sums, squares = (self._auditors.get(key) for key in ((name,), (name, name)))
+            if not self.by_value or name == COUNT or sums is None or squares is None:
+                continue
+            moments = Moments.of(sums.columns, self.setting.policy.bounds.get(name), sums.rules)
+            reason = None if moments is None else moments.check(sums.space, squares.space)
+            if reason is not None:
+                return reason
+        return None
 
     def _take_back(self, marks: Mapping[tuple[str, ...], tuple[int, int]]) -> None:
         """Take back the rows released since the marks were these."""
