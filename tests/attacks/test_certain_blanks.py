@@ -1,6 +1,6 @@
 """Blanks of small files whose codes are numbers with gaps, and keys without any value."""
 
-from itertools import product
+import math
 
 import numpy as np
 import polars as pl
@@ -16,24 +16,28 @@ from reticent.microdata.suppress.inference import MOST_FILES
 
 SECRET = bytes.fromhex("8f3a1c77e2b94d0561fa3e9d2c7b8805d4e1f6a3907b5c2d18e4f9a0b6c3d752")
 KEYS = ("a", "b", "c")
+AT_ONCE = 4096
+"""Possible truths that are tried together."""
 
 
 def certain(published: list[tuple[object, ...]], universe: list[list[object]], k: int) -> int:
     """Blanks with one value in each truth for which the published file keeps its promise (k,k): read from the file alone."""
     blanks = [(i, j) for i, row in enumerate(published) for j, value in enumerate(row) if value is None]
-    seen: list[set[object]] = [set() for _ in blanks]
-    for values in product(*(universe[j] for _, j in blanks)):
+    codes = [{value: at for at, value in enumerate(values)} for values in universe]
+    shown = np.array([[-1 if value is None else codes[j][value] for j, value in enumerate(row)] for row in published])
+    seen: list[set[int]] = [set() for _ in blanks]
+    sizes = tuple(len(universe[j]) for _, j in blanks)
+    for start in range(0, math.prod(sizes), AT_ONCE):
         if all(len(known) > 1 for known in seen):
             break
-        truth = [list(row) for row in published]
-        for (i, j), value in zip(blanks, values, strict=True):
-            truth[i][j] = value
-        fits = np.array(
-            [[all(p is None or p == t for p, t in zip(row, true, strict=True)) for true in truth] for row in published]
-        )
-        if fits.sum(axis=0).min() >= k and fits.sum(axis=1).min() >= k:
-            for known, value in zip(seen, values, strict=True):
-                known.add(value)
+        tried = np.stack(np.unravel_index(np.arange(start, min(start + AT_ONCE, math.prod(sizes))), sizes), axis=1)
+        truth = np.repeat(shown[None], len(tried), axis=0)
+        for place, (i, j) in enumerate(blanks):
+            truth[:, i, j] = tried[:, place]
+        fits = ((shown == -1)[None, :, None] | (shown[None, :, None] == truth[:, None])).all(axis=3)
+        kept = tried[(fits.sum(axis=1).min(axis=1) >= k) & (fits.sum(axis=2).min(axis=1) >= k)]
+        for known, values in zip(seen, kept.T, strict=True):
+            known.update(values.tolist())
     return sum(len(known) == 1 and len(universe[j]) > 1 for known, (_, j) in zip(seen, blanks, strict=True))
 
 

@@ -150,13 +150,14 @@ def _texts(data: Microdata) -> list[tuple[str | None, ...]]:
     return list(zip(*(data.texts(name) for name in data.schema.names), strict=True))
 
 
-def test_nothing_is_told_by_variables_that_have_nothing_to_do_with_a_key() -> None:
-    """False alarms over 60 files and all their keys and pairs of variables; one in a thousand files is allowed."""
+@pytest.mark.parametrize("files", [15, pytest.param(60, marks=pytest.mark.deep)])
+def test_nothing_is_told_by_variables_that_have_nothing_to_do_with_a_key(files: int) -> None:
+    """False alarms over all keys and pairs of variables of many files; one in a thousand files is allowed."""
     alarms = 0
-    for seed in range(60):
+    for seed in range(files):
         masked = masked_by(people(seed, 400, determined=False), LocalSuppression(k=2))
         alarms += bool(restore(masked.trace, masked.data, KEYS).told)
-    assert alarms <= 1
+    assert alarms <= files // 60
 
 
 def test_two_variables_together_tell_what_neither_tells_alone() -> None:

@@ -5,7 +5,7 @@ else published.
 """
 
 import csv
-import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,8 +29,17 @@ def worlds(text: str, *, declared: bool) -> list[dict[str, int]]:
     shown = {row["a"]: int(row["value"]) for row in rows if row["status"] == "published"}
     rest = shown.pop("Total") - sum(shown.values())
     least = 0 if declared else 1
-    choices = itertools.product(range(least, rest + 1), repeat=len(hidden))
-    return [dict(zip(hidden, choice, strict=True)) for choice in choices if sum(choice) == rest]
+    return [dict(zip(hidden, choice, strict=True)) for choice in shares(rest, len(hidden), least)]
+
+
+def shares(rest: int, parts: int, least: int) -> Iterator[tuple[int, ...]]:
+    """All ways to make a number of so many parts that are not below the least."""
+    if parts == 1:
+        yield from [(rest,)] if rest >= least else []
+        return
+    for first in range(least, rest + 1):
+        for others in shares(rest - first, parts - 1, least):
+            yield first, *others
 
 
 def protect(tmp_path: Path, *, declared: bool) -> str:

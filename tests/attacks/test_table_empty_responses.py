@@ -43,7 +43,7 @@ def test_counts_beside_sums_do_not_hide_empty_cells() -> None:
         protect_table(Microdata.of(drawn(1), SCHEMA), tables, rules=[Threshold(3, protection=20)], hide_empty=True)
 
 
-@pytest.mark.parametrize("seed", numbers(2, 12))
+@pytest.mark.parametrize("seed", numbers(1, 12))
 def test_sums_hide_the_same_cells(seed: int) -> None:
     tables = [TableSpec(BY, response=name) for name in "vw"]
     found = protect_table(

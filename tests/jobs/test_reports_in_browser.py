@@ -1,6 +1,8 @@
 """Every kind of report in a real browser at 1280 and 400 pixels: nothing is fetched, axe finds nothing, nothing sticks out."""
 
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,28 +58,50 @@ def folded_page() -> str:
     return render_page("A large table", [Section("The table", tuple(blocks))], public=False)
 
 
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.fixture(scope="module")
+def page(browser: Any) -> Iterator[Any]:
+    """One page that looks at one report after the other: a new one takes as long as what is looked for."""
+    made = browser.new_page()
+    yield made
+    made.close()
+
+
 @pytest.mark.parametrize("name", list(KINDS))
-def test_report_shows_offline(browser: Any, reports: Path, name: str, width: int) -> None:
-    page = browser.new_page(viewport={"width": width, "height": 900})
+def test_report_shows_offline(page: Any, reports: Path, name: str) -> None:
     asked: list[str] = []
     problems: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto((reports / f"{name}.html").as_uri())
-    assert KINDS[name] in page.inner_text(".banner")
-    assert page.inner_text("h1")
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    assert axe_of(page, contrast=width > 400) == []
-    assert page.evaluate(WIDE) == []
-    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    with watching(page, request=lambda one: asked.append(one.url), pageerror=lambda one: problems.append(str(one))):
+        page.goto((reports / f"{name}.html").as_uri())
+        assert KINDS[name] in page.inner_text(".banner")
+        assert page.inner_text("h1")
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        for width in (1280, 400):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert axe_of(page, contrast=width > 400) == []
+            assert page.evaluate(WIDE) == []
+            assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+        says_something(page)
     assert not problems
+    assert asked
     assert all(url.startswith(("file:", "data:")) for url in asked)
-    broken = page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length")
-    assert broken == 0
+
+
+@contextmanager
+def watching(page: Any, **listeners: Callable[[Any], None]) -> Iterator[None]:
+    """Hear of what a page does for a while."""
+    for event, listener in listeners.items():
+        page.on(event, listener)
+    yield
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
+
+
+def says_something(page: Any) -> None:
+    """Every image is there, every text beside one says something of its own, every link leads somewhere."""
+    assert page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length") == 0
     alts = page.evaluate("[...document.images].map(i => i.alt)")
     captions = page.evaluate("[...document.querySelectorAll('figcaption')].map(c => c.innerText)")
-    assert len({*alts, *captions}) == len(alts) + len(captions)  # each says something of its own
+    assert len({*alts, *captions}) == len(alts) + len(captions)
     links = page.evaluate("[...document.querySelectorAll('nav a')].filter(a => !document.querySelector(a.hash)).length")
     assert links == 0
-    page.close()
