@@ -8,13 +8,14 @@ between versions is one unknown, a changed value is another.
 """
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Mask, Words
+from reticent.base.arrays import Floats, Ints, Mask, Words
 from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.facts import COUNT
@@ -26,6 +27,7 @@ from reticent.kernels.grouping import group_columns
 from reticent.queries.columns import ABSENT, Columns, RecordSet
 from reticent.queries.conditions import truth_of
 from reticent.queries.fixed import clamped_sum, fixed_point, product
+from reticent.queries.indexed import AS_BEFORE, Before, plain_name
 from reticent.queries.language import Condition
 from reticent.queries.levels import CutpointError, Levels, OrderError, encode
 from reticent.queries.policy import Bounds, Policy
@@ -122,6 +124,7 @@ class Universe:
         self.versions, self.policy = versions, policy
         self.answered: tuple[str, ...] = ()
         self._columns: dict[str, Columns] = {}
+        self._before: dict[str, Before | None] = {}
         self._entities = self._linked_entities()
         self._secret, self._by_ids = secret, frozenset[str]()
 
@@ -299,17 +302,32 @@ class Universe:
         group, n_groups = group_columns(codes, [len(here.levels[name]) for name in names])
         return [self.record_set(group == g, version=number) for g in range(n_groups)]
 
-    def _values(self, version: Version, names: tuple[str, ...]) -> NDArray[np.float64]:
+    def before(self, response: str) -> Before | None:
+        """The values of each version as they were before they all changed in one way; None if they never did."""
+        if response not in self._before:
+            ids = [version.data.record_ids() for version in self.versions]
+            values = [version.data.numbers((response,))[:, 0] for version in self.versions]
+            groups = [[version.codes[name][version.atom] for name in version.filters] for version in self.versions]
+            self._before[response] = Before.of(ids, values, groups)
+        return self._before[response]
+
+    def _values(self, number: int, names: tuple[str, ...], before: Before | None) -> NDArray[np.float64]:
+        data = self.versions[number].data
         if names == (COUNT,):
-            return np.ones((version.data.n_records, 1))
-        return version.data.numbers(names)
+            return np.ones((data.n_records, 1))
+        return data.numbers(names) if before is None else np.column_stack([before.values[number]] * len(names))
 
     def _link(self, label: str, names: tuple[str, ...]) -> Columns:
         """Group the units of all versions by the atoms they lie in."""
-        values = [self._values(version, names) for version in self.versions]
-        places, unit_values, unit_entity = _units(self.versions, values, self._entities)
+        before = self.before(plain_name(names[0])) if names[0].endswith(AS_BEFORE) else None
+        values = [self._values(number, names, before) for number in range(len(self.versions))]
+        lines = [np.zeros(len(own), dtype=np.int64) for own in values] if before is None else before.line
+        places, unit_lines, unit_values, unit_entity = _units(self.versions, values, lines, self._entities)
         keys = [places[:, v].astype(np.int64) for v in range(len(self.versions))]
         sizes = [version.n_atoms for version in self.versions]
+        if before is not None:
+            keys += list(unit_lines.T)
+            sizes += [len(before.rates)] * len(self.versions)
         known = sorted(self.known_entities())
         if known:
             place = np.searchsorted(known, unit_entity).clip(max=len(known) - 1)
@@ -323,7 +341,11 @@ class Universe:
         factors = [fixed_point(column) for column in unit_values[order].T]
         values_of = factors[0] if len(names) == 1 else product(factors)
         different = tuple(factors) if len(set(names)) > 1 else ()
-        return Columns(label, atom_of, start, unit_entity[order], values_of, different)
+        columns = Columns(label, atom_of, start, unit_entity[order], values_of, different)
+        if before is None:
+            return columns
+        weights = np.array(before.weights(len(names)), dtype=object)
+        return replace(columns, weights=tuple(weights[own] for own in unit_lines[first].T))
 
 
 def _atom_words(version: Version, secret: Secret, *, by_ids: bool) -> Words:
@@ -343,12 +365,15 @@ def _summed(words: Words, version: Version) -> Words:
 
 
 def _units(
-    versions: tuple[Version, ...], values: list[NDArray[np.float64]], entities: tuple[NDArray[np.int64], ...]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """One unit for each record and value (of each factor): its atom in each version (−1: none), its value, its respondent."""
+    versions: tuple[Version, ...], values: list[Floats], lines: list[Ints], entities: tuple[Ints, ...]
+) -> tuple[Ints, Ints, Floats, Ints]:
+    """One unit for each record and value (of each factor).
+
+    Its atom in each version (−1: none), the line that it follows in each, its value, its respondent.
+    """
     if len(versions) == 1:
         present = ~np.isnan(values[0]).any(axis=1)
-        return versions[0].atom[present][:, None], values[0][present], entities[0][present]
+        return versions[0].atom[present][:, None], lines[0][present][:, None], values[0][present], entities[0][present]
     ids = np.concatenate([version.data.record_ids() for version in versions])
     number = np.concatenate([np.full(version.data.n_records, v) for v, version in enumerate(versions)])
     atoms = np.concatenate([version.atom for version in versions])
@@ -362,7 +387,9 @@ def _units(
     _, first, unit = np.unique(named, return_index=True, return_inverse=True)
     places = np.full((len(first), len(versions)), ABSENT, dtype=np.int64)
     places[unit, number] = atoms
-    return places, flat[first], owner[first]
+    followed = np.zeros_like(places)
+    followed[unit, number] = np.concatenate(lines)[keep]
+    return places, followed, flat[first], owner[first]
 
 
 def _link_entities(versions: tuple[Version, ...]) -> tuple[NDArray[np.int64], ...]:

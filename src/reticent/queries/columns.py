@@ -29,7 +29,8 @@ class Columns:
 
     `atom_of[v]` is the atom of version v of each column (−1: not in that version). The units (one unknown each) of
     column c are `units[start[c]:start[c + 1]]`, with their respondents and exact values. `factors` are the values of the
-    two responses where the unknowns are products of different ones.
+    two responses where the unknowns are products of different ones. `weights[v]` is what an unknown counts for in version v,
+    where values of one version are multiples of those of another.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Columns:
     entity: NDArray[np.int64]
     values: Fixed
     factors: tuple[Fixed, ...] = ()
+    weights: tuple[Whole, ...] = ()
     _largest: dict[int, Whole] = field(default_factory=dict, repr=False, compare=False)
 
     @property

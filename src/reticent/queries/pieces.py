@@ -8,7 +8,7 @@ possibly times numbers that everybody knows (numeric filters), over a set of rec
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -19,6 +19,7 @@ from reticent.base.errors import ParameterError
 from reticent.queries.canonical import COUNT, MOST_LEVELS, RecordSet, Universe
 from reticent.queries.design import Column, Part, columns_of, lower_bound
 from reticent.queries.fixed import fixed_point
+from reticent.queries.indexed import AS_BEFORE
 from reticent.queries.language import Statistic
 from reticent.queries.terms import Factor, Model, transformed
 from reticent.releases.rows import LinearRow
@@ -45,9 +46,11 @@ class Piece:
         """The piece as a row over the columns of its system."""
         columns = universe.columns(*self.attribute)
         mask = columns.mask(self.records)
-        if not self.known:
+        if not self.known and not columns.weights:
             return LinearRow.of(mask)
         at_columns = np.append(known_weights(universe, self), 0)[columns.atom_of[self.records.version]]
+        if columns.weights:
+            at_columns = at_columns * columns.weights[self.records.version]
         levels = sorted({int(value) for value in at_columns[mask]} - {0})
         if len(levels) > MOST_LEVELS:
             raise ParameterError(f"{self._known_names} have too many different values here; use cutpoints.")
@@ -103,6 +106,15 @@ def pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tupl
             linked = Piece(tuple(sorted(names)), piece.records, piece.known)
             found += [each for each in (linked, *_by_filters(universe, linked)) if each not in found]
     return tuple(found)
+
+
+def as_before(universe: Universe, parts: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """What sums, and sums of squares, tell in a system in which values that all changed in one way count as the old ones."""
+    if len(universe.versions) == 1:
+        return ()
+    single = (piece for piece in parts if len(set(piece.responses)) == 1)
+    again = (p for p in single if universe.before(p.responses[0]) is not None)
+    return tuple(replace(piece, responses=tuple(name + AS_BEFORE for name in piece.responses)) for piece in again)
 
 
 def _with_known(universe: Universe, piece: Piece) -> Piece:

@@ -37,7 +37,7 @@ class _Table:
     def of(cls, responses: Floats, public: Floats) -> "_Table":
         values = np.hstack((responses, public))
         with np.errstate(over="ignore"):
-            units = np.array([_unit(column[~np.isnan(column)]) for column in values.T])
+            units = np.array([unit_of(column[~np.isnan(column)]) for column in values.T])
         size = np.nanmax(np.abs(values), axis=0, initial=0.0)
         size[size == 0] = 1.0
         return cls(values / size, units / size, responses.shape[1])  # so that squares neither overflow nor vanish
@@ -140,7 +140,7 @@ def _tied_by_code(table: _Table, pair: tuple[int, int], rows: NDArray[np.int64],
     return bool(line[moving & (counts > 2)].all()) and int((different - 2).clip(min=0).sum()) >= MORE
 
 
-def _unit(column: Floats) -> float:
+def unit_of(column: Floats) -> float:
     """The power of ten that the values are rounded to."""
     for decimals in range(-MOST_ZEROS, MOST_DECIMALS + 1):
         if bool((np.round(column, decimals) == column).all()):

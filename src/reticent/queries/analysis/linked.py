@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of all versions of a data set as one list, so that near pairs are counted over versions.
 
-A unit is a record with its values: a record whose values change between versions, or that gets another id, is another unit,
-but of the same respondent, whose pairs are counted on. Strata are those of each version; a unit that is not in a version is put
-there by the codes it has elsewhere.
+A unit is a record with its values: a record whose values change between versions (other than all in one way), or that gets
+another id, is another unit, but of the same respondent, whose pairs are counted on. Strata are those of each version; a unit
+that is not in a version is put there by the codes it has elsewhere.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Floats, Ints
 from reticent.queries.canonical import Universe, Version
 
 NOWHERE = "\0"
@@ -32,7 +32,7 @@ def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
     ids = np.concatenate([version.data.record_ids() for version in versions])
     unit, first = np.arange(len(ids), dtype=np.int64), np.arange(len(ids), dtype=np.int64)
     if len(versions) > 1:
-        values = np.concatenate([version.data.numbers(universe.policy.responses) for version in versions])
+        values = np.column_stack([_values(universe, name) for name in universe.policy.responses])
         named = np.column_stack([ids, np.ascontiguousarray(values).view(np.uint64)])
         _, first, unit = np.unique(named, axis=0, return_index=True, return_inverse=True)
     ends = np.cumsum([version.data.n_records for version in versions])[:-1]
@@ -51,6 +51,13 @@ def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
         if not any(np.array_equal(view, other) for other in views):
             views.append(view)
     return Units(of_rows, respondent.astype(np.int64), tuple(views))
+
+
+def _values(universe: Universe, response: str) -> Floats:
+    """The values of all versions; those that all changed in one way are as they were before."""
+    before = universe.before(response)
+    plain = [version.data.numbers((response,))[:, 0] for version in universe.versions]
+    return np.concatenate(plain if before is None else before.values)
 
 
 def _labels(versions: Sequence[Version], names: tuple[str, ...]) -> list[Ints]:

@@ -25,7 +25,7 @@ from reticent.queries.fitting import fit_without_one, leverage
 from reticent.queries.fixed import finite
 from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import ANSWERED, Decision, Request, Setting
-from reticent.queries.pieces import Piece, complete, pieces
+from reticent.queries.pieces import Piece, as_before, complete, pieces
 from reticent.queries.policy import SimulatableOptions as SimulatableOptions
 from reticent.queries.refusals import HIDDEN, RISK, Answer, Row, StaffReason
 from reticent.queries.rules import SetRules
@@ -110,6 +110,7 @@ class AuditedMode:
         order = {c: place for place, c in enumerate(_widest_first(request))}  # as when they were judged
         for c, s in sorted(remember[ANSWERED], key=lambda at: (order[at[0]], at[1])):
             parts = pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records)
+            parts = (*parts, *as_before(self.setting.universe, parts))
             for piece in parts:
                 self._auditor(piece).replay(piece.row(self.setting.universe), request.release)
             found.update(map(_system, parts))
@@ -147,10 +148,11 @@ class AuditedMode:
     ) -> tuple[Any, tuple[Piece, ...]] | StaffReason:
         """Release all pieces of a statistic: its value and the pieces; or none, and why."""
         try:
-            parts = pieces(statistic, self.setting.universe, records)
+            own = pieces(statistic, self.setting.universe, records)
+            parts = (*own, *as_before(self.setting.universe, own))
             marks = {piece.attribute: self._auditor(piece).mark() for piece in parts}
             with np.errstate(all="ignore"):
-                reason = self._own_rules(statistic, records, parts)
+                reason = self._own_rules(statistic, records, own)
                 value = None if reason else evaluate(statistic, self.setting.universe, records)
             if reason is not None:
                 return reason
@@ -169,7 +171,7 @@ class AuditedMode:
                 return reason
         except ParameterError as err:
             return StaffReason("not auditable", str(err))
-        return value, parts
+        return value, own
 
     def _with_squares(self, names: Iterable[str]) -> StaffReason | None:
         """Why sums and sums of squares of some responses must not stand together, or None."""

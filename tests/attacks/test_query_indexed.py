@@ -1,0 +1,85 @@
+"""Versions in which all values rose in one way: the new version less the old one must not single anybody out."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from attacks.query_scenarios import policy_of
+from reticent.base.arrays import Floats
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.queries.database import ProtectedDatabase
+
+N, TARGET = 60, 5
+KEYS = {"dep": ("a", "b"), "one": ("t", "o")}
+SCHEMA = Schema(
+    (
+        Variable("id", role=Role.IDENTIFIER),
+        *(Variable(name, role=Role.KEY, codes=codes) for name, codes in KEYS.items()),
+        Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC),
+    )
+)
+ALL = "SELECT SUM(pay) FROM data"
+OTHERS = ALL + " WHERE one = 'o'"
+
+
+def people(pay: Floats) -> pl.DataFrame:
+    """One record for each pay; the target alone has the code `t`.."""
+    n = len(pay)
+    one = ["t" if k == TARGET else "o" for k in range(n)]
+    return pl.DataFrame({"id": [f"p{k}" for k in range(n)], "dep": (["a", "b"] * n)[:n], "one": one, "pay": pay})
+
+
+def two_versions(folder: Path, mode: str, old: Floats, new: Floats, question: str) -> list[float | None]:
+    """The total of the first version, and what is asked about the second."""
+    tables = [Microdata.of(people(pay), SCHEMA) for pay in (old, new)]
+    policy = policy_of(mode=mode, filters=tuple(KEYS), responses=("pay",))
+    found = []
+    for number, text in enumerate((ALL, question)):
+        db = ProtectedDatabase(
+            tables[number], policy=policy, secret=7, ledger=folder / f"{mode}.ledger", test_secret=True,
+            version=str(number), earlier=[("0", tables[0])][:number],
+        )  # fmt: skip
+        found.append(db.ask(text, user="u").as_json().get("value"))
+        db.close()
+    return found
+
+
+PAY = np.random.default_rng(1).integers(1000, 9000, N).astype(float)
+RAISED = np.round(PAY * 1.02, 2)
+SAME = np.arange(N) == TARGET
+RISES = {
+    "a factor": (PAY * 1.1, OTHERS),
+    "a rounded factor": (np.round(PAY * 1.02), OTHERS),
+    "an amount": (PAY + 100, OTHERS),
+    "the target had no rise": (np.where(SAME, PAY, RAISED), ALL),
+    "the target had another rise": (np.where(SAME, PAY * 1.5, RAISED), ALL),
+    "somebody is new": (np.append(RAISED, 4321.0), ALL),
+}
+
+
+@pytest.mark.parametrize("rise", RISES)
+def test_a_rise_for_all_makes_no_new_unknowns(tmp_path: Path, rise: str) -> None:
+    """Who knows the rise had the target's pay from the old total and the new one of the others, or the other way round."""
+    new, question = RISES[rise]
+    old_total, new_total = two_versions(tmp_path, "exact", PAY, new, question)
+    assert old_total is not None
+    assert new_total is None
+
+
+def test_the_attack_succeeds_on_open_answers(tmp_path: Path) -> None:
+    old_total, new_total = two_versions(tmp_path, "open", PAY, PAY * 1.1, OTHERS)
+    assert old_total is not None
+    assert new_total is not None
+    assert old_total - new_total / 1.1 == pytest.approx(PAY[TARGET])
+
+
+@pytest.mark.parametrize(
+    "new",
+    [PAY * 1.1, np.append(RAISED, [4321.0, 2000.0, 3000.0, 1234.0]), np.where(np.arange(N) < 9, PAY * 1.37, RAISED)],
+)
+def test_honest_totals_are_answered_after_a_rise(tmp_path: Path, new: Floats) -> None:
+    """A rise for all, with four new people, or with nine who had another one."""
+    assert None not in two_versions(tmp_path, "exact", PAY, new, ALL)
