@@ -144,7 +144,7 @@ class System:
 
     `low`, `high` and `center` are per unknown; `told_low`, `fact_low` and their like name the release, and the fact there,
     that an unknown's bound comes from. `center` is a point that satisfies everything, once it is found. `own` names the
-    auxiliary unknowns by release and number there. A row that is told again is there once; `row_mark` finds it.
+    auxiliary unknowns by release and number there. A row that comes again is there once; `row_mark` finds it.
     """
 
     layout: Layout
