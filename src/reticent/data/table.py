@@ -5,6 +5,7 @@ A cell is a row of node positions, one a dimension; the total of a dimension is 
 (or that a finished table lists) are there: an absent cell is empty.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -260,8 +261,9 @@ class Table:
 
     `cell_keys` is there only for perturbation by cell keys: a number in [0, 1) that belongs to the set of
     records of a cell, of `key_digits` decimals (0: of 53 bits). `least` is what a cell with respondents is at least in a
-    table of counts: 1, or the least weight (0: nothing is known, or the table is of magnitudes). `contributions` are there
-    where respondents have several records, and say who is in several cells; `from_records` says that somebody could.
+    table of counts: 1, or the least weight (0: nothing is known, or the table is of magnitudes), and `most` what one record
+    counts at most. `contributions` are there where respondents have several records, and say who is in several cells;
+    `from_records` says that somebody could.
     `marks` are those of the text file that it came from.
     """
 
@@ -281,6 +283,7 @@ class Table:
     cell_keys: Floats | None = None
     key_digits: int = 0
     least: float = 0.0
+    most: float = math.inf
     contributions: Contributions | None = None
     from_records: bool = False
     marks: Marks = NO_MARKS

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the cells of units, in memory or in an engine, to what the rules see of them and to the table."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ REQUEST = " request "
 class Scales:
     """Whole multiples of which unit the numbers are, and how many decimals their sums have.
 
-    `least_weight` is the least weight of a record in the unit of the data; None where records count once.
+    `least_weight` and `most_weight` are the ends of the weights in the unit of the data; None where records count once.
     """
 
     values: Mapping[str, float]
@@ -31,6 +32,7 @@ class Scales:
     weight: float
     weight_decimals: int
     least_weight: float | None
+    most_weight: float | None
     notes: tuple[str, ...]
 
 
@@ -104,7 +106,8 @@ def table_of(
         values = view.weighted_counts if spec.weighted else view.counts.astype(np.float64)
     return Table(
         dimensions, np.column_stack(cells.columns).astype(np.int32), values, view, spec.response, spec.shadow, spec.cost,
-        decimals, spec.weighted, spec.missing_safe, notes=scales.notes, least=_least(scales, spec), from_records=True,
+        decimals, spec.weighted, spec.missing_safe, notes=scales.notes, least=_least(scales, spec),
+        most=_most(scales, spec), from_records=True,
     )  # fmt: skip
 
 
@@ -113,6 +116,13 @@ def _least(scales: Scales, spec: TableSpec) -> float:
     if spec.response is not None:
         return 0.0
     return 1.0 if scales.least_weight is None else scales.least_weight
+
+
+def _most(scales: Scales, spec: TableSpec) -> float:
+    """What one record of a cell counts at most: 1, or the largest weight."""
+    if spec.response is not None:
+        return math.inf
+    return 1.0 if scales.most_weight is None else scales.most_weight
 
 
 def _some(

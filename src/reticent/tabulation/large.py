@@ -122,7 +122,8 @@ def _scales(file: LargeFile, spec: TableSpec, *, progress: Progress) -> tuple[Sc
     decimals = {name: min(digits[name] + weight_digits, MAX_DECIMALS) for name in spec.measures}
     if spec.response is None and file.schema.entity is not None:
         values[RECORDS], decimals[RECORDS] = 1.0, 0
-    return Scales(values, decimals, 10.0**weight_digits, weight_digits, least, notes), digits, lacking
+    most = None if least is None else largest
+    return Scales(values, decimals, 10.0**weight_digits, weight_digits, least, most, notes), digits, lacking
 
 
 def exact_digits(file: LargeFile, name: str, *, owner: str = "table") -> tuple[int, dict[str, float]]:

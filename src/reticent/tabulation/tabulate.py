@@ -176,7 +176,8 @@ def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
     if weights is not None and weight_digits is not None:
         weights = np.rint(weights * weight_scale)
     least = None if weights is None else float(weights.min(initial=np.inf)) / weight_scale
-    return _Numbers(values, weights, Scales(scales, decimals, weight_scale, published_digits, least, notes))
+    most = None if weights is None else float(weights.max(initial=-np.inf)) / weight_scale
+    return _Numbers(values, weights, Scales(scales, decimals, weight_scale, published_digits, least, most, notes))
 
 
 def unused_weight(schema: Schema, spec: TableSpec) -> tuple[str, ...]:

@@ -137,7 +137,10 @@ def test_a_margin_can_give_a_count_away() -> None:
 def test_weighted_counts_move_by_the_mean_weight() -> None:
     method = CellKey(record_key="key")
     plain = protect_table(DATA, spec("age"), method=method, secret=0, test_secret=True)
-    weighted = protect_table(DATA, spec("age", weighted=True), method=method, secret=0, test_secret=True)
+    weighted = protect_table(
+        DATA, spec("age", weighted=True), method=method, secret=0, test_secret=True, accept_exposed=True
+    )
+    assert weighted.state == "not judged"  # the digits of such a product tell more than the audit follows
     assert plain.outcome.values is not None
     expected = plain.outcome.values * weighted.table.values / plain.table.values
     assert weighted.outcome.values == pytest.approx(expected)

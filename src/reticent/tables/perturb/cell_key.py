@@ -31,12 +31,20 @@ class KeyedValues:
 
 
 def perturb_counts(
-    counts: Ints, keys: Floats, table: PerturbationTable, *, zeros: bool = False, weights: Floats | None = None
+    counts: Ints,
+    keys: Floats,
+    table: PerturbationTable,
+    *,
+    zeros: bool = False,
+    weights: Floats | None = None,
+    spread: Floats | None = None,
 ) -> KeyedValues:
     """Counts plus the change that the table has for each count and cell key.
 
     A count of 0 stays 0 unless `zeros` (then row 0 of the table decides). With `weights` (the weighted counts) the
-    result is the perturbed count times the mean weight of the cell, as in tau-ARGUS.
+    result is the perturbed count times the mean weight of the cell, as in tau-ARGUS. Few weighted counts and numbers of
+    respondents have such a quotient; `spread`, a uniform number in [0, 1) for each cell, moves perturbed counts above 0 by up to
+    half a respondent, so that its digits reveal nothing.
     """
     table = table.for_counts()
     if bool((counts < 0).any()):
@@ -46,6 +54,8 @@ def perturb_counts(
     if weights is None:
         return KeyedValues(published, low, high)
     mean = np.divide(weights, counts, out=np.ones(len(counts)), where=counts > 0)
+    if spread is not None:
+        published = published + np.where(published > 0, spread - 0.5, 0.0)
     return KeyedValues(published * mean, low * mean, high * mean)
 
 

@@ -51,7 +51,8 @@ class CellKey(Parameters):
     `ptable` (with separation also from `small_ptable`). Record keys are drawn from the secret by record id, or are in
     the variable `record_key`. Sums get noise in proportion to their largest contributions (`noise`): with drawn keys
     continuous, a step of the p-table and up to half a step more, and by itself for each response; with stored keys as in
-    tau-ARGUS the steps alone, alike for all responses, which the audit does not judge (`caveat`).
+    tau-ARGUS the steps alone, alike for all responses, which the audit does not judge (`caveat`). Weighted counts are the
+    changed number of respondents times their mean weight; where weights differ, drawn keys move that number by up to a half.
     The arithmetic attacker, who knows the p-table, determines no count exactly, and sums keep their levels; levels of
     counts are not promised, and what the transparent attacker determines is in `guarantee`.
     """
@@ -60,7 +61,7 @@ class CellKey(Parameters):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows the p-table, all published values and relations together: no count with "
         "somebody in it is determined exactly, and the largest noise takes every unsafe sum out of its protection levels. "
-        "Levels of counts are not promised. Not followed: weights that differ within a cell, and what other runs published.",
+        "Levels of counts are not promised. Not followed: what other runs published.",
         Rate(202, 2434, 24),
         "a small table has many outputs, some of which few tables give (further secrets lead more tables to each of them)",
     )
@@ -192,7 +193,7 @@ class KeyedTable:
             return noisy_outcome(problem, self._count_noise(), secret=secret, time_limit=time_limit)
         if self.method.add_up != "no" or self.method.measure:
             raise ParameterError(f"{OWNER}: add_up and measure are for counts without weights; leave them out.")
-        found = self._weighted() if self.table.is_count else self._magnitudes(problem, secret)
+        found = self._weighted(secret) if self.table.is_count else self._magnitudes(problem, secret)
         true = problem.values
         untouched = problem.frozen
         values = np.where(untouched, true, found.values)
@@ -229,9 +230,15 @@ class KeyedTable:
             table, values, self._keys, skip, method.add_up, method.measure, "perturbed by cell keys", OWNER, alike=True
         )  # fmt: skip
 
-    def _weighted(self) -> KeyedValues:
-        counts = self.table.respondents.counts
-        return perturb_counts(counts, self._keys, self._ptable(), weights=self.table.values)
+    def _weighted(self, secret: Secret) -> KeyedValues:
+        table = self.table
+        spread = (
+            None if table.least == table.most else self._spread(secret)
+        )  # of one weight they are counts: no digits to hide
+        counts = table.respondents.counts
+        found = perturb_counts(counts, self._keys, self._ptable(), weights=table.values, spread=spread)
+        # what is above 0 is not written as 0, which would look as if nobody was there
+        return replace(found, values=np.where(found.values > 0, np.maximum(found.values, 10.0**-table.decimals), 0.0))
 
     def _spread(self, secret: Secret) -> Floats | None:
         """A uniform number for each cell, by its key and the secret; none for stored keys, whose noise the p-table fixes."""

@@ -38,7 +38,7 @@ class RandomRounding(CellDraws):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows the base, all published values and relations together: no count with "
         "somebody in it is determined exactly, and no unsafe sum is placed within its protection levels. Levels of counts are "
-        "not promised. Not followed: weights that differ within a cell, and what other runs published.",
+        "not promised. Not followed: what other runs published.",
         Rate(17, 1053, 24),
         "cells of the same records are changed in the same way, so different values reveal somebody elsewhere",
     )
