@@ -18,24 +18,28 @@ SCHEMA = Schema(
     (
         Variable("id", role=Role.IDENTIFIER),
         *(Variable(name, role=Role.KEY, codes=codes) for name, codes in KEYS.items()),
-        Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC),
+        *(Variable(name, role=Role.SENSITIVE, kind=Kind.NUMERIC) for name in ("pay", "before")),
     )
 )
 ALL = "SELECT SUM(pay) FROM data"
 OTHERS = ALL + " WHERE one = 'o'"
 
 
-def people(pay: Floats) -> pl.DataFrame:
-    """One record for each pay; the target alone has the code `t`.."""
+def people(pay: Floats, before: Floats) -> pl.DataFrame:
+    """One record for each pay, with that of the year before; the target alone has the code `t`."""
     n = len(pay)
     one = ["t" if k == TARGET else "o" for k in range(n)]
-    return pl.DataFrame({"id": [f"p{k}" for k in range(n)], "dep": (["a", "b"] * n)[:n], "one": one, "pay": pay})
+    return pl.DataFrame(
+        {"id": [f"p{k}" for k in range(n)], "dep": (["a", "b"] * n)[:n], "one": one, "pay": pay, "before": before}
+    )
 
 
 def two_versions(folder: Path, mode: str, old: Floats, new: Floats, question: str) -> list[float | None]:
     """The total of the first version, and what is asked about the second."""
-    tables = [Microdata.of(people(pay), SCHEMA) for pay in (old, new)]
-    policy = policy_of(mode=mode, filters=tuple(KEYS), responses=("pay",))
+    last = np.random.default_rng(2).integers(1000, 9000, len(old)).astype(float)
+    befores = (last, np.append(old, new[len(old) :]))
+    tables = [Microdata.of(people(*pays), SCHEMA) for pays in zip((old, new), befores)]
+    policy = policy_of(mode=mode, filters=tuple(KEYS), responses=("pay", "before"))
     found = []
     for number, text in enumerate((ALL, question)):
         db = ProtectedDatabase(
@@ -74,6 +78,19 @@ def test_the_attack_succeeds_on_open_answers(tmp_path: Path) -> None:
     assert old_total is not None
     assert new_total is not None
     assert old_total - new_total / 1.1 == pytest.approx(PAY[TARGET])
+
+
+def test_the_pay_of_the_year_before_is_no_new_unknown(tmp_path: Path) -> None:
+    """A variable of the new version repeats another one of the old version, whose total is known."""
+    new = np.round(PAY * np.random.default_rng(3).uniform(0.9, 1.3, N))
+    lagged = "SELECT SUM(before) FROM data"
+    old_total, others = two_versions(tmp_path, "open", PAY, new, lagged + " WHERE one = 'o'")
+    assert old_total is not None
+    assert others is not None
+    assert old_total - others == PAY[TARGET]
+    assert two_versions(tmp_path, "exact", PAY, new, lagged + " WHERE one = 'o'")[1] is None
+    (tmp_path / "again").mkdir()
+    assert None not in two_versions(tmp_path / "again", "exact", PAY, new, lagged)
 
 
 @pytest.mark.parametrize(

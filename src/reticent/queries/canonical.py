@@ -27,7 +27,7 @@ from reticent.kernels.grouping import group_columns
 from reticent.queries.columns import ABSENT, Columns, RecordSet
 from reticent.queries.conditions import truth_of
 from reticent.queries.fixed import clamped_sum, fixed_point, product
-from reticent.queries.indexed import AS_BEFORE, Before, plain_name
+from reticent.queries.indexed import AS_BEFORE, Before, Layer, related
 from reticent.queries.language import Condition
 from reticent.queries.levels import CutpointError, Levels, OrderError, encode
 from reticent.queries.policy import Bounds, Policy
@@ -124,7 +124,7 @@ class Universe:
         self.versions, self.policy = versions, policy
         self.answered: tuple[str, ...] = ()
         self._columns: dict[str, Columns] = {}
-        self._before: dict[str, Before | None] = {}
+        self._before: dict[str, Before | None] | None = None
         self._entities = self._linked_entities()
         self._secret, self._by_ids = secret, frozenset[str]()
 
@@ -181,7 +181,8 @@ class Universe:
         schema, own = self.current.schema, (*self.policy.responses, *self.policy.filters, *self.answered)
         fresh = sorted(n for n in set(names) if n not in own and n in schema and schema[n].kind is Kind.NUMERIC)
         if fresh:
-            self.answered = (*self.answered, *fresh)
+            self.answered, self._before = (*self.answered, *fresh), None
+            self._columns = {name: own for name, own in self._columns.items() if AS_BEFORE not in name}
             for kept in ("linked", "found_ties"):
                 self.__dict__.pop(kept, None)
         return bool(fresh)
@@ -304,30 +305,49 @@ class Universe:
 
     def before(self, response: str) -> Before | None:
         """The values of each version as they were before they all changed in one way; None if they never did."""
-        if response not in self._before:
-            ids = [version.data.record_ids() for version in self.versions]
-            values = [version.data.numbers((response,))[:, 0] for version in self.versions]
-            groups = [[version.codes[name][version.atom] for name in version.filters] for version in self.versions]
-            self._before[response] = Before.of(ids, values, groups)
-        return self._before[response]
+        if len(self.versions) == 1:
+            return None
+        if self._before is None:
+            layers = [self._layer(name, v) for name in self._numeric for v in range(len(self.versions))]
+            groups = related(layers)
+            made = [Before.of(tuple(layer for layer in layers if layer.response in group)) for group in groups]
+            self._before = {name: own for group, own in zip(groups, made) for name in group}
+        return self._before.get(response)
 
-    def _values(self, number: int, names: tuple[str, ...], before: Before | None) -> NDArray[np.float64]:
-        data = self.versions[number].data
+    @property
+    def _numeric(self) -> list[str]:
+        names = dict.fromkeys((*self.policy.responses, *self.answered))
+        return [name for name in names if self.current.schema[name].kind is Kind.NUMERIC]
+
+    def _layer(self, name: str, number: int) -> Layer:
+        version = self.versions[number]
+        groups = [version.codes[own][version.atom] for own in version.filters]
+        return Layer(number, name, version.data.record_ids(), version.data.numbers((name,))[:, 0], groups)
+
+    def _values(self, version: Version, names: tuple[str, ...]) -> Floats:
         if names == (COUNT,):
-            return np.ones((data.n_records, 1))
-        return data.numbers(names) if before is None else np.column_stack([before.values[number]] * len(names))
+            return np.ones((version.data.n_records, 1))
+        return version.data.numbers(names)
 
     def _link(self, label: str, names: tuple[str, ...]) -> Columns:
         """Group the units of all versions by the atoms they lie in."""
-        before = self.before(plain_name(names[0])) if names[0].endswith(AS_BEFORE) else None
-        values = [self._values(number, names, before) for number in range(len(self.versions))]
-        lines = [np.zeros(len(own), dtype=np.int64) for own in values] if before is None else before.line
-        places, unit_lines, unit_values, unit_entity = _units(self.versions, values, lines, self._entities)
-        keys = [places[:, v].astype(np.int64) for v in range(len(self.versions))]
-        sizes = [version.n_atoms for version in self.versions]
+        before = self.before(names[0].removesuffix(AS_BEFORE)) if names[0].endswith(AS_BEFORE) else None
+        if before is None:
+            layers = list(range(len(self.versions)))
+            values = [self._values(version, names) for version in self.versions]
+            lines = [np.zeros(len(own), dtype=np.int64) for own in values]
+        else:
+            layers = [layer.version for layer in before.layers]
+            values = [np.column_stack([own] * len(names)) for own in before.values]
+            lines = before.line
+        versions = tuple(self.versions[v] for v in layers)
+        entities = tuple(self._entities[v] for v in layers)
+        places, unit_lines, unit_values, unit_entity = _units(versions, values, lines, entities)
+        keys = list(places.T.astype(np.int64))
+        sizes = [version.n_atoms for version in versions]
         if before is not None:
             keys += list(unit_lines.T)
-            sizes += [len(before.rates)] * len(self.versions)
+            sizes += [len(before.rates)] * len(versions)
         known = sorted(self.known_entities())
         if known:
             place = np.searchsorted(known, unit_entity).clip(max=len(known) - 1)
@@ -337,7 +357,7 @@ class Universe:
         order = np.argsort(group, kind="stable")
         start = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=n_columns)))).astype(np.int64)
         first = order[start[:-1]]
-        atom_of = tuple(places[first, v] for v in range(len(self.versions)))
+        atom_of = tuple(places[first].T)
         factors = [fixed_point(column) for column in unit_values[order].T]
         values_of = factors[0] if len(names) == 1 else product(factors)
         different = tuple(factors) if len(set(names)) > 1 else ()

@@ -3,9 +3,11 @@
 
 Whoever knows the rise takes an answer about the new version for one about the old. So records whose new value lies on one
 straight line over the old one count with their old value, times the slope of the line. Lines are found in the values, over
-all records or for each code of a filter; records that follow none keep their own values.
+all records or for each code of a filter; records that follow none keep their own values. The same holds for a response that
+repeats another one of an earlier version (the pay of the year before).
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,52 +26,102 @@ NEARLY, EXACTLY, NARROW = 1e-3, 1e-9, 0.02
 MOST_DIGITS = 6
 
 
-def plain_name(name: str) -> str:
-    """The response that a marked name is about."""
-    return name.removesuffix(AS_BEFORE)
+@dataclass(frozen=True)
+class Layer:
+    """The values of a response in one version, with the ids of the records and their codes for each filter."""
+
+    version: int
+    response: str
+    ids: NDArray[np.uint64]
+    values: Floats
+    groups: Groups
+
+    def common(self, earlier: "Layer") -> tuple[Ints, Ints]:
+        """The records here and there that have both values."""
+        _, here, there = np.intersect1d(self.ids, earlier.ids, return_indices=True)
+        both = ~np.isnan(self.values[here]) & ~np.isnan(earlier.values[there])
+        return here[both], there[both]
+
+    def repeats(self, earlier: "Layer") -> bool:
+        """Whether another response of an earlier version has most of these values, or others on one line with them."""
+        if self.version <= earlier.version or self.response == earlier.response:
+            return False
+        here, there = self.common(earlier)
+        new, old = self.values[here], earlier.values[there]
+        same = new == old
+        if len(same) and np.mean(same) >= SHARE and len(np.unique(new[same])) >= FEWEST:
+            return True
+        return _on_a_line(old[~same], new[~same]) is not None
 
 
 @dataclass(frozen=True)
 class Before:
-    """The values of each version, those that follow a line over an earlier version as they were there.
+    """The values of some responses in all versions, those that follow a line over an earlier version as they were there.
 
     `line` has the place in `rates` of the line that each record follows (0: none); a rate is what a rise of the old value
-    by 1 is in the new one.
+    by 1 is in the new one. Layers are ordered by response, then by version.
     """
 
+    layers: tuple[Layer, ...]
     values: list[Floats]
     line: list[Ints]
     rates: list[Fraction]
 
     @classmethod
-    def of(
-        cls, ids: Sequence[NDArray[np.uint64]], values: Sequence[Floats], groups: Sequence[Groups]
-    ) -> "Before | None":
-        """Compare each version with those before it; None if no values follow a line. `groups` are codes of the records."""
-        made = cls([values[0]], [np.zeros(len(values[0]), dtype=np.int64)], [Fraction(1)])
-        for number in range(1, len(values)):
-            made.values.append(values[number].copy())
-            made.line.append(np.zeros(len(values[number]), dtype=np.int64))
-            for earlier in range(number):
-                _, here, there = np.intersect1d(ids[number], ids[earlier], return_indices=True)
-                both = ~np.isnan(values[number][here]) & ~np.isnan(values[earlier][there]) & (made.line[-1][here] == 0)
-                old, new = values[earlier][there[both]], values[number][here[both]]
-                for rows, rate in _lines(old, new, [codes[here[both]] for codes in groups[number]]):
-                    made._follow(here[both][rows], there[both][rows], earlier, rate)
-        return made if len(made.rates) > 1 else None
+    def of(cls, layers: tuple[Layer, ...]) -> "Before | None":
+        """Compare each layer with those of earlier versions; None for a single response that follows no line."""
+        values = [layer.values.copy() for layer in layers]
+        made = cls(layers, values, [np.zeros(len(own), dtype=np.int64) for own in values], [Fraction(1)])
+        order = sorted(range(len(layers)), key=lambda number: layers[number].version)
+        for place, number in enumerate(order):
+            for earlier in order[:place]:
+                made._compare(number, earlier)
+        return made if len(made.rates) > 1 or len({layer.response for layer in layers}) > 1 else None
 
-    def _follow(self, here: Ints, there: Ints, earlier: int, rate: Fraction) -> None:
-        """Let records of the last version follow a line over an earlier one, which may follow a line itself."""
-        self.values[-1][here] = self.values[earlier][there]
+    @property
+    def name(self) -> str:
+        """What the system of all layers is called."""
+        return self.layers[0].response + AS_BEFORE
+
+    def layer_of(self, response: str, version: int) -> int:
+        """The number of a layer."""
+        return next(n for n, layer in enumerate(self.layers) if (layer.response, layer.version) == (response, version))
+
+    def _compare(self, number: int, earlier: int) -> None:
+        own, other = self.layers[number], self.layers[earlier]
+        if own.version == other.version:
+            return
+        here, there = own.common(other)
+        free = self.line[number][here] == 0
+        here, there = here[free], there[free]
+        groups = [codes[here] for codes in own.groups] if own.response == other.response else []
+        for rows, rate in _lines(other.values[there], own.values[here], groups):
+            self._follow((number, earlier), here[rows], there[rows], rate)
+
+    def _follow(self, layers: tuple[int, int], here: Ints, there: Ints, rate: Fraction) -> None:
+        """Let records of a layer follow a line over an earlier one, which may follow a line itself."""
+        number, earlier = layers
+        self.values[number][here] = self.values[earlier][there]
         for line in np.unique(self.line[earlier][there]).tolist():
             own = here[self.line[earlier][there] == line]
-            self.line[-1][own] = len(self.rates)
+            self.line[number][own] = len(self.rates)
             self.rates.append(rate * self.rates[line])
 
     def weights(self, power: int) -> list[int]:
         """The rates, or their squares, as whole numbers on a common scale."""
         scale = math.lcm(*(rate.denominator for rate in self.rates))
         return [int(rate * scale) ** power for rate in self.rates]
+
+
+def related(layers: Sequence[Layer]) -> list[set[str]]:
+    """Responses that repeat each other in later versions (the pay of the year before), in groups; most are alone."""
+    found = {layer.response: {layer.response} for layer in layers}
+    for own, other in itertools.permutations(layers, 2):
+        if own.response not in found[other.response] and own.repeats(other):
+            together = found[own.response] | found[other.response]
+            for name in together:
+                found[name] = together
+    return list({id(group): group for group in found.values()}.values())
 
 
 def _lines(old: Floats, new: Floats, groups: Groups) -> Iterator[tuple[Ints, Fraction]]:

@@ -19,7 +19,6 @@ from reticent.base.errors import ParameterError
 from reticent.queries.canonical import COUNT, MOST_LEVELS, RecordSet, Universe
 from reticent.queries.design import Column, Part, columns_of, lower_bound
 from reticent.queries.fixed import fixed_point
-from reticent.queries.indexed import AS_BEFORE
 from reticent.queries.language import Statistic
 from reticent.queries.terms import Factor, Model, transformed
 from reticent.releases.rows import LinearRow
@@ -62,9 +61,10 @@ class Piece:
 
 def known_weights(universe: Universe, piece: Piece) -> NDArray[np.object_]:
     """The product of the known factors of a piece at each atom of its version, as whole numbers on a common scale."""
-    factors = np.ones(universe.versions[piece.records.version].n_atoms, dtype=object)
+    version = piece.records.version % len(universe.versions)  # layers of several responses are numbered on
+    factors = np.ones(universe.versions[version].n_atoms, dtype=object)
     for factor in piece.known:
-        factors = factors * _known_integers(universe, piece.records.version, factor)
+        factors = factors * _known_integers(universe, version, factor)
     return factors
 
 
@@ -108,13 +108,15 @@ def pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tupl
     return tuple(found)
 
 
-def as_before(universe: Universe, parts: tuple[Piece, ...]) -> tuple[Piece, ...]:
+def as_before(universe: Universe, parts: tuple[Piece, ...]) -> Iterator[Piece]:
     """What sums, and sums of squares, tell in a system in which values that all changed in one way count as the old ones."""
-    if len(universe.versions) == 1:
-        return ()
-    single = (piece for piece in parts if len(set(piece.responses)) == 1)
-    again = (p for p in single if universe.before(p.responses[0]) is not None)
-    return tuple(replace(piece, responses=tuple(name + AS_BEFORE for name in piece.responses)) for piece in again)
+    for piece in parts:
+        before = universe.before(piece.responses[0]) if len(set(piece.responses)) == 1 else None
+        if before is not None:
+            records = piece.records
+            layer = before.layer_of(piece.responses[0], records.version)
+            names = (before.name,) * len(piece.responses)
+            yield replace(piece, responses=names, records=replace(records, version=layer))
 
 
 def _with_known(universe: Universe, piece: Piece) -> Piece:

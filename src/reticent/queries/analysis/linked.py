@@ -56,8 +56,9 @@ def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
 def _values(universe: Universe, response: str) -> Floats:
     """The values of all versions; those that all changed in one way are as they were before."""
     before = universe.before(response)
-    plain = [version.data.numbers((response,))[:, 0] for version in universe.versions]
-    return np.concatenate(plain if before is None else before.values)
+    if before is None:
+        return np.concatenate([version.data.numbers((response,))[:, 0] for version in universe.versions])
+    return np.concatenate([before.values[before.layer_of(response, v)] for v in range(len(universe.versions))])
 
 
 def _labels(versions: Sequence[Version], names: tuple[str, ...]) -> list[Ints]:
