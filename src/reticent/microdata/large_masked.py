@@ -93,7 +93,7 @@ def _ranges(ready: LargeSteps, names: Sequence[str]) -> list[MaskedSource]:
 
 
 def some_blocks(ready: LargeSteps, records: int) -> Iterator[Block]:
-    """Masked blocks of about so many records, chosen by a hash of the identifier; what steps counted is as it was."""
+    """Masked blocks of about this many records, chosen by a hash of the identifier; what steps counted is as it was."""
     every = -(-ready.file.n_records // records)
     quoted = ready.file.view.connection.quote(ready.identifier)
     fresh = replace(ready, late=tuple(replace(one, changed={}) for one in ready.late))

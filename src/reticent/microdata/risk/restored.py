@@ -23,7 +23,10 @@ from reticent.kernels.grouping import group_columns
 from reticent.microdata.risk.recount import is_near
 from reticent.microdata.risk.restored_sources import (
     Ordered,
+    combined_numbers,
     compositions,
+    counted_members,
+    in_text_order,
     members_once,
     numbers_left,
     stretches,
@@ -66,7 +69,7 @@ class Told:
         if self.how == "ranges":
             return f"ranges of {names}"
         if self.how == "totals":
-            return f"what members of a household add up to in {names}"
+            return f"what members of a household have together in {names}"
         if self.how == "members":
             return f"the members of a household (their {names or 'number'})"
         return names
@@ -124,7 +127,7 @@ def restore(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Restored:
 
 def _by_members(masked: Microdata, hidden: Sequence["Hidden"]) -> list[Told]:
     """What the composition of a published household tells of its keys; each household counts once."""
-    sources = compositions(masked)
+    sources = compositions(masked) + counted_members(masked)
     found: list[Told] = []
     for names, (group, n_groups) in sources:
         for key in hidden:
@@ -136,23 +139,14 @@ def _by_members(masked: Microdata, hidden: Sequence["Hidden"]) -> list[Told]:
     return found
 
 
-def _by_ranges(masked: Microdata, hidden: Sequence["Hidden"], groups: dict[str, _Group]) -> tuple[list[Told], int]:
-    """What the order of a number tells: alone, added up over a household, and among the records that show one code.
+_Source = tuple[tuple[str, ...], Floats, NDArray[np.int32], How]
+"""Variables, what they put in order, the groups inside which they do, and what is the same in a range."""
 
-    Also how many codes beside a number are left out.
-    """
-    everybody = np.zeros(masked.n_rows, dtype=np.int32)
-    sources: list[tuple[tuple[str, ...], Floats, NDArray[np.int32], How]] = []
-    columns = {name: masked.numbers((name,))[:, 0] for name in numbers_left(masked)}
-    sources += [((name,), column, everybody, "ranges") for name, column in columns.items()]
-    sources += [(names, total, everybody, "totals") for names, total in totals(masked)]
-    codes = [n for n, (_, many) in groups.items() if 1 < many <= FEW_CODES and n not in columns]
-    pairs = [(code, name) for code in sorted(codes, key=lambda code: groups[code][1]) for name in columns]
-    most = RANGES_WORK // (max(masked.n_rows, 1) * len(hidden))
-    for code, name in pairs[:most]:
-        here = np.where(masked.missing(code), np.nan, columns[name])
-        sources.append(((code, name), here, groups[code][0], "ranges"))
+
+def _by_ranges(masked: Microdata, hidden: Sequence["Hidden"], groups: dict[str, _Group]) -> tuple[list[Told], int]:
+    """What the order of a number or code tells; also how many pairs of variables are left out."""
     found: list[Told] = []
+    sources, left_out = _ordered(masked, groups, RANGES_WORK // (max(masked.n_rows, 1) * len(hidden)))
     trials = len(sources) * len(hidden)
     for names, number, within, how in sources:
         order = Ordered.of(number, within)
@@ -163,7 +157,33 @@ def _by_ranges(masked: Microdata, hidden: Sequence["Hidden"], groups: dict[str, 
             group, n_groups, chance = stretches(order, key.seen)
             told = key.told_by(group, n_groups, once, trials=trials, alike=chance)
             found += key.take(told, names, masked.multiplicity, how)
-    return found, max(len(pairs) - most, 0)
+    return found, left_out
+
+
+def _ordered(masked: Microdata, groups: dict[str, _Group], most: int) -> tuple[list[_Source], int]:
+    """Numbers and codes alone, numbers over a household, two numbers together, and numbers among the records of one code.
+
+    At most `most` orders of pairs; the second figure is how many pairs are left out.
+    """
+    everybody = np.zeros(masked.n_rows, dtype=np.int32)
+    columns = {name: masked.numbers((name,))[:, 0] for name in numbers_left(masked)}
+    sources: list[_Source] = [((name,), column, everybody, "ranges") for name, column in columns.items()]
+    sources += [(names, total, everybody, "totals") for names, total in totals(masked)]
+    numeric = {v.name for v in masked.schema.variables if v.kind is Kind.NUMERIC}
+    texts = [n for n in groups if n not in numeric and not masked.schema[n].is_key and n != masked.schema.household_id]
+    sources += [((name,), order, everybody, "ranges") for name in texts for order in in_text_order(masked, name)]
+    keys = {n: masked.numbers((n,))[:, 0] for n in groups if n in numeric and masked.schema[n].is_key}
+    both = [pair for pair in combinations({**columns, **keys}, 2) if pair[0] in columns]
+    codes = [n for n, (_, many) in groups.items() if 1 < many <= FEW_CODES and n not in columns]
+    pairs = [(code, name) for code in sorted(codes, key=lambda code: groups[code][1]) for name in columns]
+    for names in both[: most // 4]:
+        made = combined_numbers(*({**columns, **keys}[name] for name in names))
+        sources += [(names, one, everybody, "ranges") for one in made]
+    left = max(most - 4 * len(both), 0)
+    for code, name in pairs[:left]:
+        here = np.where(masked.missing(code), np.nan, columns[name])
+        sources.append(((code, name), here, groups[code][0], "ranges"))
+    return sources, max(len(both) - most // 4, 0) + max(len(pairs) - left, 0)
 
 
 def _grouped(masked: Microdata, name: str) -> _Group:

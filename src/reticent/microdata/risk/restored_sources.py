@@ -16,6 +16,8 @@ from reticent.base.arrays import Floats, Ints
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role
 
+LIMITS, PARTS = 128, 24
+"""Different values up to which each is tried as a limit; of more values, the ends of this many parts of the records."""
 Small = NDArray[np.int32]
 Groups = tuple[Small, int]
 
@@ -51,15 +53,59 @@ def members_once(masked: Microdata) -> Floats:
 
 
 def totals(masked: Microdata) -> list[tuple[tuple[str, ...], Floats]]:
-    """Each number added up over the members of a published household."""
+    """What the members of a published household have of each number together: its sum, mean, least and largest value."""
     household = masked.household()
     if household is None:
         return []
     found: list[tuple[tuple[str, ...], Floats]] = []
+    size = np.bincount(household)
     for name in numbers_left(masked):
-        column = np.nan_to_num(masked.numbers((name,))[:, 0])
-        found.append(((name,), np.bincount(household, weights=column)[household].astype(np.float64)))
+        own = masked.numbers((name,))[:, 0]
+        total = np.bincount(household, weights=np.nan_to_num(own)).astype(np.float64)
+        low, high = np.full(size.size, np.inf), np.full(size.size, -np.inf)
+        np.fmin.at(low, household, own)
+        np.fmax.at(high, household, own)
+        for value in (total, total / np.maximum(size, 1), low, high):
+            found.append(((name,), np.where(np.isfinite(value), value, np.nan)[household]))
     return found
+
+
+def counted_members(masked: Microdata) -> list[tuple[tuple[str, ...], Groups]]:
+    """Records by how many members of their household have a number below a limit (children, say), for some limits."""
+    household = masked.household()
+    if household is None:
+        return []
+    found: list[tuple[tuple[str, ...], Groups]] = []
+    for variable in masked.schema.variables:
+        if variable.kind is not Kind.NUMERIC or variable.role in (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID):
+            continue
+        own = masked.numbers((variable.name,))[:, 0]
+        there = own[~np.isnan(own)]
+        limits = np.unique(there)
+        if limits.size > LIMITS:
+            limits = np.unique(np.quantile(there, np.arange(1, PARTS) / PARTS))
+        for limit in limits.tolist():
+            many = np.bincount(household, weights=(own < limit).astype(np.float64))
+            found.append(((variable.name,), _numbered(many[household])))
+    return found
+
+
+def in_text_order(masked: Microdata, name: str) -> list[Floats]:
+    """Codes by their place in the order of their texts, read from the beginning (postcodes, dates) and from the end."""
+    encoded = masked.encoded(name)
+    found = []
+    for texts in (encoded.categories, [text[::-1] for text in encoded.categories]):
+        place = np.full(len(texts) + 1, np.nan)
+        place[np.argsort(np.array(texts, dtype=str), kind="stable")] = np.arange(len(texts))
+        found.append(place[encoded.codes])
+    return found
+
+
+def combined_numbers(first: Floats, second: Floats) -> list[Floats]:
+    """What two numbers give together: sum, difference, product and ratio."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        made = (first + second, first - second, first * second, first / second)
+    return [np.where(np.isfinite(one), one, np.nan) for one in made]
 
 
 def numbers_left(masked: Microdata) -> tuple[str, ...]:
