@@ -12,9 +12,11 @@ from reticent.base.randomness import Secret
 from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.published_table import PUBLISHED, PublishedTable
+from reticent.data.relations import Relations
 from reticent.kernels.grouping import group_columns
 from reticent.tables.attack.audit import Audit
 from reticent.tables.attack.noise import audit_noise
+from reticent.tables.attack.noise_intervals import sums_with_parts
 from reticent.tables.attack.noise_releases import (
     Averaging,
     attack_differences,
@@ -130,7 +132,22 @@ def with_nested(outcome: Outcome, systems: Sequence[System]) -> Outcome:
     if outcome.origins is None or len(systems) > 1:
         return outcome
     pairs = nested_pairs(systems[0].table)
-    return replace(outcome, origins=replace(outcome.origins, nested=pairs)) if len(pairs) else outcome
+    origins = _told_in_strata(outcome, outcome.origins, systems[0].relations, pairs)
+    return replace(outcome, origins=replace(origins, nested=pairs) if len(pairs) else origins)
+
+
+def _told_in_strata(outcome: Outcome, origins: Origins, relations: Relations, nested: Ints) -> Origins:
+    """The origins with pairs of cells that are published unlike, where the same records are published alike in one stratum."""
+    drawn = outcome.drawn
+    if drawn is None or not drawn.within or drawn.alike or outcome.additive or outcome.values is None:
+        return origins
+    stratum = np.full(relations.n_cells, -1, dtype=np.int64)
+    for number, (cells, _) in enumerate(drawn.strata):
+        stratum[cells] = number
+    pairs = np.vstack([sums_with_parts(relations), nested])
+    own, shown = stratum[pairs], outcome.values[pairs]
+    unlike = (own[:, 0] == own[:, 1]) & (own[:, 0] >= 0) & (shown[:, 0] != shown[:, 1])
+    return replace(origins, apart=pairs[unlike]) if unlike.any() else origins
 
 
 def difference_note(problem: SuppressionProblem, outcome: Outcome) -> tuple[str, ...]:

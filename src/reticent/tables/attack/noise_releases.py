@@ -30,7 +30,8 @@ def what_all_allow(relations: Relations, releases: Sequence[Origins]) -> Origins
     for one in others:
         both = _intersected(both, one)
     pairs = contained(relations, first)
-    apart = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(unlike(one, pairs) for one in others)])
+    told = [one.apart for one in releases if one.apart is not None]
+    apart = np.concatenate([np.zeros((0, 2), dtype=np.int64), *told, *(unlike(one, pairs) for one in others)])
     return replace(both, alike=first.alike, nested=first.nested, apart=np.unique(apart, axis=0) if len(apart) else None)
 
 

@@ -83,7 +83,7 @@ class InvariantNoise(CellDraws):
     @property
     def count_caveat(self) -> str:
         """What the notes of a run must say."""
-        alike = bool(self.frequencies) and self.selection == "keys" and not self.strata
+        alike = bool(self.frequencies) and self.selection == "keys"
         notes = ((OWN_TABLE, not alike), (ADJUSTED, self.add_up != "no"))
         return " ".join(text for text, said in notes if said)
 
@@ -136,14 +136,19 @@ class InvariantOnTable:
             values[cells] += change
         noise = CountNoise(
             made[0][1], values, keys, method.skip, method.add_up, method.measure, "perturbed, frequencies kept", OWNER,
-            strata=made, alike=self._alike, quotas=self._rule,
+            strata=made, alike=self._alike, quotas=self._rule, within=self._by_keys,
         )  # fmt: skip
         return noisy_outcome(problem, noise, secret=secret, time_limit=time_limit)
 
     @property
     def _alike(self) -> bool:
         """Whether cells with the same records get the same noise: by their keys alone, and by one matrix."""
-        return self.method.selection == "keys" and not self.method.strata and self.table.cell_keys is not None
+        return self._by_keys and (not self.method.strata or bool(self.method.frequencies))
+
+    @property
+    def _by_keys(self) -> bool:
+        """Whether noise depends on records and matrix alone: then cells of one stratum with the same records have the same."""
+        return self.method.selection == "keys" and self.table.cell_keys is not None
 
     @property
     def _rule(self) -> QuotaRule | None:

@@ -31,7 +31,8 @@ class CountNoise:
     """Noise for counts that has been drawn: by which table, and what becomes of it.
 
     `strata` are groups of cells with tables of their own (none: all by `table`). `alike` says that cells with the same records
-    got the same noise, `quotas` how cells were selected where they were not drawn one by one.
+    got the same noise, `within` that those of one stratum did, `quotas` how cells were selected where they
+    were not drawn one by one.
     """
 
     table: PerturbationTable
@@ -45,6 +46,7 @@ class CountNoise:
     strata: Strata = ()
     alike: bool = False
     quotas: QuotaRule | None = None
+    within: bool = False
 
 
 def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Secret, time_limit: float) -> Outcome:
@@ -84,7 +86,7 @@ def noisy_outcome(problem: SuppressionProblem, noise: CountNoise, *, secret: Sec
         noise=True,
         origins=found,
         measure=None if moved is None else moved.sizes,
-        drawn=Drawn(strata, noisy, noise.alike),
+        drawn=Drawn(strata, noisy, noise.alike, noise.within),
         quotas=None if noise.quotas is None else _with_origins(noise.quotas, noise.skip, counts, before, told),
     )
 

@@ -23,7 +23,7 @@ class Origins:
     `alike` has what each cell is published as, where cells with the same records get the same value (−1: no such rule):
     then two of them that are published differently have different records. `nested` are pairs of cells of which everybody knows
     that the first has all records of the second, although no relation says so. `apart` are pairs of which the first has a record
-    more, as another release shows.
+    more, as another release shows, or a rule for the same records that holds for some pairs only.
     """
 
     base: Ints = field(repr=False)
@@ -104,12 +104,13 @@ Strata = Sequence[tuple[Ints, PerturbationTable]]
 class Drawn:
     """How the noise of a table was drawn: p-tables by groups of cells, and the counts before they were made to add up.
 
-    `alike` says that cells with the same records got the same noise.
+    `alike` says that cells with the same records got the same noise, `within` that those of one group did.
     """
 
     strata: Strata = field(repr=False)
     noisy: Floats = field(repr=False)
     alike: bool = False
+    within: bool = False
 
 
 def origins_of(
