@@ -43,6 +43,11 @@ class Columns:
     _largest: dict[int, Whole] = field(default_factory=dict, repr=False, compare=False)
 
     @property
+    def has_units(self) -> bool:
+        """Whether the value of each unit is there."""
+        return True
+
+    @property
     def n_columns(self) -> int:
         """Number of columns."""
         return len(self.start) - 1

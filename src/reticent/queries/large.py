@@ -58,6 +58,11 @@ class ClassColumns(Columns):
     own: ClassSums = field(kw_only=True, repr=False, compare=False)
 
     @property
+    def has_units(self) -> bool:
+        """The values of single records stay in the engine."""
+        return False
+
+    @property
     def n_units(self) -> int:
         """Number of unknowns."""
         return int(self.counts.sum())

@@ -163,6 +163,8 @@ class _Stage:
         """The same for everybody who knows more than others: their own values, and what follows from them with bounds."""
         if self.rules.minimum - int(self.rules.squares) < ENOUGH:
             return None
+        if not self.columns.has_units:
+            return UNCHECKED if self._one_beyond(view) else None
         known = self.known[view.partition.representative]
         pins = tuple(end.reached(view.totals) & ~known for end in (view.anybody.low, view.anybody.high))
         soles = tuple(np.where(known, -1, view.members.sole_beyond(end)) for end in (self.low, self.high))
@@ -177,6 +179,19 @@ class _Stage:
         if len(people) > MOST_PROBES:
             return UNCHECKED
         return next((why for who in sorted(people) if (why := self._check(view, view.of(who))) is not None), None)
+
+    def _one_beyond(self, view: View) -> bool:
+        """Whether in some class one record alone is not at a bound, by totals and extremes: in an engine there are no units."""
+        for end, extreme in zip((self.low, self.high), self.columns.extremes[::-1]):
+            away = np.abs(self.columns.totals.astype(object) * end.denominator - end.amounts.astype(object))
+            bound = end.amounts.astype(object) // np.maximum(self.columns.counts, 1).astype(object)
+            most = np.abs(extreme.astype(object) * end.denominator - bound)
+            one, more = (away > 0) & (away == most), ~end.there | (away != most)
+            number = by_class(np.where(more, 2, one.astype(np.int64)).astype(np.int64), view.partition)
+            several = by_class(self.columns.counts, view.partition) > 1
+            if bool(((number == 1) & several & view.touched).any()):
+                return True
+        return False
 
     def probe_unsafe(self, view: View, rows: ExactRows) -> StaffReason | None:
         """Show for each unsafe class that another total fits, in whole numbers."""
