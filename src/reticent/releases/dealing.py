@@ -26,6 +26,7 @@ MOST_ITEMS = 40
 """Movements of more coarse classes are left to the programs."""
 MOST_ANCHORS = 48
 MOST_CHOICES = 1_500
+MOST_ABLE = 1_500
 MOST_MENDED = 6
 """This many choices of the nearest classes are mended by changing two of them."""
 MOST_LEFT = 8
@@ -235,6 +236,12 @@ class Dealer:
             self._able_ones[release, label, amount] = np.asarray(parts[room >= abs(amount)], dtype=np.int64)
         able = self._able_ones[release, label, amount]
         return able if barred is None else able[~self._mask(barred)[able]]
+
+    def able(self, release: int, coarse: dict[int, int]) -> Ints:
+        """The classes of coarse classes that can move as is wanted there, by one; not all where there are very many."""
+        found = [self._able(release, label, 1 if amount > 0 else -1, None) for label, amount in coarse.items()]
+        able = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+        return able[:: -(-len(able) // MOST_ABLE) or 1]
 
     def _mask(self, barred: Ints) -> Mask:
         """The classes that are barred; the same ones are asked for many times in a row."""

@@ -315,13 +315,16 @@ class Judge:
             return number
         return self._exposure(sight, upper, found, insider=owner is not None)
 
-    def _hint(self, side: Side) -> Ints | None:
-        """The parts of the classes that showed a side before: what showed it then nearly does so now."""
-        before = self._hints.get(side)
-        if before is None:
-            return None
+    def _hint(self, side: Side) -> Ints:
+        """Classes that are likely to move: parts of what showed a side before, and cells that move if their release is alone."""
+        (sight, upper), before = side, self._hints.get(side, np.zeros(0, dtype=np.int64))
         parts = np.flatnonzero(np.isin(self.system.classes.parent, before))
-        return parts if len(parts) <= MOST_HINTED else np.intersect1d(parts, before)
+        parts = parts if len(parts) <= MOST_HINTED else np.intersect1d(parts, before)
+        release, watched = self._release_of(sight), self.system.sights[sight]
+        if release is None or not self.before.system.rows.shape[0]:
+            return parts
+        way = next(self._ways(sight, watched.high if upper else watched.low, upper, release), {})
+        return np.union1d(parts, self.dealer.able(release, way))
 
     def _for_insiders(self, shown: list[int], sight: int, upper: bool) -> Exposure | None:
         """Further movements until for each respondent one is left that their own values do not exclude."""

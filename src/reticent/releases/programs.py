@@ -29,8 +29,8 @@ MOST_MOVING = 1_000
 """With more classes that may move a program is slow, and the next question begins again."""
 MULTIPLES = (1, 2, 3, 4, 6)
 """A movement in fractions may be whole this many times over, and reach further then."""
-ENLARGED = (0, 300, 1_000)
-"""This many more classes may move where no whole numbers are found."""
+AMONG = (300, 1_000, 2_500)
+"""Whole numbers are looked for among this many classes that matter most, then among more."""
 WHOLE_OPTIONS = {"mip_max_nodes": 30, "mip_rel_gap": 0.5, "mip_max_stall_nodes": 30, "mip_max_improving_sols": 1}
 """How long the solver itself looks for whole numbers before the search branches: in nodes, not in seconds."""
 SLIGHT = 1e-9
@@ -206,10 +206,9 @@ class Search:
         if movement is None:
             return self._refuted(box, places)
         whole = self._whole(movement, box)
-        for more in ENLARGED if self.nodes == 1 else ():
+        for most in AMONG if self.nodes == 1 else ():
             if whole is None:
-                self._enter(self._cheap(more))
-                whole = self._in_whole_numbers(box)
+                whole = self._in_whole_numbers(box, self._cheap(most, np.flatnonzero(movement)))
         if whole is not None:
             return whole
         off = np.abs(movement - np.rint(movement))
@@ -229,27 +228,28 @@ class Search:
                 return whole.astype(np.int64)
         return None
 
-    def _cheap(self, most: int) -> Ints:
-        """Classes that do not move yet and that would make the last movement shorter, or little longer."""
+    def _cheap(self, most: int, moved: Ints) -> Ints:
+        """Classes that would make the last movement shorter, or little longer, and those that it moves."""
         down, up = self._room(np.arange(len(self.center)))
-        able = np.flatnonzero((self._place < 0) & ((down < 0) | (up > 0)))
+        able = np.flatnonzero((down < 0) | (up > 0))
         gain = np.abs(self.stack.combined(self._prices)[able])
-        return np.sort(able[np.argsort(-gain, kind="stable")[:most]])
+        return np.union1d(able[np.argsort(-gain, kind="stable")[:most]], moved)
 
-    def _in_whole_numbers(self, box: Box) -> Ints | None:
-        """A whole movement of the classes that may move so far, by the solver's own search; None if it finds none.
+    def _in_whole_numbers(self, box: Box, classes: Ints) -> Ints | None:
+        """A whole movement of some classes, by the solver's own search; None if it finds none.
 
         Any movement is found much sooner than a short one, and what is superfluous in it is found at once then.
         """
-        columns = self.stack.columns(self._moving).tocsr()[self._used].astype(np.float64)
-        found = self._whole_program(columns, *self._room(self._moving), np.zeros(len(self._moving)))
+        self._enter(classes[self._place[classes] < 0])
+        columns = self.stack.columns(classes).tocsr()[self._used].astype(np.float64)
+        found = self._whole_program(columns, *self._room(classes), np.zeros(len(classes)))
         if found is None:
             return None
         shorter = self._whole_program(columns, np.minimum(found, 0.0), np.maximum(found, 0.0), np.sign(found))
         for steps in (shorter, found):
             if steps is not None:
                 movement = np.zeros(len(self.center))
-                movement[self._moving] = steps
+                movement[classes] = steps
                 whole = self._whole(movement, box)
                 if whole is not None:
                     return whole
