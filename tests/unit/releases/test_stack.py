@@ -1,4 +1,4 @@
-"""Rows of facts and watched sums by row and by class, and rows that are told again."""
+"""Rows of facts and watched sums by row and by class, and rows that releases repeat."""
 
 import numpy as np
 from scipy import sparse
