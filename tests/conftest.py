@@ -76,6 +76,7 @@ def step_clock() -> Iterator[clock.Clock]:
 
 FEWEST_NEW = 50_000
 """New objects after which garbage is looked for: the usual 700 are for programs that have little memory."""
+gc.set_threshold(FEWEST_NEW, 10, 10)
 SLOW_FIRST = ("web", "jobs", "conformance", "property", "attacks", "golden", "statistical", "spec")
 """Folders whose files take long: two workers take one file after the other, and the last ones should be short."""
 
@@ -100,7 +101,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Thousands of collected tests stay until the end: the collector of garbage need not walk through them again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(FEWEST_NEW, 10, 10)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -23,10 +23,10 @@ def numbers(few: int, many: int) -> list[Any]:
     return [*range(few), *(pytest.param(number, marks=pytest.mark.deep) for number in range(few, many))]
 
 
-def cut_survey(path: Path) -> None:
+def cut_survey(path: Path, households: int = ENOUGH) -> None:
     """Leave the first households of a copy of the bundled survey."""
     rows = path.read_text(encoding="utf-8").splitlines()
-    kept = [rows[0], *(row for row in rows[1:] if int(row.split(",")[1]) <= ENOUGH)]
+    kept = [rows[0], *(row for row in rows[1:] if int(row.split(",")[1]) <= households)]
     path.write_text("\n".join(kept) + "\n", encoding="utf-8")
 
 

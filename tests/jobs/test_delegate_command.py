@@ -38,6 +38,22 @@ def run_to(reticent: CommandLine, folder: Path, last: str) -> None:
             return
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first test that needs an answer leaves a copy of its folder: keys take as long as all the rest."""
+    return tmp_path_factory.mktemp("kept") / "evaluated"
+
+
+@pytest.fixture
+def evaluated(reticent: CommandLine, folder: Path, kept: Path) -> Path:
+    """The folder of an owner whose request has been answered."""
+    if not kept.exists():
+        run_to(reticent, folder, "evaluate")
+        shutil.copytree(folder, kept)
+    shutil.copytree(kept, folder, dirs_exist_ok=True)
+    return folder
+
+
 def test_the_example_runs_from_keys_to_verified_results(reticent: CommandLine, folder: Path, tmp_path: Path) -> None:
     run_to(reticent, folder, "encrypt")
     handler = tmp_path / "handler"
@@ -105,12 +121,11 @@ def test_missing_values_are_refused(reticent: CommandLine, folder: Path) -> None
     assert "turnover is missing in 1 rows" in ran.sentence
 
 
-def test_bad_messages_give_one_sentence(reticent: CommandLine, folder: Path) -> None:
-    run_to(reticent, folder, "evaluate")
-    response, request = folder / "response.bin", folder / "request.bin"
+def test_bad_messages_give_one_sentence(reticent: CommandLine, evaluated: Path) -> None:
+    response, request = evaluated / "response.bin", evaluated / "request.bin"
     for target, command, words in (
-        (request, ("evaluate", request, "-o", folder / "other.bin"), "damaged or cut off"),
-        (response, ("verify", folder / "firms.toml"), "damaged or cut off"),
+        (request, ("evaluate", request, "-o", evaluated / "other.bin"), "damaged or cut off"),
+        (response, ("verify", evaluated / "firms.toml"), "damaged or cut off"),
     ):
         raw = target.read_bytes()
         target.write_bytes(raw[:-100])
@@ -118,55 +133,53 @@ def test_bad_messages_give_one_sentence(reticent: CommandLine, folder: Path) -> 
         assert ran.code == 3
         assert words in ran.sentence
         target.write_bytes(raw)
-    assert "needed here" in reticent("delegate", "evaluate", response, "-o", folder / "other.bin").sentence
+    assert "needed here" in reticent("delegate", "evaluate", response, "-o", evaluated / "other.bin").sentence
     assert (
-        "not a request" in reticent("delegate", "evaluate", folder / "firms.csv", "-o", folder / "other.bin").sentence
+        "not a request"
+        in reticent("delegate", "evaluate", evaluated / "firms.csv", "-o", evaluated / "other.bin").sentence
     )
-    assert not (folder / "other.bin").exists()
-    assert "keys are there already" in reticent("delegate", "keys", folder / "firms.toml").sentence
+    assert not (evaluated / "other.bin").exists()
+    assert "keys are there already" in reticent("delegate", "keys", evaluated / "firms.toml").sentence
 
 
-def test_a_refused_result_spends_the_keys(reticent: CommandLine, folder: Path) -> None:
+def test_a_refused_result_spends_the_keys(reticent: CommandLine, evaluated: Path) -> None:
     """A handler who changes ciphertexts and learns each verdict learns the key bit by bit; so it learns one verdict."""
     from reticent.delegation.frames import Message, read_message
 
-    plan = folder / "firms.toml"
-    run_to(reticent, folder, "evaluate")
-    honest = read_message((folder / "response.bin").read_bytes(), "response")
+    plan = evaluated / "firms.toml"
+    honest = read_message((evaluated / "response.bin").read_bytes(), "response")
     swapped = (honest.payloads[1], honest.payloads[0], *honest.payloads[2:])
-    (folder / "response.bin").write_bytes(Message("response", honest.header, swapped).to_bytes())
+    (evaluated / "response.bin").write_bytes(Message("response", honest.header, swapped).to_bytes())
     ran = reticent("delegate", "verify", plan)
     assert ran.code == 3
     assert "these keys are spent" in ran.sentence
     assert "keys are spent" in reticent("delegate", "encrypt", plan).sentence
     assert "keys are spent" in reticent("delegate", "verify", plan).sentence
-    run_to(reticent, folder, "evaluate")  # `keys` makes new ones in their place
+    run_to(reticent, evaluated, "evaluate")  # `keys` makes new ones in their place
     assert reticent("delegate", "verify", plan).code == 0
 
 
-def test_a_message_that_is_no_answer_leaves_the_keys(reticent: CommandLine, folder: Path) -> None:
+def test_a_message_that_is_no_answer_leaves_the_keys(reticent: CommandLine, evaluated: Path) -> None:
     """Whoever damages messages on the way must not be able to make the owner throw keys away."""
-    run_to(reticent, folder, "evaluate")
-    keys = (folder / "owner.keys").read_bytes()
-    (folder / "response.bin").write_bytes((folder / "response.bin").read_bytes()[:-9])
-    assert "damaged" in reticent("delegate", "verify", folder / "firms.toml").sentence
-    assert (folder / "owner.keys").read_bytes() == keys
-    assert '"used": false' in (folder / "receipt.json").read_text()
+    keys = (evaluated / "owner.keys").read_bytes()
+    (evaluated / "response.bin").write_bytes((evaluated / "response.bin").read_bytes()[:-9])
+    assert "damaged" in reticent("delegate", "verify", evaluated / "firms.toml").sentence
+    assert (evaluated / "owner.keys").read_bytes() == keys
+    assert '"used": false' in (evaluated / "receipt.json").read_text()
 
 
-def test_a_damaged_answer_can_be_sent_again(reticent: CommandLine, folder: Path) -> None:
+def test_a_damaged_answer_can_be_sent_again(reticent: CommandLine, evaluated: Path) -> None:
     """What is refused before anything is decrypted tells the handler nothing, so the request stays open."""
     from reticent.delegation.frames import Message, read_message
 
-    run_to(reticent, folder, "evaluate")
-    whole = (folder / "response.bin").read_bytes()
+    whole = (evaluated / "response.bin").read_bytes()
     message = read_message(whole, "response")
     unreadable = Message("response", message.header, (b"", *message.payloads[1:])).to_bytes()
     for damaged in (whole[:-9], b"", unreadable):
-        (folder / "response.bin").write_bytes(damaged)
-        assert reticent("delegate", "verify", folder / "firms.toml").code == 3
-    (folder / "response.bin").write_bytes(whole)
-    assert reticent("delegate", "verify", folder / "firms.toml").code == 0
+        (evaluated / "response.bin").write_bytes(damaged)
+        assert reticent("delegate", "verify", evaluated / "firms.toml").code == 3
+    (evaluated / "response.bin").write_bytes(whole)
+    assert reticent("delegate", "verify", evaluated / "firms.toml").code == 0
 
 
 def other_keys(folder: Path, reticent: CommandLine) -> bytes:
@@ -178,32 +191,31 @@ def other_keys(folder: Path, reticent: CommandLine) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["of the same plan", "a request", "random", "none", "with a key's name"])
-def test_wrong_keys_give_one_sentence(reticent: CommandLine, folder: Path, name: str) -> None:
+def test_wrong_keys_give_one_sentence(reticent: CommandLine, evaluated: Path, name: str) -> None:
     from reticent.delegation.frames import Message, read_message
 
-    run_to(reticent, folder, "evaluate")
-    target = folder / "owner.keys"
+    target = evaluated / "owner.keys"
     own = read_message(target.read_bytes(), "keys")
     if name == "of the same plan":
-        target.write_bytes(other_keys(folder, reticent))
+        target.write_bytes(other_keys(evaluated, reticent))
     elif name == "a request":
-        target.write_bytes((folder / "request.bin").read_bytes())
+        target.write_bytes((evaluated / "request.bin").read_bytes())
     elif name == "random":
         target.write_bytes(bytes(range(256)))
     elif name == "none":
         target.unlink()
     else:  # other keys under the name of the right ones
-        other = read_message(other_keys(folder, reticent), "keys")
+        other = read_message(other_keys(evaluated, reticent), "keys")
         target.write_bytes(Message("keys", own.header, other.payloads).to_bytes())
     words = {
         "of the same plan": "made with other keys", "a request": "the owner's key file is needed here",
         "random": "not the owner's key file", "none": "owner.keys: the file cannot be read",
         "with a key's name": "these keys are spent",
     }[name]  # fmt: skip
-    ran = reticent("delegate", "verify", folder / "firms.toml")
+    ran = reticent("delegate", "verify", evaluated / "firms.toml")
     assert (ran.code, ran.err.count("\n")) == (3, 1)
     assert words in ran.sentence
-    assert not (folder / "firms.json").exists()
+    assert not (evaluated / "firms.json").exists()
 
 
 @pytest.mark.parametrize("name", ["other keys", "other parameters", "a secret key", "a ciphertext"])

@@ -11,7 +11,7 @@ from web.asking import Bench
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    made = Bench(tmp_path_factory.mktemp("people"), "people", cut_survey)
+    made = Bench(tmp_path_factory.mktemp("people"), "people", lambda path: cut_survey(path, 80))
     yield made
     made.site.works.close()
 
