@@ -161,3 +161,13 @@ def test_the_schema_does_not_list_a_code_that_chance_has_taken_away(tmp_path: Pa
         if len(set(listed)) == 2:
             return
     pytest.fail("no secret shows both")
+
+
+def test_some_records_of_a_large_file_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("large_masked", "large_restored"):
+        monkeypatch.setattr(f"reticent.microdata.{name}.LOOKED", 700)
+    data, rng, region = with_region(1500)
+    data = data.with_columns(pl.Series("place", region * 1e5 + rng.permutation(len(data)) * 50.0))
+    found = judged(tmp_path, data, [BLANKS], known=KEYS)["recount"]
+    assert found.state is State.NOT_JUDGED
+    assert "place: drop or recode" in found.text
