@@ -8,7 +8,16 @@ from dataclasses import replace
 
 import pytest
 
-from attacks.test_noise_together import WORLDS, by_noise, determined, different, exposed, people, protected, shown
+from attacks.test_noise_together import (
+    WORLDS,
+    by_noise,
+    determined,
+    different,
+    exposed,
+    people,
+    protected,
+    shown,
+)
 from reticent import methods
 
 METHOD = methods.CellKey(largest=1, variance=0.5, skip=0)
@@ -24,3 +33,20 @@ def test_a_second_release_forgets_nothing_of_the_first(seed: int) -> None:
     fits = by_noise(seen, 1) & different(seen) & ~((WORLDS == 0) & (later > 0)).any(axis=1)
     assert determined(fits)
     assert determined(fits) <= exposed(second)
+
+
+def test_measures_of_an_earlier_release_count_beside_the_next() -> None:
+    """A measure says how far the first value may be off; the attack on both releases took the value alone."""
+    method = methods.CellKey(measure=True)
+    narrower = 0
+    for seed in range(2):
+        data = people(seed, 3.0)
+        (before,) = protected(data, method, seed).published
+        silent, told = (
+            protected(data, replace(method, measure=False, add_up="exact"), seed, releases=[one]).audit
+            for one in (replace(before, measure=None), before)
+        )
+        assert ((silent.low <= told.low) & (told.high <= silent.high)).all()
+        assert ((told.low <= told.required_low) & (told.required_high <= told.high)).all()
+        narrower += int((told.high - told.low < silent.high - silent.low).sum())
+    assert narrower

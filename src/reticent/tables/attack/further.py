@@ -25,9 +25,10 @@ from reticent.tables.attack.noise_releases import (
     what_all_allow,
 )
 from reticent.tables.outcome import Outcome
-from reticent.tables.perturb.noise_origins import least_slack
-from reticent.tables.perturb.origins import Origins, origins_of, stacked
-from reticent.tables.problem import SuppressionProblem
+from reticent.tables.perturb.noise_origins import least_slack, told_of
+from reticent.tables.perturb.origins import Origins, Told, origins_of, stacked
+from reticent.tables.perturb.ptable import PerturbationTable
+from reticent.tables.problem import Before, SuppressionProblem
 from reticent.tables.sap import EXACT_WORK, Sap, sap, sap_linked, sap_linked_perturbed, sap_perturbed
 from reticent.tabulation.linked import System
 
@@ -51,8 +52,8 @@ def with_releases(
         raise ParameterError(
             f"{OWNER}: releases are combined only for noisy counts (cell-key, invariant) of one response."
         )
-    shown = [_values_of(system, release) for release in releases]
-    both = what_all_allow(problem.relations, [outcome.origins, *(_behind(problem, outcome, one) for one in shown)])
+    before = [_shown_of(system, release) for release in releases]
+    both = what_all_allow(problem.relations, [outcome.origins, *(_behind(problem, outcome, one) for one in before)])
     low, high = np.maximum(outcome.low, both.low), np.minimum(outcome.high, both.high)
     together = audit_noise(problem, replace(outcome, origins=both, low=low, high=high, quotas=None))
     own, order = np.argsort(together.cells), found.cells
@@ -60,26 +61,27 @@ def with_releases(
     there = (problem.values[order] > 0) & ~problem.frozen[order]
     lost = there & (high - low <= problem.tolerance)
     assert outcome.values is not None
-    mean = averaged(problem, outcome, np.vstack([outcome.values, *shown]))
+    mean = averaged(problem, outcome, np.vstack([outcome.values, *(one.values for one in before)]))
     exposed = found.exposed | together.exposed[own][order] | lost
     return replace(found, low=low, high=high, exposed=exposed), (
         _releases_note(len(releases), int(lost.sum()), int(there.sum()), mean),
     )
 
 
-def _behind(problem: SuppressionProblem, outcome: Outcome, values: Floats) -> Origins:
-    """Which true counts are possible behind another release; of cells that it does not show, what is known anyway.
+def _behind(problem: SuppressionProblem, outcome: Outcome, before: Before) -> Origins:
+    """Which true counts are possible behind another release and its measures; of cells not shown, what is known anyway.
 
     Where no adjustment is needed to explain it, the same records are published alike in it.
     """
     assert outcome.origins is not None
     assert outcome.drawn is not None
+    values, told = before.values, told_of(None, before)
     seen = np.flatnonzero(~np.isnan(values) & ~problem.frozen)
     rest = np.setdiff1d(np.arange(problem.n_cells), seen)
     drawn = outcome.drawn
     slack = least_slack(drawn.strata, problem.values, values, drawn.noisy, seen)
     parts = [
-        (own, origins_of(table, values[own], slack=slack, alike=drawn.alike and slack == 0))
+        (own, _origins_of(table, before, told, own, slack=slack, alike=drawn.alike and slack == 0))
         for cells, table in drawn.strata
         if len(own := np.intersect1d(cells, seen))
     ]
@@ -102,7 +104,14 @@ def _releases_note(n: int, lost: int, cells: int, mean: Averaging) -> str:
     )
 
 
-def _values_of(system: System, release: PublishedTable) -> Floats:
+def _origins_of(
+    table: PerturbationTable, before: Before, told: Told | None, cells: Ints, *, slack: int | Ints, alike: bool
+) -> Origins:
+    own = None if told is None else told.of(cells)
+    return origins_of(table, before.values[cells], slack=slack, told=own, alike=alike)
+
+
+def _shown_of(system: System, release: PublishedTable) -> Before:
     """What a release shows of each cell of the system (NaN: nothing): the tables with its dimensions are its own."""
     numbers = [number for number, table in enumerate(system.parts) if table.names == release.dimensions]
     if not numbers:
@@ -110,8 +119,11 @@ def _values_of(system: System, release: PublishedTable) -> Floats:
             f"{OWNER}: a release has the dimensions {', '.join(release.dimensions)}, and no table of the plan has these."
         )
     table, members = system.parts[numbers[0]], system.members[numbers[0]]
-    values = np.full(system.table.n_cells, np.nan)
-    for codes, state, value in zip(release.codes, release.status, release.values.tolist(), strict=True):
+    values, sizes = np.full(system.table.n_cells, np.nan), np.full(system.table.n_cells, np.nan)
+    measures = np.full(len(release.values), np.nan) if release.measure is None else release.measure
+    for codes, state, value, size in zip(
+        release.codes, release.status, release.values.tolist(), measures.tolist(), strict=True
+    ):
         cell = table.find(codes)
         if state != PUBLISHED or cell is None:
             continue
@@ -120,8 +132,8 @@ def _values_of(system: System, release: PublishedTable) -> Floats:
                 f"{OWNER}: a release shows {value:g} in {' × '.join(codes)}, which noise on these counts cannot be; releases "
                 "must be noisy counts of the same data."
             )
-        values[members[cell]] = value
-    return values
+        values[members[cell]], sizes[members[cell]] = value, size
+    return Before(values, np.where(np.isnan(values), -1, 0), sizes)
 
 
 def with_nested(outcome: Outcome, systems: Sequence[System]) -> Outcome:
