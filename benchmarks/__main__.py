@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks [AREA …] [--quick]`: run the areas (all by default), save JSON, rewrite the Markdown page."""
+"""`python -m benchmarks [AREA …] [--quick]`: run the areas (all by default), save JSON, rewrite the Markdown page.
 
+    python -m benchmarks suppression --only hier13 --processor
+
+`--only` measures the entries whose name has a word and prints them. `--processor` puts processor time in place of the
+machine's clock, for limits and for what is printed, where the machine has other work to do. With either nothing is saved.
+"""
+
+import argparse
 import importlib
 import json
+import os
 import pkgutil
 import sys
 from pathlib import Path
 
 import benchmarks
-from benchmarks.harness import RESULTS, as_markdown, measure, save
+from benchmarks.harness import PROCESSOR, RESULTS, Result, as_markdown, benchmark_clock, measure, save
+from reticent.base import clock
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "benchmarks.md"
 HEAD = """# Benchmarks
@@ -36,12 +45,15 @@ def areas() -> list[str]:
     return sorted(m.name[6:] for m in pkgutil.iter_modules(benchmarks.__path__) if m.name.startswith("bench_"))
 
 
-def run(area: str, *, quick: bool) -> None:
-    """Measure one area."""
+def run(area: str, *, quick: bool, only: str) -> list[Result]:
+    """Measure one area, or the entries of it whose name has a word."""
     results = []
     for entry in importlib.import_module(f"benchmarks.bench_{area}").entries():
+        if only not in entry.name:
+            continue
         print(f"{area}: {entry.name} …", flush=True)
-        result = measure(entry, sizes=[min(entry.sizes)] if quick else None)
+        with clock.using(benchmark_clock()):
+            result = measure(entry, sizes=[min(entry.sizes)] if quick else None)
         for m in result.measurements:
             beside = "" if m.ratio is None else f", {m.ratio:.2f}× {entry.yardstick_name}"
             print(
@@ -49,8 +61,7 @@ def run(area: str, *, quick: bool) -> None:
                 flush=True,
             )
         results.append(result)
-    if not quick:
-        save(area, results)
+    return results
 
 
 def write_page() -> None:
@@ -64,10 +75,20 @@ def write_page() -> None:
 
 def main(arguments: list[str]) -> None:
     """Entry point."""
-    quick = "--quick" in arguments
-    for area in [a for a in arguments if not a.startswith("--")] or areas():
-        run(area, quick=quick)
-    if not quick:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("areas", nargs="*")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--processor", action="store_true")
+    asked = parser.parse_args(arguments)
+    if asked.processor:
+        os.environ[PROCESSOR] = "1"  # processes of their own (`tauargus`) read it as well
+    kept = not (asked.quick or asked.only or asked.processor)
+    for area in asked.areas or areas():
+        results = run(area, quick=asked.quick, only=asked.only)
+        if kept:
+            save(area, results)
+    if kept:
         write_page()
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time limits of suppression, the audit included: 60 generated tables × 6 methods × limits of 1, 5 and 20 seconds.
 
+    python -m benchmarks.time_limits --tables 60-62 --limits 60       (three tables of about 10,000 cells)
     python -m benchmarks.time_limits [--limits 1,5,20] [--tables 0-59] [--methods heuristic,optimal] [--wall] [--out runs.jsonl]
 
 Each run is `protect_table` from records to the judged result, so that making the tables, the search, whole-number attacks,
@@ -51,6 +52,12 @@ SHAPES: tuple[tuple[tuple[tuple[int, ...], ...], int], ...] = (
     (((3, 3), (3, 2), (4,), (3,)), 8_000),
     (((2,), (3,), (2,), (3,), (2,), (3,)), 3_000),
 )
+# about 10,000 cells with many relations: tables 60 to 62, for a limit of 60 seconds
+LARGE: tuple[tuple[str, tuple[tuple[int, ...], ...], int], ...] = (
+    ("sum", ((4,), (4,), (4,), (4,), (3,), (3,)), 30_000),
+    ("count", ((4,), (4,), (4,), (4,), (3,), (3,)), 30_000),
+    ("inside", ((5, 4), (6, 3), (6, 2)), 20_000),
+)
 KINDS = ("sum", "count", "inside", "linked", "coalition")
 
 
@@ -59,20 +66,21 @@ class Case:
     """One generated table: records, specs and what is asked."""
 
     number: int
+    words: str
     data: Microdata
     specs: tuple[TableSpec, ...]
     wishes: dict[str, Any]
 
-    @property
-    def words(self) -> str:
-        """What it is, in a few words."""
-        return f"{KINDS[self.number // len(SHAPES) % len(KINDS)]} {self.number % len(SHAPES)}"
-
 
 def case(number: int) -> Case:
     """The table of a number; the same wherever it is made."""
-    kind = KINDS[number // len(SHAPES) % len(KINDS)]
-    shape, records = SHAPES[number % len(SHAPES)]
+    if number >= TABLES:
+        kind, shape, records = LARGE[number - TABLES]
+        words = f"large {kind}"
+    else:
+        kind = KINDS[number // len(SHAPES) % len(KINDS)]
+        shape, records = SHAPES[number % len(SHAPES)]
+        words = f"{kind} {number % len(SHAPES)}"
     rng = np.random.default_rng([17, number])
     names = [f"d{at}" for at in range(len(shape))]
     columns: dict[str, Any] = {name: _codes(levels, records, rng) for name, levels in zip(names, shape, strict=True)}
@@ -95,7 +103,7 @@ def case(number: int) -> Case:
         wishes["attacker"] = Attacker(insiders="protect")
     if kind == "coalition":
         wishes["attacker"] = Attacker(coalition=2)
-    return Case(number, Microdata.of(pl.DataFrame(columns), schema), specs, wishes)
+    return Case(number, words, Microdata.of(pl.DataFrame(columns), schema), specs, wishes)
 
 
 def _codes(levels: tuple[int, ...], records: int, rng: np.random.Generator) -> list[str]:
