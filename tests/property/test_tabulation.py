@@ -11,6 +11,7 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, Table, TableSpec
+from reticent.tabulation import respondents
 from reticent.tabulation.equations import relations_of
 from reticent.tabulation.tabulate import tabulate, with_empty_cells
 
@@ -84,6 +85,26 @@ def test_tabulation_agrees_with_the_reference(made: tuple[Microdata, bool], top:
         assert measure.magnitudes[cell] == pytest.approx(size, abs=1e-9)
         assert measure.top[cell, :top].tolist() == pytest.approx(largest)
     assert np.abs(relations_of(table).residuals(table.values)).max(initial=0) < 1e-9
+
+
+@given(files(), st.booleans())
+def test_respondents_in_many_cells_are_added_up_in_two_ways_that_agree_to_the_unit(
+    made: tuple[Microdata, bool], two_trees: bool
+) -> None:
+    """With the same units in the lists where contributions tie: the earlier one stays."""
+    data, weighted = made
+    trees = (TREE, OTHER) if two_trees else (TREE,)
+    spec = TableSpec((DimensionSpec("place", trees=trees), DimensionSpec("kind")), response="v", weighted=weighted)
+    direct = tabulate(data, spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(respondents, "MOST_PAIRS", -1.0)
+        listed = tabulate(data, spec)
+    assert direct.codes.tolist() == listed.codes.tolist()
+    assert direct.respondents.counts.tolist() == listed.respondents.counts.tolist()
+    assert direct.respondents.weighted_counts.tolist() == listed.respondents.weighted_counts.tolist()
+    one, other = direct.respondents.measures["v"], listed.respondents.measures["v"]
+    for field in ("totals", "magnitudes", "minimum", "maximum", "top", "top_units"):
+        assert getattr(one, field).tolist() == getattr(other, field).tolist(), field
 
 
 @given(files())

@@ -261,7 +261,7 @@ def _encode_small_integers(column: pl.Series, length: int) -> Encoded | None:
     codes = column.to_numpy()
     if low:
         codes = codes - codes.dtype.type(low)
-    return Encoded(codes.astype(dtype), tuple(str(value) for value in range(low, high + 1)))
+    return Encoded(codes.astype(dtype), tuple(map(str, range(low, high + 1))))
 
 
 def _fits(column: pl.Series, dtype: pl.DataType) -> bool:

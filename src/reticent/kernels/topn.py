@@ -30,6 +30,29 @@ def _insert(top: Floats, units: Ints, weights: Floats, size: float, unit: int, w
         weights[at] = weight
 
 
+@njit(cache=True, nogil=True, inline="always")
+def enter(
+    cell: int,
+    x: float,
+    w: float,
+    unit: int,
+    sums: Floats,
+    top: Floats,
+    top_units: Ints,
+    top_weights: Floats,
+) -> None:
+    """Add one contribution to its cell; see `accumulate` for the arrays. O(k)."""
+    size = abs(x)
+    sums[cell, 0] += w * x
+    sums[cell, 1] += w * size
+    sums[cell, 2] = min(sums[cell, 2], x)
+    sums[cell, 3] = max(sums[cell, 3], x)
+    last = top.shape[1] - 1
+    if top_units[cell, last] < 0 or size > top[cell, last]:
+        own = top_weights[cell] if top_weights.size else top_weights[0:0, 0]
+        _insert(top[cell], top_units[cell], own, size, unit, w)
+
+
 @njit(cache=True, nogil=True)
 def accumulate(
     group: Ints,
@@ -49,30 +72,11 @@ def accumulate(
     """
     weighted = weights.size > 0
     numbered = units.size > 0
-    k = top.shape[1]
-    none = np.zeros(0, np.float64)
     for i in range(group.size):
-        cell = group[i]
-        if cell < 0:
-            continue
-        x = values[i]
-        if np.isnan(x):
-            x = 0.0
-        size = abs(x)
-        w = weights[i] if weighted else 1.0
-        sums[cell, 0] += w * x
-        sums[cell, 1] += w * size
-        if x < sums[cell, 2]:
-            sums[cell, 2] = x
-        if x > sums[cell, 3]:
-            sums[cell, 3] = x
-        if top_units[cell, k - 1] >= 0 and size <= top[cell, k - 1]:
-            continue
-        unit = units[i] if numbered else i
-        if weighted:
-            _insert(top[cell], top_units[cell], top_weights[cell], size, unit, w)
-        else:
-            _insert(top[cell], top_units[cell], none, size, unit, w)
+        if group[i] >= 0:
+            x = 0.0 if np.isnan(values[i]) else values[i]
+            w = weights[i] if weighted else 1.0
+            enter(group[i], x, w, units[i] if numbered else i, sums, top, top_units, top_weights)
 
 
 @njit(cache=True, nogil=True)

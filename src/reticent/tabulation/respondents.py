@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Respondents with several records: their records combine first, in every cell again."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,16 @@ from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Ints
 from reticent.data.table import Dimension
-from reticent.kernels.grouping import group_columns
+from reticent.kernels.grouping import group_columns, members_of_groups
+from reticent.kernels.respondent_cells import Places, add_respondents, number_cells, sum_up
 from reticent.kernels.rollup import add_rows, spread
-from reticent.tabulation.cells import Cells, base_cells, roll_up
+from reticent.tabulation.cells import Cells, Lists, base_cells, roll_up
+
+# Up to here respondents are followed from cell to cell: as many possible cells, pairs of units of one respondent for each
+# unit (a respondent with very many units would be compared with itself for long), cells above a unit (bits of a word).
+MOST_NUMBERED = 20_000_000
+MOST_PAIRS = 64.0
+MOST_ABOVE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +62,66 @@ def tabulate_units(units: Units, dimensions: Sequence[Dimension], tops: Mapping[
     )
     cells = roll_up(base, dimensions) if len(base) else base
     if (times > 1).any():
-        spread_out = _spread_units(combined.rows(times > 1), dimensions)
-        assert spread_out.respondent is not None
-        apart = base_cells(
-            spread_out.columns, sizes, spread_out.values, weights=spread_out.weights, units=spread_out.respondent,
-            tops=tops,
-        )  # fmt: skip
+        apart = _several(combined.rows(times > 1), dimensions, tops)
         cells = cells.joined(apart) if len(base) else apart
     return cells
+
+
+def _several(units: Units, dimensions: Sequence[Dimension], tops: Mapping[str, int]) -> Cells:
+    """The cells of respondents that are in several finest cells, by the way that suits their number and the table."""
+    assert units.respondent is not None
+    possible = math.prod(len(d) for d in dimensions)
+    pairs = float(np.square(np.bincount(units.respondent).astype(np.float64)).sum())
+    few = pairs <= MOST_PAIRS * len(units.respondent)
+    if few and possible <= MOST_NUMBERED and _cells_above(dimensions) <= MOST_ABOVE:
+        return _cells_of_respondents(units, dimensions, tops)
+    spread_out = _spread_units(units, dimensions)
+    return base_cells(
+        spread_out.columns, [len(d) for d in dimensions], spread_out.values, weights=spread_out.weights,
+        units=spread_out.respondent, tops=tops,
+    )  # fmt: skip
+
+
+def _cells_of_respondents(units: Units, dimensions: Sequence[Dimension], tops: Mapping[str, int]) -> Cells:
+    """All cells without a list of all respondents in all cells."""
+    assert units.respondent is not None
+    starts, order = members_of_groups(units.respondent, int(units.respondent.max()) + 1)
+    places = _places(units, dimensions, starts)
+    together = places._replace(nodes=places.nodes[order])
+    found = np.empty(len(places.cells), dtype=np.int64)
+    found = found[: number_cells(places, found)]
+    weights = np.zeros(0) if units.weights is None else units.weights
+    totals = np.empty((len(order), _cells_above(dimensions)))
+    counts = np.zeros((len(found), 2))
+    lists: dict[str, Lists] = {}
+    for name, contributions in units.values.items():
+        sum_up(together, contributions[order], order, totals)
+        made = Lists.blank(len(found), tops[name], weighted=units.weights is not None)
+        size = np.zeros((0, 2)) if lists else counts  # the first variable counts
+        add_respondents(
+            places, totals, units.respondent, weights, size, made.sums, made.top, made.units, made.weights
+        )  # fmt: skip
+        lists[name] = made
+    codes = np.unravel_index(found, [len(d) for d in dimensions])
+    return Cells(tuple(column.astype(np.int32) for column in codes), counts, lists)
+
+
+def _cells_above(dimensions: Sequence[Dimension]) -> int:
+    """In how many cells a unit is at most."""
+    return math.prod(int(np.diff(d.ancestors[0]).max(initial=0)) for d in dimensions)
+
+
+def _places(units: Units, dimensions: Sequence[Dimension], starts: Ints) -> Places:
+    """Where the units stand, for the kernel."""
+    sizes = [len(d) for d in dimensions]
+    offsets = np.cumsum([0, *(size + 1 for size in sizes)])[:-1]
+    lengths = np.cumsum([0, *(len(d.ancestors[1]) for d in dimensions)])[:-1]
+    indptr = np.concatenate([d.ancestors[0] + length for d, length in zip(dimensions, lengths, strict=True)])
+    above = np.concatenate([d.ancestors[1] for d in dimensions]).astype(np.int32)
+    strides = np.array([math.prod(sizes[at + 1 :]) for at in range(len(sizes))], dtype=np.int64)
+    numbers = np.full(math.prod(sizes), -1, dtype=np.int32)
+    nodes = np.column_stack(units.columns).astype(np.int32)
+    return Places(nodes, starts, offsets, indptr.astype(np.int64), above, strides, numbers)
 
 
 def combine(units: Units, sizes: Sequence[int]) -> Units:
