@@ -20,6 +20,7 @@ from reticent.base.optional import need
 from reticent.frames.marks import NO_MARKS, Marks
 
 MISSING = -1
+MOST_ENUM = 2**16  # with more categories a join is faster
 UNREADABLE = (TypeError, ValueError, ArithmeticError, NotImplementedError, pl.exceptions.PolarsError)
 """What libraries raise where a column cannot be converted."""
 
@@ -105,6 +106,8 @@ class Frame:
     def is_missing(self, name: str, missing: Sequence[str]) -> NDArray[np.bool_]:
         """Which values are null, not a number, or one of the missing codes."""
         column = self.table[name]
+        if not (missing or column.null_count() or column.dtype.is_float()):
+            return np.zeros(len(column), dtype=np.bool_)
         absent = column.is_null()
         if column.dtype.is_float():
             absent = absent | column.is_nan().fill_null(True)
@@ -126,17 +129,12 @@ class Frame:
                 return dense
         text = as_text(column)
         absent = self.is_missing(name, missing)
-        present = text.filter(pl.Series(~absent)).unique().to_list()
-        known = set(present)
+        known = set((text.filter(pl.Series(~absent)) if absent.any() else text).unique().to_list())
         first = [code for code in order if code in known]
         rest = natural_order(known.difference(first), numeric=column.dtype.is_numeric())
         categories = tuple(first + rest)
-        place = pl.DataFrame(
-            {"text": list(categories), "code": np.arange(len(categories), dtype=np.int32)},
-            schema={"text": pl.String, "code": pl.Int32},
-        )
-        codes = pl.DataFrame({"text": text}).join(place, on="text", how="left", maintain_order="left")["code"]
-        array = codes.fill_null(MISSING).to_numpy().astype(np.int32)
+        codes = _places(text, categories)
+        array = np.array(codes.fill_null(MISSING) if codes.null_count() else codes, dtype=np.int32)
         array[absent] = MISSING
         return Encoded(array, categories)
 
@@ -247,6 +245,14 @@ def _spellings(missing: Sequence[str], dtype: pl.DataType) -> set[str]:
                 continue
             spellings.update({str(value), str(int(value)) if value.is_integer() else str(value)})
     return spellings
+
+
+def _places(text: pl.Series, categories: tuple[str, ...]) -> pl.Series:
+    """The place of each text among the categories; null where it is none of them."""
+    if len(categories) <= MOST_ENUM:
+        return text.cast(pl.Enum(categories), strict=False).to_physical().cast(pl.Int32)
+    place = pl.DataFrame({"text": categories, "code": np.arange(len(categories), dtype=np.int32)})
+    return pl.DataFrame({"text": text}).join(place, on="text", how="left", maintain_order="left")["code"]
 
 
 def _encode_small_integers(column: pl.Series, length: int) -> Encoded | None:
