@@ -20,3 +20,10 @@ Words = NDArray[np.uint64]
 """Words of 64 bits: packed codes, states of generators, residues."""
 Array = NDArray[Any]
 """Entries of more than one kind: a kernel is compiled for each."""
+
+
+def taken(array: NDArray[Any], rows: Ints) -> NDArray[Any]:
+    """The rows of an array: the array itself, without a copy, where all of them are taken in their order."""
+    if len(rows) == len(array) and bool((rows[1:] > rows[:-1]).all()):
+        return array
+    return array[rows]

@@ -15,9 +15,8 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, Ints, Words
+from reticent.base.arrays import Floats, Ints, Words, taken
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Variable
@@ -35,9 +34,9 @@ class StepInput:
     ids: Words = dataclasses.field(repr=False)
     words: Words = dataclasses.field(repr=False)
 
-    def take(self, rows: NDArray[Any]) -> "StepInput":
-        """Some of the units, by position or truth value."""
-        return StepInput(self.about, self.ids[rows], self.words[rows])
+    def take(self, rows: Ints) -> "StepInput":
+        """Some of the units, by position."""
+        return StepInput(self.about, taken(self.ids, rows), taken(self.words, rows))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +45,10 @@ class RecordDraws:
 
     words: tuple[int, int] = dataclasses.field(repr=False)
     ids: Words = dataclasses.field(repr=False)
+
+    def rows(self, rows: slice) -> "RecordDraws":
+        """Draws of some of the records."""
+        return RecordDraws(self.words, self.ids[rows])
 
     def normals(self, columns: int) -> Floats:
         """Standard normals, shape (n, columns)."""
@@ -74,12 +77,12 @@ class StepDraws:
         result.
         """
         own = self._secret.child(f"records: {units.about}: {scale_key(scale)}")
-        return RecordDraws(own.words("draws"), draws.record_hashes(*own.words("keys"), units.ids, units.words)[:, 0])
+        return RecordDraws(own.words("draws"), draws.record_keys(*own.words("keys"), units.ids, units.words))
 
     def of_part(self, units: StepInput) -> Secret:
         """A secret for results that depend on all units of a part together; any change in the part gives another."""
         own = self._secret.child(f"part: {units.about}")
-        mark = draws.fingerprint(draws.record_hashes(*own.words("keys"), units.ids, units.words))
+        mark = draws.fingerprint(*own.words("keys"), units.ids, units.words)
         return own.child(f"{len(units.ids)} units: {mark.hex()}")
 
     def of_file(self, data: Microdata, names: Sequence[str]) -> Secret:
@@ -94,9 +97,12 @@ def step_input(
 ) -> StepInput:
     """What a step sees of records, or of units given by the position of their first record and their ids."""
     columns = [_column_words(data, name) for name in names]
-    words = np.column_stack(columns) if columns else np.zeros((data.n_records, 0), dtype=np.uint64)
+    if len(columns) == 1:
+        words = columns[0][:, None]
+    else:
+        words = np.column_stack(columns) if columns else np.zeros((data.n_records, 0), dtype=np.uint64)
     about = repr([_meaning(data.schema[name]) for name in names])
-    return StepInput(about, data.record_ids() if ids is None else ids, words if first is None else words[first])
+    return StepInput(about, data.record_ids() if ids is None else ids, words if first is None else taken(words, first))
 
 
 def _column_words(data: Microdata, name: str) -> Words:
@@ -112,7 +118,8 @@ def _column_words(data: Microdata, name: str) -> Words:
 def number_words(values: Floats) -> Words:
     """The bits of numbers; −0 is 0 and every NaN is the same."""
     words = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
-    return np.where(np.isnan(values), _MISSING, words)
+    words[np.isnan(values)] = _MISSING
+    return words
 
 
 def _meaning(variable: Variable) -> tuple[Any, ...]:

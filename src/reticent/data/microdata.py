@@ -114,6 +114,8 @@ class Microdata:
 
     def numbers(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Values as numbers, shape (n_records, len(names)); NaN is missing."""
+        if len(names) == 1:
+            return self.frame.numbers(names[0], missing=self.schema[names[0]].missing)[:, None]
         out = np.empty((self.n_rows, len(names)), dtype=np.float64)
         for position, name in enumerate(names):
             out[:, position] = self.frame.numbers(name, missing=self.schema[name].missing)

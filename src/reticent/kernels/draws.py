@@ -6,6 +6,7 @@ Order of records, chunks and threads never matter. The generator is that of Salm
 """
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numba import njit
@@ -24,6 +25,7 @@ _WEYL_1 = np.uint64(0xBB67AE85)
 _ROUNDS = 10
 _UNIT = 1.0 / 9007199254740992.0
 _WORD = (1 << 64) - 1
+_BLOCK = 1 << 15
 
 
 @njit(cache=True, inline="always")
@@ -121,9 +123,25 @@ def record_hashes(word0: int, word1: int, ids: Ids, values: Ids) -> Ids:
     return out
 
 
-def fingerprint(hashes: Ids) -> bytes:
+def record_keys(word0: int, word1: int, ids: Ids, values: Ids) -> Ids:
+    """The first word of each record's hash, made block by block: the second is not kept."""
+    out = np.empty(len(ids), dtype=np.uint64)
+    for rows in _blocks(len(ids)):
+        out[rows] = record_hashes(word0, word1, ids[rows], values[rows])[:, 0]
+    return out
+
+
+def fingerprint(word0: int, word1: int, ids: Ids, values: Ids) -> bytes:
     """A fingerprint of a set of records that does not depend on their order: the sum of their keyed hashes."""
-    return np.sum(hashes, axis=0, dtype=np.uint64).astype("<u8").tobytes()
+    total = np.zeros(2, dtype=np.uint64)
+    for rows in _blocks(len(ids)):
+        total += np.sum(record_hashes(word0, word1, ids[rows], values[rows]), axis=0, dtype=np.uint64)
+    return total.astype("<u8").tobytes()
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    """Parts of n records that fit into the cache."""
+    return (slice(start, start + _BLOCK) for start in range(0, n, _BLOCK))
 
 
 def uniform_matrix(word0: int, word1: int, ids: Ids, columns: int, *, start: int = 0) -> Floats:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.base.arrays import Floats
+from reticent.base.arrays import Floats, taken
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
@@ -27,6 +27,7 @@ from reticent.microdata.perturb.binding import (
 from reticent.microdata.perturb.covariance import Moments, check_not_constant, moments
 from reticent.microdata.perturb.parts import MINIMUM_PART, Part, parts_of
 
+BLOCK = 1 << 16
 KINDS = ("uncorrelated", "correlated", "linear", "nonlinear")
 
 
@@ -70,7 +71,7 @@ class Noise(OnNumbers):
         """Mask the data; draws are keyed by record."""
         self.check(data.schema)
         who = units(data, self.variables, owner=self.name)
-        values = data.numbers(self.variables)[who.first]
+        values = taken(data.numbers(self.variables), who.first)
         if self.k == 0:
             return Applied(data, dict.fromkeys(self.variables, 0), {"parts": 0})
         check_not_constant(values, self.variables, owner=self.name)
@@ -79,11 +80,12 @@ class Noise(OnNumbers):
         pieces = parts_of(
             values, strata_of(data, self.strata, first=who.first), keep_zeros=self.keep_zeros, only=flagged
         )
-        masked = values.copy()
+        masked = values
         for number, piece in enumerate(pieces):
-            masked[np.ix_(piece.rows, piece.columns)] = self._mask(values, draws, seen.take(piece.rows), piece)
+            new = self._mask(values, draws, seen.take(piece.rows), piece)
+            masked = new if piece.is_all(values) else _put(masked.copy() if masked is values else masked, piece, new)
             progress((number + 1) / len(pieces), "noise")
-        result, changed = with_all_numbers(data, self.variables, masked[who.of])
+        result, changed = with_all_numbers(data, self.variables, taken(masked, who.of))
         facts = {"parts": len(pieces), "units": sum(len(piece.rows) for piece in pieces)}
         return Applied(result, changed, facts)
 
@@ -96,7 +98,7 @@ class Noise(OnNumbers):
         return Applied(*with_all_numbers(data, self.variables, masked[who.of]))
 
     def _mask(self, values: Floats, draws: StepDraws, seen: StepInput, piece: Part) -> Floats:
-        own = values[np.ix_(piece.rows, piece.columns)]
+        own = piece.of(values)
         names = tuple(self.variables[j] for j in piece.columns)
         if self.exact or self.kind == "nonlinear":
             # Each masked value depends on all records of the part, so its draws do.
@@ -114,11 +116,18 @@ class Noise(OnNumbers):
         return self._noisy(own, self._spread(values, own, piece), names, draws, seen)
 
     def _noisy(self, own: Floats, spread: Moments, names: tuple[str, ...], draws: StepDraws, seen: StepInput) -> Floats:
-        own_draws = draws.of_records(seen, scale=(names, *spread)).normals(len(names))
+        keyed = draws.of_records(seen, scale=(names, *spread))
+        masked = np.empty_like(own)
+        for start in range(0, len(own), BLOCK):  # each record by itself: blocks save memory and change nothing
+            rows = slice(start, start + BLOCK)
+            masked[rows] = self._add(own[rows], keyed.rows(rows).normals(len(names)), spread, names)
+        return masked
+
+    def _add(self, own: Floats, normals: Floats, spread: Moments, names: tuple[str, ...]) -> Floats:
         if self.kind == "uncorrelated":
-            return additive.uncorrelated(own, own_draws, k=self.k, spread=spread)
+            return additive.uncorrelated(own, normals, k=self.k, spread=spread)
         how = additive.correlated if self.kind == "correlated" else additive.linear
-        return how(own, own_draws, k=self.k, spread=spread, names=names, nearest=self.nearest_psd)
+        return how(own, normals, k=self.k, spread=spread, names=names, nearest=self.nearest_psd)
 
     def _spread(self, values: Floats, own: Floats, piece: Part) -> Moments:
         """Own moments of a part that is large enough, else the file's covariance around the part's own mean."""
@@ -136,6 +145,11 @@ class Noise(OnNumbers):
         if self.exact:
             made.append(Promise("means and covariance of the file are exact", partial(_moments_moved, self.variables)))
         return tuple(made)
+
+
+def _put(masked: Floats, piece: Part, new: Floats) -> Floats:
+    masked[np.ix_(piece.rows, piece.columns)] = new
+    return masked
 
 
 def _moments_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Codes, Floats
+from reticent.base.arrays import Codes, Floats, taken
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws, StepInput, step_input
@@ -75,7 +75,7 @@ class Pram(Method):
         matrices: list[dict[str, Any]] = []
         for number, name in enumerate(self.variables):
             who = units(data, (name,), owner=self.name)
-            new[name] = self._variable(data, name, who, draws, matrices)[who.of]
+            new[name] = taken(self._variable(data, name, who, draws, matrices), who.of)
             progress((number + 1) / len(self.variables), name)
         masked, changed = recoded(data, new)
         return Applied(masked, changed, {"matrices": matrices})
@@ -96,13 +96,13 @@ class Pram(Method):
     def _variable(
         self, data: Microdata, name: str, who: Units, draws: StepDraws, matrices: list[dict[str, Any]]
     ) -> Codes:
-        codes = data.codes((name,))[who.first, 0]
+        codes = taken(data.codes((name,))[:, 0], who.first)
         categories = data.categories(name)
         fixed, allowed = self._shape(categories)
         seen = step_input(data, (name,), first=who.first, ids=who.ids)
         changed: Codes = codes.copy()
         for rows in slices(strata_of(data, self.strata, first=who.first)):
-            stratum, own = _stratum_codes(data, self.strata, int(who.first[rows[0]])), codes[rows]
+            stratum, own = _stratum_codes(data, self.strata, int(who.first[rows[0]])), taken(codes, rows)
             counts = np.bincount(own[own >= 0], minlength=len(categories)).astype(np.float64)
             matrix = self._matrix(counts, fixed, allowed)
             draw = _controlled if self.controlled else _independent

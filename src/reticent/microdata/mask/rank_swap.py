@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats
+from reticent.base.arrays import Floats, taken
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
@@ -75,11 +75,11 @@ class RankSwap(Method):
         masked, changed, unswapped = data, {}, {}
         for number, name in enumerate(self.variables):
             who = units(data, (name,), owner=self.name)
-            values = _ranked_values(data, name)[who.first]
+            values = taken(_ranked_values(data, name), who.first)
             group = strata_of(data, self.strata, first=who.first)
             words = draws.of_file(data, (name, *self.strata)).words("partners")
             new, lonely = self._swap(values, group, who.ids, words)
-            masked, changed[name] = _write(masked, name, new[who.of])
+            masked, changed[name] = _write(masked, name, taken(new, who.of))
             unswapped[name] = lonely
             progress((number + 1) / len(self.variables), name)
         return Applied(masked, changed, {"unswapped": unswapped})
@@ -92,9 +92,9 @@ class RankSwap(Method):
         if self.window == 0:
             return swapped, lonely
         for rows in slices(group):
-            own = values[rows]
-            known = rows[~np.isnan(own)]
-            order = known[order_with_drawn_ties(values[known], words, ids[known], TIE_DRAW)]
+            missing = np.isnan(taken(values, rows))
+            known = rows[~missing] if missing.any() else rows
+            order = known[order_with_drawn_ties(taken(values, known), words, taken(ids, known), TIE_DRAW)]
             window = ranks_within(len(order), self.window)
             if (window < LEAST_RANKS and len(np.unique(values[known])) > 1) or len(known) == 1:
                 raise DataError(

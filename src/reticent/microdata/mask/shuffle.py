@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import special
 
-from reticent.base.arrays import Floats, Ints
+from reticent.base.arrays import Floats, Ints, taken
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
@@ -55,7 +55,7 @@ class Shuffle(Method):
         """Shuffle; the new scores are keyed by record."""
         self.check(data.schema)
         who = units(data, self.variables, owner=self.name)
-        values = data.numbers(self.variables)[who.first]
+        values = taken(data.numbers(self.variables), who.first)
         check_not_constant(values, self.variables, owner=self.name)
         known = _predictor_columns(data, self.predictors, who.first)
         secret = draws.of_file(data, (*self.variables, *self.predictors, *self.strata))
@@ -72,7 +72,7 @@ class Shuffle(Method):
             else:
                 masked[rows] = shuffled(values[rows], known[rows], noise[rows])
             progress((number + 1) / len(groups), self.name)
-        result, changed = with_numbers(data, self.variables, masked[who.of])
+        result, changed = with_numbers(data, self.variables, taken(masked, who.of))
         return Applied(result, changed, {"strata": len(groups), "predictor_columns": known.shape[1]})
 
     def promises(self) -> tuple[Promise, ...]:
@@ -135,7 +135,7 @@ def _predictor_columns(data: Microdata, names: tuple[str, ...], first: Ints) -> 
     for name in names:
         kind = data.schema[name].kind
         if kind is Kind.NUMERIC:
-            columns.append(data.numbers((name,))[first, 0])
+            columns.append(taken(data.numbers((name,))[:, 0], first))
             continue
         codes = data.codes((name,))[first, 0]
         if kind is Kind.ORDINAL:

@@ -56,7 +56,10 @@ def units(data: Microdata, names: Sequence[str], *, owner: str) -> Units:
 def single_records(data: Microdata) -> Units:
     """Each record by itself, in the order of the ids: what is computed never depends on the order of the file."""
     ids = data.record_ids()
-    order = np.arange(len(ids)) if bool((ids[1:] > ids[:-1]).all()) else np.argsort(ids, kind="stable")
+    if bool((ids[1:] > ids[:-1]).all()):
+        same = np.arange(len(ids))
+        return Units(same, same, ids)
+    order = np.argsort(ids, kind="stable")
     of = np.empty(len(ids), dtype=np.int64)
     of[order] = np.arange(len(ids))
     return Units(order, of, ids[order])
@@ -116,7 +119,7 @@ class OnNumbers(Method):
 def strata_of(data: Microdata, names: Sequence[str], *, first: Ints) -> Ints:
     """The stratum number of each unit (all 0 without stratum variables)."""
     if not names:
-        return np.zeros(len(first), dtype=np.int64)
+        return np.broadcast_to(np.int64(0), len(first))
     return data.patterns(names).group[first]
 
 

@@ -35,7 +35,8 @@ class Moments:
 
 def moments(values: Floats, *, shrink: bool = False) -> Moments:
     """Moments of the complete records of values (n, d); correlations shrunk towards 0 on request."""
-    complete = values[~np.isnan(values).any(axis=1)]
+    missing = np.isnan(values).any(axis=1)
+    complete = values[~missing] if missing.any() else values
     if complete.shape[0] == 0:
         raise DataError("noise: no record has a value in all of the variables; mask them in separate steps.")
     mean, covariance = exact_moments(complete)

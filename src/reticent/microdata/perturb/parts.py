@@ -20,6 +20,14 @@ class Part:
     rows: Ints
     columns: Ints
 
+    def of(self, values: Floats) -> Floats:
+        """The values of the part: the array itself, without a copy, where the part is all of it."""
+        return values if self.is_all(values) else values[np.ix_(self.rows, self.columns)]
+
+    def is_all(self, values: Floats) -> bool:
+        """Whether the part is all records (in their order then, as parts are) and all variables."""
+        return len(self.rows) * len(self.columns) == values.size
+
 
 def parts_of(values: Floats, group: Ints, *, keep_zeros: bool, only: NDArray[np.bool_] | None = None) -> list[Part]:
     """Split by group and, when zeros are kept, by which variables are zero (those are left out of their part)."""
