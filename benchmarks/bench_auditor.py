@@ -6,12 +6,14 @@
     python -m benchmarks.bench_auditor bounds                  the stage of known bounds apart (LP and ILP)
     python -m benchmarks.bench_auditor reopen [answers]        opening a database with so many audited answers
     python -m benchmarks.bench_auditor ledger                  opening a ledger of 100,000 entries
+    python -m benchmarks.bench_auditor adult [queries]         honest questions about Adult (real data), then opened again
 
 Workload: conjunctions (one to three of five key variables, one to half of the codes each) and group-bys (every cell of
 one or two variables), on sums, minimum 3 and dominance (2, 85), each respondent one record.
 """
 
 import itertools
+import os
 import resource
 import sys
 import tempfile
@@ -38,6 +40,7 @@ from reticent.queries.refusals import Answer, StaffReason
 from reticent.queries.rules import SetRules
 from reticent.releases.rowspace import LinearRow, Partition, Proposal, RowSpace
 
+ROOT = Path(__file__).resolve().parents[1]
 CARDS = (10, 12, 6, 9, 4)
 POLICY = Policy(minimum=3, dominance=(2, 85))
 RANK = 2_000
@@ -173,6 +176,60 @@ def reopen_workload(n_answers: int = 10_000, n_records: int = 100_000) -> None:
             print(f"opened {name} in {time.perf_counter() - before:.1f} s{size}", flush=True)
 
 
+def adult_workload(n_queries: int = 300) -> None:
+    """Honest questions about Adult: processor time of each, what is written, and the replay without a snapshot."""
+    folder = Path(os.environ.get("RETICENT_SHARED", ROOT.parent / "shared")) / "data" / "microdata" / "adult"
+    frame = pl.read_csv(folder / "adult.csv", separator=";")
+    keys = tuple(name for name in frame.columns if name != "age")
+    codes = {name: sorted(frame[name].unique().to_list()) for name in keys}
+    schema = Schema(
+        (*(Variable(name) for name in keys), Variable("age", role=Role.SENSITIVE, kind=Kind.NUMERIC))
+    )  # fmt: skip
+    data = Microdata.of(frame, schema)
+    policy = replace(POLICY, filters=keys, responses=("age",))
+    rng, seconds, answered = np.random.default_rng(4), [], 0
+    with tempfile.TemporaryDirectory() as place:
+        ledger = Path(place) / "adult.ledger"
+        database = ProtectedDatabase(data, policy=policy, secret=1, test_secret=True, ledger=ledger)
+        before = _written()
+        for _ in range(n_queries):
+            question = _adult_question(codes, rng)
+            start = time.process_time()
+            answered += isinstance(database.ask(question, user="u"), Answer)
+            seconds.append(time.process_time() - start)
+        database.close()
+        times = np.array(seconds)
+        print(f"{n_queries} questions, {answered} answered: median {np.median(times):.3f} s, 95th percentile "
+              f"{np.quantile(times, 0.95):.3f} s, longest {times.max():.2f} s; {(_written() - before) / 2**20:.1f} MB written, "
+              f"{sum(file.stat().st_size for file in Path(place).iterdir()) / 2**20:.1f} MB kept", flush=True)  # fmt: skip
+        for state in Path(place).glob("*.state"):
+            state.unlink()
+        start = time.process_time()
+        ProtectedDatabase(data, policy=policy, secret=1, test_secret=True, ledger=ledger).close()
+        print(f"opened without its snapshot in {time.process_time() - start:.2f} s")
+
+
+def _adult_question(codes: dict[str, list[str]], rng: np.random.Generator) -> str:
+    """A mean, a sum or a number of people under one to three conditions, sometimes by groups of one variable."""
+    names = rng.choice(list(codes), size=int(rng.integers(1, 4)), replace=False).tolist()
+    what = ("AVG(age)", "SUM(age)", "COUNT(*)")[int(rng.integers(3))]
+    parts = []
+    for name in names[1:]:
+        some = rng.choice(codes[name], size=int(rng.integers(1, max(2, len(codes[name]) // 2))), replace=False)
+        parts.append(f'"{name}" IN ({", ".join(repr(str(code)) for code in some)})')
+    where = f" WHERE {' AND '.join(parts)}" if parts else ""
+    if rng.random() < 0.2:
+        return f'SELECT {what} FROM data{where} GROUP BY "{names[0]}"'
+    code = str(rng.choice(codes[names[0]]))
+    return f'SELECT {what} FROM data{where or " WHERE "}{" AND " if parts else ""}"{names[0]}" = {code!r}'
+
+
+def _written() -> int:
+    """Bytes that this process has written so far."""
+    with open("/proc/self/io", encoding="ascii") as file:
+        return int(next(line for line in file if line.startswith("wchar")).split()[1])
+
+
 def _question(rng: np.random.Generator) -> str:
     """A conjunction as in the workload, as text."""
     parts = []
@@ -301,6 +358,8 @@ if __name__ == "__main__":
         growth()
     elif sys.argv[1:2] == ["reopen"]:
         reopen_workload(*(int(argument) for argument in sys.argv[2:]))
+    elif sys.argv[1:2] == ["adult"]:
+        adult_workload(*(int(argument) for argument in sys.argv[2:]))
     elif sys.argv[1:2] == ["ledger"]:
         ledger_workload()
     else:
