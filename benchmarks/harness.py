@@ -13,6 +13,7 @@ import math
 import os
 import platform
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,11 +23,15 @@ from reticent.base import clock
 
 _WALL, _PROCESSOR = time.monotonic(), time.process_time()
 PROCESSOR = "RETICENT_BENCH_PROCESSOR"  # set: processor time counts instead of the machine's
+LATELY = 10.0  # seconds of the machine over which its load is judged
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
 class ProcessorClock:
     """Processor seconds of this process, for limits that what else runs on the machine has no part in."""
+
+    def __init__(self) -> None:
+        self._looks: deque[tuple[float, float]] = deque([(time.monotonic(), time.process_time())])
 
     def now(self) -> float:
         """Seconds spent so far."""
@@ -41,9 +46,19 @@ class ProcessorClock:
         return None
 
     def wall(self, seconds: float) -> float:
-        """As many times as long as it has been so far: a solver that is stopped too early begins anew."""
-        spent = time.process_time() - _PROCESSOR
-        return seconds * max(1.0, (time.monotonic() - _WALL) / max(spent, 0.1))
+        """As many times as long as it has been lately, or over all where that is less.
+
+        A solver that is stopped too early begins again or goes on; one that is stopped too late makes the run late.
+        """
+        now, spent = time.monotonic(), time.process_time()
+        overall = (now - _WALL) / max(spent - _PROCESSOR, 0.1)
+        while len(self._looks) > 1 and now - self._looks[1][0] > LATELY:
+            self._looks.popleft()
+        began, used = self._looks[0]
+        lately = (now - began) / max(spent - used, 0.1) if now - began > LATELY / 2 else overall
+        if now - self._looks[-1][0] > LATELY / 10:
+            self._looks.append((now, spent))
+        return seconds * max(1.0, min(overall, lately))
 
 
 def benchmark_clock() -> clock.Clock:
