@@ -164,7 +164,7 @@ class _Stage:
         if self.rules.minimum - int(self.rules.squares) < ENOUGH:
             return None
         if not self.columns.has_units:
-            return UNCHECKED if self._one_beyond(view) else None
+            return UNCHECKED if self._one_beyond(view) or self._one_alone(view) else None
         known = self.known[view.partition.representative]
         pins = tuple(end.reached(view.totals) & ~known for end in (view.anybody.low, view.anybody.high))
         soles = tuple(np.where(known, -1, view.members.sole_beyond(end)) for end in (self.low, self.high))
@@ -192,6 +192,21 @@ class _Stage:
             if bool(((number == 1) & several & view.touched).any()):
                 return True
         return False
+
+    def _one_alone(self, view: View) -> bool:
+        """Whether somebody who has a class alone may learn of another class that it lies at its bound."""
+        known = self.known[view.partition.representative]
+        pins = [end.reached(view.totals) & ~known for end in (view.anybody.low, view.anybody.high)]
+        alone = by_class(self.columns.counts, view.partition) == 1
+        pinned = pins[0] | pins[1]
+        if not (bool(pinned.any()) and bool(alone.any())):
+            return False
+        basis = FreeBasis.found(view.space, view.proposal, ~pinned)
+        if basis is not None:
+            return not all(basis.without(np.array([j])) for j in basis.classes.tolist() if alone[j])
+        at_low, at_high = ((mask | alone) & view.touched for mask in pins)
+        moved = _free(view.rows, at_low, at_high)
+        return moved is None or bool((pinned & ~alone & view.touched & ~moved).any())
 
     def probe_unsafe(self, view: View, rows: ExactRows) -> StaffReason | None:
         """Show for each unsafe class that another total fits, in whole numbers."""

@@ -46,7 +46,7 @@ class Moments:
     @classmethod
     def of(cls, columns: Columns, bounds: Bounds | None, rules: SetRules) -> "Moments | None":
         """For a response with such bounds; None for others."""
-        if bounds is None or not bounds.integer or bounds.low is None or bounds.high is None:
+        if not columns.has_units or bounds is None or not bounds.integer or bounds.low is None or bounds.high is None:
             return None
         low, high = int(bounds.low), int(bounds.high)
         if not 1 < high - low < FEW_VALUES or columns.values.scale != 1:
