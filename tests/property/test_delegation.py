@@ -18,7 +18,7 @@ from reticent.delegation.owner import Job, Keys, Receipt, make_keys, make_reques
 
 pytest.importorskip("tenseal", reason="delegation: tenseal is not installed")
 
-FEW, MANY = 120, 10_000
+FEW, MANY = 48, 10_000
 JOB = Job(
     {"x": Column(-1000, 1000), "y": Column(0, 500, decimals=2)},
     {"sum": "sum(x)", "product": "sum(x*y)", "squares": "sum(x*x) + 3", "same": "sum(x) == sum(y)"},

@@ -13,7 +13,7 @@ from reticent.delegation.owner import Job, Keys, make_keys, make_request, open_r
 
 pytest.importorskip("tenseal", reason="delegation: tenseal is not installed")
 
-FEW, MANY = 60, 3000
+FEW, MANY = 34, 3000
 JOB = Job({"x": Column(-1000, 1000), "y": Column(0, 500)}, {"s": "sum(x)", "p": "sum(x*y)", "e": "sum(x) == sum(y)"})
 VALUES = {"x": np.arange(50) - 20, "y": np.arange(50)}
 
