@@ -32,6 +32,7 @@ class Alone:
         self.limits = limits
         self._found: list[Way] = []
         self._reached: list[Ints] = []
+        self._asked: set[tuple[int, int, bool]] = set()
         self._search: Search | None = None
 
     def ways(self, sight: int, end: int, *, upper: bool, most: int) -> Iterator[Way]:
@@ -39,7 +40,8 @@ class Alone:
         reached = int(self.values[sight]) + np.array([own[sight] for own in self._reached], dtype=np.int64)
         known = np.flatnonzero(reached >= end if upper else reached <= end)[:most].tolist()
         yield from (self._found[number] for number in known)
-        if len(known) < most:
+        if len(known) < most and (sight, end, upper) not in self._asked:
+            self._asked.add((sight, end, upper))  # what was found then is among those found
             made = self._reach(sight, end, upper=upper)
             if made is not None:
                 for own in (made, -made):

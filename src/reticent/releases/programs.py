@@ -44,9 +44,9 @@ class Limits:
     A release may cost `release` steps, `fact` more per fact and `watch` more per watch.
     """
 
-    steps: int = 12_000
+    steps: int = 6_000
     nodes: int = 400
-    release: int = 12_000
+    release: int = 8_000
     fact: int = 100
     watch: int = 1_000
 
