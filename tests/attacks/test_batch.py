@@ -122,11 +122,12 @@ def test_p_tables_stand_beside_the_metadata(tmp_path: Path) -> None:
         *(pytest.param('"Industry""Region""Size"|"Value"|""|""', mode, marks=pytest.mark.deep) for mode in "12"),
     ],
 )
-def test_our_own_intermediate_file_reads_back(table: str, mode: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.deep)])
+def test_our_own_intermediate_file_reads_back(table: str, mode: str, every: bool, tmp_path: Path) -> None:
     write_data(tmp_path)
     rule = "FREQ(3,20)" if "<freq>" in table else "P(15,1)|FREQ(3,20)"
     written = list(itertools.product(("", "SE+", "AR+", "QU-"), ("", "<SUPPRESS> MOD(1)\n")))
-    for options, protect in written if table == TABLE else written[int(mode) :: 3]:  # the modes together take all
+    for options, protect in written if every or table == TABLE else written[int(mode) :: 3]:
         (tmp_path / "a.arb").write_text(
             head(table=table, rule=rule) + f'<READMICRODATA>\n{protect}<WRITETABLE> (1,5,{options},"mid.tab")\n'
         )

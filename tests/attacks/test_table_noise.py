@@ -224,10 +224,11 @@ def proved_codes(path: Path) -> set[str]:
         'method = "small-counts"',
     ],
 )
-def test_zeros_prove_no_code(protect: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seeds", [4, pytest.param(8, marks=pytest.mark.deep)])
+def test_zeros_prove_no_code(protect: str, seeds: int, tmp_path: Path) -> None:
     assert proved_codes(OLD / "rare.csv") == {"rare"}
     gone = 0
-    for seed in range(4):
+    for seed in range(seeds):
         run_table_plan(write_plan(tmp_path, protect, secret=f"rare {seed}", extra=RARE))
         assert proved_codes(tmp_path / "table.csv") == set()
         text = (tmp_path / "table.csv").read_text()

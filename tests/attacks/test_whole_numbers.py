@@ -101,13 +101,14 @@ def parities(seed: int) -> np.ndarray:
     return np.hstack((np.repeat(groups, 4, axis=1), others)).astype(float)
 
 
+@pytest.mark.parametrize("others", [120, pytest.param(400, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("mode", ["exact", "simulatable"])
-def test_parities_of_sums_give_nobody_away(mode: str, tmp_path: Path) -> None:
-    """Also behind thirty sums about other people, which must not distract."""
-    rows, ill = parities(3), half(71 + 120, 7)
+def test_parities_of_sums_give_nobody_away(mode: str, others: int, tmp_path: Path) -> None:
+    """Also behind many sums about four other people each, which must not distract."""
+    rows, ill = parities(3), half(71 + others, 7)
     assert known_people(rows, rows @ ill[:71]) >= 11, "all fifteen sums tell eleven people and more"
     base = database(tmp_path, ill, no_numbers(), mode=mode)
-    for first in range(71, 71 + 120, 4):
+    for first in range(71, 71 + others, 4):
         base.ask(f"SELECT SUM(ill) FROM data WHERE who >= {first} AND who < {first + 4}", user="u")
     asked = [base.ask(f"SELECT SUM(ill) FROM data WHERE {listed(row > 0)}", user="u").as_json() for row in rows]
     told = np.array([reply["answered"] for reply in asked])
