@@ -119,7 +119,7 @@ class OnNumbers(Method):
 def strata_of(data: Microdata, names: Sequence[str], *, first: Ints) -> Ints:
     """The stratum number of each unit (all 0 without stratum variables)."""
     if not names:
-        return np.broadcast_to(np.int64(0), len(first))
+        return np.zeros(len(first), dtype=np.int64)
     return data.patterns(names).group[first]
 
 
