@@ -131,12 +131,13 @@ class SetRules:
             units = columns.units(mask)
             if self._same(columns.entity[units], columns.values.integers[units]):
                 return SAME
-        n = int(columns.counts[mask].sum())
+        at = np.flatnonzero(mask)  # most sets have few of the columns
+        n = int(columns.counts[at].sum())
         few = self._few(n)
         if few is not None or not self.by_value:
             return few
         depth = max(self.coalition + 1, self.dominance[0] if self.dominance else 1)
-        return self._by_value(n, columns.largest(depth)[mask].ravel(), int(columns.sizes[mask].sum()))
+        return self._by_value(n, columns.largest(depth)[at].ravel(), int(columns.sizes[at].sum()))
 
     def _same(self, entity: NDArray[np.int64], own: Whole) -> bool:
         """Whether all values are the same, or all but those of one respondent, where one is not to compute another."""
@@ -151,7 +152,7 @@ class SetRules:
         """Dominance and p percent, for n respondents whose largest contributions are among those given."""
         if self.dominance is not None:
             top, k = self.dominance
-            if total and _largest(contributions, top) * 100 > k * total:
+            if total and _largest(contributions, top) * 100 * k.denominator > k.numerator * total:
                 return f"dominance: the {top} largest hold more than {float(k):g} percent"
         if self.p_percent is not None:
             if n <= self.coalition + 1:
