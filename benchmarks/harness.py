@@ -46,9 +46,10 @@ class ProcessorClock:
         return None
 
     def wall(self, seconds: float) -> float:
-        """As many times as long as it has been lately, or over all where that is less.
+        """Half as many times as long as it has been lately, or over all where that is less.
 
-        A solver that is stopped too early begins again or goes on; one that is stopped too late makes the run late.
+        Others may end their work meanwhile. A linear program that is stopped too early goes on from where it was; one that
+        is stopped too late makes the run late.
         """
         now, spent = time.monotonic(), time.process_time()
         overall = (now - _WALL) / max(spent - _PROCESSOR, 0.1)
@@ -58,7 +59,7 @@ class ProcessorClock:
         lately = (now - began) / max(spent - used, 0.1) if now - began > LATELY / 2 else overall
         if now - self._looks[-1][0] > LATELY / 10:
             self._looks.append((now, spent))
-        return seconds * max(1.0, min(overall, lately))
+        return seconds * max(1.0, min(overall, lately) / 2)
 
 
 def benchmark_clock() -> clock.Clock:
