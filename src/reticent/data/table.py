@@ -262,8 +262,8 @@ class Table:
     `cell_keys` is there only for perturbation by cell keys: a number in [0, 1) that belongs to the set of
     records of a cell, of `key_digits` decimals (0: of 53 bits). `least` is what a cell with respondents is at least in a
     table of counts: 1, or the least weight (0: nothing is known, or the table is of magnitudes), and `most` what one record
-    counts at most. `contributions` are there where respondents have several records, and say who is in several cells;
-    `from_records` says that somebody could.
+    counts at most; `few_weights` are all that occur, where they are few. `contributions` are there
+    where respondents have several records, and say who is in several cells; `from_records` says that somebody could.
     `marks` are those of the text file that it came from.
     """
 
@@ -284,6 +284,7 @@ class Table:
     key_digits: int = 0
     least: float = 0.0
     most: float = math.inf
+    few_weights: tuple[float, ...] = ()
     contributions: Contributions | None = None
     from_records: bool = False
     marks: Marks = NO_MARKS

@@ -18,6 +18,8 @@ from reticent.tabulation.cells import Cells
 MAX_DECIMALS = 6
 RECORDS = " records"
 REQUEST = " request "
+MOST_STRATA = 50
+"""Where there are more different weights, they are not taken for those of strata."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Scales:
     """Whole multiples of which unit the numbers are, and how many decimals their sums have.
 
     `least_weight` and `most_weight` are the ends of the weights in the unit of the data; None where records count once.
+    `few_weights` are all that occur, where they are few (weights by stratum).
     """
 
     values: Mapping[str, float]
@@ -34,6 +37,13 @@ class Scales:
     least_weight: float | None
     most_weight: float | None
     notes: tuple[str, ...]
+    few_weights: tuple[float, ...] = ()
+
+
+def few_weights(weights: Floats) -> tuple[float, ...]:
+    """The weights that occur; none where there are too many for weights of strata."""
+    found = np.unique(weights)
+    return tuple(found.tolist()) if len(found) <= MOST_STRATA else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +117,7 @@ def table_of(
     return Table(
         dimensions, np.column_stack(cells.columns).astype(np.int32), values, view, spec.response, spec.shadow, spec.cost,
         decimals, spec.weighted, spec.missing_safe, notes=scales.notes, least=_least(scales, spec),
-        most=_most(scales, spec), from_records=True,
+        most=_most(scales, spec), few_weights=scales.few_weights, from_records=True,
     )  # fmt: skip
 
 

@@ -22,10 +22,12 @@ from reticent.frames.engines.seam import CodeMap
 from reticent.frames.engines.units import GIVING, JUDGED, EngineUnits, FoundCells, FoundPairs, UnitRows, Who
 from reticent.tabulation.assemble import (
     MAX_DECIMALS,
+    MOST_STRATA,
     RECORDS,
     REQUEST,
     Maker,
     Scales,
+    few_weights,
     table_of,
     view_beside,
     view_of,
@@ -123,7 +125,16 @@ def _scales(file: LargeFile, spec: TableSpec, *, progress: Progress) -> tuple[Sc
     if spec.response is None and file.schema.entity is not None:
         values[RECORDS], decimals[RECORDS] = 1.0, 0
     most = None if least is None else largest
-    return Scales(values, decimals, 10.0**weight_digits, weight_digits, least, most, notes), digits, lacking
+    few = () if weight is None or spec.response is not None else _few(file, weight)
+    made = Scales(values, decimals, 10.0**weight_digits, weight_digits, least, most, notes, few)
+    return made, digits, lacking
+
+
+def _few(file: LargeFile, weight: str) -> tuple[float, ...]:
+    """The weights that occur, where they are few."""
+    if int(file.view.facts(n=f"COUNT(DISTINCT {file.number_text(weight)})")["n"]) > MOST_STRATA:
+        return ()
+    return few_weights(file.column(weight).numbers((weight,))[:, 0])
 
 
 def exact_digits(file: LargeFile, name: str, *, owner: str = "table") -> tuple[int, dict[str, float]]:

@@ -21,6 +21,7 @@ from reticent.tabulation.assemble import (
     REQUEST,
     Maker,
     Scales,
+    few_weights,
     scatter,
     table_of,
     view_beside,
@@ -177,7 +178,9 @@ def _numbers(data: Microdata, spec: TableSpec) -> _Numbers:
         weights = np.rint(weights * weight_scale)
     least = None if weights is None else float(weights.min(initial=np.inf)) / weight_scale
     most = None if weights is None else float(weights.max(initial=-np.inf)) / weight_scale
-    return _Numbers(values, weights, Scales(scales, decimals, weight_scale, published_digits, least, most, notes))
+    few = () if weights is None or spec.response is not None else few_weights(weights / weight_scale)
+    made = Scales(scales, decimals, weight_scale, published_digits, least, most, notes, few)
+    return _Numbers(values, weights, made)
 
 
 def unused_weight(schema: Schema, spec: TableSpec) -> tuple[str, ...]:

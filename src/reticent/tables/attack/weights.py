@@ -16,6 +16,7 @@ from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.tables.attack.audit import Audit
 from reticent.tables.attack.noise import EXACT_CELLS, audit_noise
+from reticent.tables.attack.noise_intervals import contained
 from reticent.tables.attack.noise_releases import nested_pairs
 from reticent.tables.attack.weight_ranges import Ranges, determined_with_weights
 from reticent.tables.outcome import Outcome
@@ -70,6 +71,8 @@ def with_weights(system: System, problem: SuppressionProblem, outcome: Outcome, 
     # values that differ have different records, but not different respondents where these have several
     alike = table.cell_keys is not None and not outcome.additive and table.contributions is None
     origins = _origins(behind, outcome, alike=alike)
+    if alike and outcome.changes is not None and not behind.steps:
+        behind = replace(behind, relations=behind.relations.with_rows(_same_records(behind, origins)))
     shown = np.asarray(behind.shown / behind.least)
     alone = SuppressionProblem.from_values(
         behind.counts, behind.relations, primary=np.zeros(n, dtype=bool), integral=True
@@ -87,7 +90,8 @@ def with_weights(system: System, problem: SuppressionProblem, outcome: Outcome, 
     high[behind.cells] = own.high[order] * behind.most
     known = np.zeros(table.n_cells, dtype=bool)
     known[behind.cells] = (own.high[order] - own.low[order] < 0.5) & (behind.counts > 0)
-    differ = not bool(behind.one_weight.all())
+    there = behind.counts > 0
+    differ = bool(there.any()) and behind.least[there].min() < behind.most[there].max()
     if differ and n <= EXACT_CELLS:
         alone_low, alone_high = _alone(behind, outcome)
         ranges = Ranges(
@@ -113,10 +117,10 @@ def _behind(table: Table, problem: SuppressionProblem, outcome: Outcome) -> _Beh
     """The cells that can be attacked, with the relations between them; none of these where respondents are in several cells."""
     relations, counts = problem.relations, table.respondents.counts.astype(np.float64)
     weights = _weights(table, relations, counts)
-    least, most = weights, weights.copy()
+    unknown = np.zeros(len(weights), dtype=bool) if table.least == 0 else counts == 0
     if table.contributions is None:  # a respondent counts once, with a weight in the range
-        unknown = np.isnan(weights)
-        least, most = np.where(unknown, table.least, weights), np.where(unknown, table.most, weights)
+        unknown |= np.isnan(weights)
+    least, most = np.where(unknown, table.least, weights), np.where(unknown, table.most, weights)
     free = ~np.isnan(least) & (least > 0) & np.isfinite(most) & ~problem.frozen
     cells = np.flatnonzero(free & (_width(outcome, least, most) <= _WIDEST))
     number = np.full(table.n_cells, -1, dtype=np.int64)
@@ -152,14 +156,16 @@ def _width(outcome: Outcome, least: Floats, most: Floats) -> Floats:
 def _weights(table: Table, relations: Relations, counts: Floats) -> Floats:
     """The weight of all respondents of a cell, as far as everybody can know it; NaN elsewhere.
 
-    Known is the weight of a file in which all are equal, and of a total that has the mean weight of each of its parts. In a cell
-    without respondents any weight is right.
+    Known is the weight of a file in which all are equal, of a total that has the mean weight of each of its parts, and that of a
+    stratum (`_of_strata`). In a cell without respondents any weight is right.
     """
     there = counts > 0
     mean = np.divide(table.values, counts, out=np.full(table.n_cells, np.nan), where=there)
     if table.least > 0 and bool((np.abs(mean[there] - table.least) <= CLOSE * table.least).all()):
         return np.where(there, table.least, 1.0)
     found = np.where(there, np.nan, 1.0)
+    stratum = _of_strata(table, mean, counts)
+    found[stratum] = mean[stratum]
     lengths = np.diff(relations.indptr)
     row_of = np.repeat(np.arange(relations.n_rows), lengths)
     parts = (relations.coefs == 1) & there[relations.cells]
@@ -174,15 +180,38 @@ def _weights(table: Table, relations: Relations, counts: Floats) -> Floats:
     return found
 
 
+def _of_strata(table: Table, mean: Floats, counts: Floats) -> Mask:
+    """Cells whose mean weight is one of few that occur: several respondents have it, or the codes decide about weights."""
+    own = np.zeros(table.n_cells, dtype=bool)
+    for weight in table.few_weights:
+        own |= np.abs(mean - weight) <= CLOSE * weight
+    by_codes = bool(own[table.is_inner & (counts > 0)].all())
+    return own if by_codes else own & (counts > 1)
+
+
 def _origins(behind: _Behind, outcome: Outcome, *, alike: bool) -> Origins:
     """Which numbers of respondents can be behind what is published of each cell; the same records are published `alike`."""
     label = np.unique(behind.shown, return_inverse=True)[1].astype(np.int64) if alike else None
-    if outcome.changes is not None:  # by a p-table: what is published is the changed number of respondents
-        return replace(_by_ptable(behind, outcome.changes), alike=label, nested=behind.nested)
     low, high = _alone(behind, outcome)
+    if outcome.changes is not None:  # by a p-table: what is published is the changed number of respondents
+        return replace(_by_ptable(behind, outcome.changes, low > 0), alike=label, nested=behind.nested)
     least = np.ceil(np.maximum(low, 0.0) / behind.most - CLOSE).astype(np.int64)
     most = np.floor(high / behind.least + CLOSE).astype(np.int64)
     return replace(_intervals(least, most), alike=label, nested=behind.nested)
+
+
+def _same_records(behind: _Behind, origins: Origins) -> Relations:
+    """That a cell and one within it have the same records, which nobody doubts where continuous noise gave both one value."""
+    total, part = contained(behind.relations, origins).T
+    # the same value by chance would mislead an attacker
+    same = (
+        (behind.shown[total] == behind.shown[part])
+        & (behind.shown[total] > 0)
+        & (behind.counts[total] == behind.counts[part])
+    )
+    cells = np.column_stack([total[same], part[same]])
+    ends = np.arange(0, cells.size + 1, 2)
+    return Relations.from_arrays(len(behind.cells), ends, cells.ravel(), np.tile([-1, 1], len(cells)))
 
 
 def _alone(behind: _Behind, outcome: Outcome) -> tuple[Floats, Floats]:
@@ -192,8 +221,11 @@ def _alone(behind: _Behind, outcome: Outcome) -> tuple[Floats, Floats]:
     return outcome.low[behind.cells], outcome.high[behind.cells]
 
 
-def _by_ptable(behind: _Behind, changes: PerturbationTable) -> Origins:
-    """The origins of all changed numbers that times a mean weight of the range, or half a respondent off, are what is shown."""
+def _by_ptable(behind: _Behind, changes: PerturbationTable, somebody: Mask) -> Origins:
+    """The origins of all changed numbers that times a mean weight of the range, or half a respondent off, are what is shown.
+
+    A sum may tell that `somebody` is behind a 0 (`presence.py`).
+    """
     there = behind.shown > 0
     first = np.ceil((behind.shown - behind.half) / behind.most - 0.5 - CLOSE)
     last = np.floor((behind.shown + behind.half) / behind.least + 0.5 + CLOSE)
@@ -202,9 +234,9 @@ def _by_ptable(behind: _Behind, changes: PerturbationTable) -> Origins:
     first = np.where(there, np.maximum(first, changes.skipped + 1), 0.0)
     last = np.where(there, np.maximum(last, first), 0.0)
     lower, upper = origins_of(changes, first), origins_of(changes, last)
-    spans = _intervals(lower.low.astype(np.int64), upper.high.astype(np.int64))
+    spans = _intervals(np.maximum(lower.low, somebody).astype(np.int64), upper.high.astype(np.int64))
     width = max(lower.patterns.shape[1], spans.patterns.shape[1])
-    alone = first == last
+    alone = (first == last) & (lower.low >= somebody)
     return Origins(
         np.where(alone, lower.base, spans.base),
         np.where(alone, lower.pattern, len(lower.patterns) + spans.pattern).astype(np.int32),
