@@ -91,7 +91,7 @@ def with_weights(system: System, problem: SuppressionProblem, outcome: Outcome, 
     known = np.zeros(table.n_cells, dtype=bool)
     known[behind.cells] = (own.high[order] - own.low[order] < 0.5) & (behind.counts > 0)
     there = behind.counts > 0
-    differ = bool(there.any()) and behind.least[there].min() < behind.most[there].max()
+    differ = bool(there.any()) and bool(behind.least[there].min() < behind.most[there].max())
     if differ and n <= EXACT_CELLS:
         alone_low, alone_high = _alone(behind, outcome)
         ranges = Ranges(
