@@ -115,3 +115,23 @@ def test_over_generated_files() -> None:
         assert len(beyond) >= 3
         assert at_most >= 1.1 * beyond[-1] * (1 - 1e-9)
     assert min(written, refused) > 20
+
+
+@pytest.mark.parametrize("deviations", [0.0, 1.0, 2.0, 3.0])
+def test_a_limit_says_nothing_about_how_far_the_values_beyond_it_lie(deviations: float) -> None:
+    """A member of the tail knew that mean + d deviations is at least the limit and below the own value: bounds for the largest.
+
+    On 20 files each other largest values now give the same file, so that there is nothing to conclude.
+    """
+    generator = np.random.default_rng(7)
+    coded = 0
+    for _ in range(20):
+        values = np.round(np.exp(generator.normal(10, 1, 80)))
+        published = _protected(values, deviations=deviations)
+        beyond = np.flatnonzero(values > published.max())
+        coded += len(beyond)
+        for factor in (1.5, 10.0, 1000.0):
+            other = values.copy()
+            other[values.argmax()] *= factor if len(beyond) else 1.0
+            assert np.array_equal(_protected(other, deviations=deviations), published)
+    assert coded > 20

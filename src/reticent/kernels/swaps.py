@@ -16,6 +16,8 @@ _TRIES = 4
 TIE_DRAW = _TRIES
 # The draw by which the one who is left without a partner finds two others to make a ring with.
 _RING_DRAW = _TRIES + 1
+# The draw by which the caller decides whether the smallest or largest value stays.
+STAY_DRAW = _TRIES + 2
 
 
 @njit(cache=True)
@@ -96,15 +98,15 @@ def _close_ring(word0: np.uint64, word1: np.uint64, ids: Ids, window: int, partn
 def pair_up(targets: Ints, limit: int, pool: Ints, bounds: Ints, group: Ints, value: Ints, reach: int) -> Ints:
     """Pair targets, in their order, with free records of the same group that have another value.
 
-    `pool` lists all records by (group, drawn order), group g spanning bounds[g]:bounds[g + 1]. From its own place on a
-    target looks at up to `reach` free records, cyclically. Stops when `limit` records have changed. Returns a partner
-    per record (itself: no exchange). O(n + targets · reach).
+    `pool` lists who takes part, all targets among them, by (group, drawn order), group g spanning bounds[g]:bounds[g + 1].
+    From its own place on a target looks at up to `reach` free records, cyclically. Stops when `limit` records have changed.
+    Returns a partner per record (itself: no exchange). O(n + targets · reach).
     """
     n = value.shape[0]
     partner = np.arange(n)
     used = np.zeros(n, dtype=np.bool_)
     place = np.empty(n, dtype=np.int64)
-    for position in range(n):
+    for position in range(pool.shape[0]):
         place[pool[position]] = position
     following = np.arange(n + 1)
     changed = 0

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, taken
+from reticent.base.arrays import Floats, Ints, taken
 from reticent.base.errors import DataError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
@@ -16,7 +16,8 @@ from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema
-from reticent.kernels.swaps import TIE_DRAW, rank_partners
+from reticent.kernels import draws as kernel
+from reticent.kernels.swaps import STAY_DRAW, TIE_DRAW, rank_partners
 from reticent.microdata.perturb.binding import (
     check_variables,
     differing,
@@ -40,7 +41,8 @@ class RankSwap(Method):
     variables are ranked by the order of their codes. Missing values stay where they are. In a group of an odd number three
     values go round. Window and ranks bound every value: the arithmetic attacker has an interval of twice the window, and where
     several variables are swapped, few records fit all their intervals (linkage tries that). The transparent attacker is sure
-    of no partner, and of none with more than 0.54 (window of 3 ranks) or 0.3 (5 ranks).
+    of no partner, and of none with more than 0.54 (window of 3 ranks) or 0.3 (5 ranks). A smallest or largest value whose
+    whole window has one other value stays where it is half of the time: who shows it would else be known to have the other.
     """
 
     name: ClassVar[str] = "rank-swap"
@@ -102,6 +104,7 @@ class RankSwap(Method):
                     "ranks, so that partners could be identified. Use a wider window or fewer strata."
                 )
             partner = rank_partners(np.uint64(words[0]), np.uint64(words[1]), ids[order], window)
+            _let_ends_stay(partner, taken(values, order), window, words=words, ids=ids[order])
             swapped[order] = values[order[partner]]
             lonely += int((partner == np.arange(len(order))).sum())
         return swapped, lonely
@@ -112,6 +115,19 @@ class RankSwap(Method):
             Promise("each variable has the same values as before in each stratum", partial(_marginals_moved, self)),
             Promise("no value moved by more ranks than the window", partial(_moved_too_far, self)),
         )
+
+
+def _let_ends_stay(
+    partner: Ints, ordered: Floats, window: int, *, words: tuple[int, int], ids: NDArray[np.uint64]
+) -> None:
+    """Half of the time, take a smallest or largest value out of its exchange if all values within its window are one other."""
+    last = len(ordered) - 1
+    for end, near in ((0, ordered[1 : window + 1]), (last, ordered[max(0, last - window) : last])):
+        if not len(near) or near[0] != near[-1] or near[0] == ordered[end]:
+            continue
+        if kernel.uniforms(*words, ids[end : end + 1], STAY_DRAW)[0] < 0.5:
+            partner[partner == end] = partner[end]  # of three that go round, the other two exchange theirs
+            partner[end] = end
 
 
 def ranks_within(count: int, percent: float) -> int:

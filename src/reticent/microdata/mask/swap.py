@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
@@ -34,6 +34,8 @@ class Swap(Method):
 
     With `keys` not for the transparent attacker: a record that is seen to be rare was swapped, so its value is not the one
     shown, and of two values it is the other. The facts count the rare records with two values to exchange (`value_told`).
+    Without `keys`, only half of the records, drawn, take part where one value has at least half of a group: else all others
+    could be exchanged, and who shows a rare value would be known not to have it. There `rate` may not be reached.
     """
 
     name: ClassVar[str] = "swap"
@@ -63,13 +65,16 @@ class Swap(Method):
         group = strata_of(data, self.within, first=who.first)
         secret = draws.of_file(data, (*self.variables, *self.within, *self.keys))
         lottery = keyed_uniforms(secret, "pool", who.ids)
+        value = _joint_values(data, self.variables)[who.first]
+        taking_part = self._taking_part(group, value, keyed_uniforms(secret, "part", who.ids))
         pool = np.lexsort((lottery, group))
+        pool = pool[taking_part[pool]]
         bounds = np.searchsorted(group[pool], np.arange(int(group.max()) + 2))
         rare = self._rare(data, who.of, who.count)
         random = keyed_uniforms(secret, "targets", who.ids)
         targets = np.lexsort((random, ~rare))
+        targets = targets[taking_part[targets]]
         limit = max(round(who.count * self.rate / 100.0), 2 * int(rare.sum()))
-        value = _joint_values(data, self.variables)[who.first]
         partner = pair_up(targets, limit, pool, bounds, group, value, REACH)
         masked, changed = exchange(data, self.variables, who.first[partner][who.of])
         facts: dict[str, Any] = {
@@ -79,6 +84,15 @@ class Swap(Method):
             "value_told": _of_two_values(group, value, rare & (partner != np.arange(who.count))),
         }
         return Applied(masked, changed, facts)
+
+    def _taking_part(self, group: Ints, value: Ints, chance: Floats) -> NDArray[np.bool_]:
+        """All records (rare ones must be swapped); without keys half of them where one value has half of a group."""
+        if self.keys:
+            return np.ones(len(group), dtype=np.bool_)
+        pairs, count = np.unique(np.column_stack((group, value)), axis=0, return_counts=True)
+        most = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.int64)
+        np.maximum.at(most, pairs[:, 0], count)
+        return (2 * most < np.bincount(group))[group] | (chance < 0.5)
 
     def _rare(self, data: Microdata, of: Ints, count: int) -> NDArray[np.bool_]:
         rare = np.zeros(count, dtype=np.bool_)

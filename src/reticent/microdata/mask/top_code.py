@@ -37,7 +37,8 @@ class LimitCode(Method):
     """What top and bottom coding share; `sign` +1 codes values above the limit, −1 values below.
 
     A limit that is computed from the file (`quantile`, `deviations`) is moved inward to the next value that stays in the
-    file: the computed number itself would reveal something about the values that are hidden. The mean of the values
+    file: the computed number itself would reveal something about the values that are hidden. For the same reason the mean and
+    the standard deviation of `deviations` are those of the coded values, which the file shows. The mean of the values
     beyond the limit is published only if they belong to at least `k` respondents (entities where the schema has them)
     and none of them dominates: nobody in the tail, who knows their own values, can place the total of another within
     `p` percent. This holds for the arithmetic attacker, and for the transparent one too, since nothing here is drawn: the
@@ -54,7 +55,8 @@ class LimitCode(Method):
         default=None, metadata={"min": 0.0, "max": 1.0, "help": "the limit as a quantile of the file"}
     )
     deviations: float | None = field(
-        default=None, metadata={"min": 0.0, "help": "the limit as this many standard deviations from the mean"}
+        default=None,
+        metadata={"min": 0.0, "help": "the limit as this many standard deviations from the mean, of coded values"},
     )
     replacement: float | str = field(
         default="limit", metadata={"help": "'limit', 'mean' (of the values beyond the limit) or a number"}
@@ -125,12 +127,12 @@ class LimitCode(Method):
     def _limit(self, present: Floats) -> float:
         if self.value is not None:
             return float(self.value)
-        if self.quantile is not None:
-            computed = float(np.quantile(present, self.quantile))
-        else:
-            computed = float(present.mean() + self.sign * float(self.deviations or 0.0) * present.std())
-        inside = present[self.sign * (present - computed) <= 0]
-        return self.sign * float((self.sign * inside).max()) if inside.size else computed
+        ordered = np.sort(self.sign * present)
+        if self.quantile is None:
+            return self.sign * last_within(ordered, float(self.deviations or 0.0))
+        computed = float(np.quantile(present, self.quantile))
+        inside = ordered[ordered <= self.sign * computed]
+        return self.sign * float(inside[-1]) if inside.size else computed
 
     def _labelled(self, data: Microdata, beyond: NDArray[np.bool_]) -> Microdata:
         """The variable as codes, with one text for everything beyond the limit."""
@@ -158,6 +160,25 @@ class LimitCode(Method):
         if self.value is None or self.replacement != "limit":
             return ()
         return (Promise(f"no value of {self.variable} is beyond the limit", partial(_beyond, self)),)
+
+
+def last_within(ordered: Floats, deviations: float) -> float:
+    """The last of sorted values before one that lies too far above the mean, were all from it on coded as this one; O(n).
+
+    From the median on, a value is judged by those below it and by how many are above it, never by how large these are: what
+    the limit tells of the values beyond it follows from the file that is published. With a share s of the values below u, of
+    mean m and deviation d, u is beyond mean + t deviations of min(x, u) where u − m > t d / √(s − t² (1 − s)).
+    """
+    n = len(ordered)
+    below = np.arange((n + 1) // 2, n)
+    centered = ordered - ordered[(n - 1) // 2]
+    mean = np.cumsum(centered)[below - 1] / below
+    spread = np.sqrt(np.maximum(np.cumsum(centered**2)[below - 1] / below - mean**2, 0.0))
+    share = below / n
+    room = share - deviations**2 * (1.0 - share)
+    far = (room > 0) & (centered[below] - mean > deviations * spread / np.sqrt(np.where(room > 0, room, 1.0)))
+    first = np.flatnonzero(far & (centered[below] > centered[below - 1]))
+    return float(ordered[below[first[0]] - 1] if len(first) else ordered[-1])
 
 
 def _beyond(method: LimitCode, before: Microdata, after: Microdata) -> int:
