@@ -19,6 +19,7 @@ all rows and bounds in whole numbers (`witness`).
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,7 +168,7 @@ class _Stage:
             return UNCHECKED if self._one_beyond(view) or self._one_alone(view) else None
         known = self.known[view.partition.representative]
         pins = tuple(end.reached(view.totals) & ~known for end in (view.anybody.low, view.anybody.high))
-        soles = tuple(np.where(known, -1, view.members.sole_beyond(end)) for end in (self.low, self.high))
+        soles = tuple(np.where(known, -1, view.members.sole(beyond)) for beyond in self._beyond)
         inside = _Insiders(view, pins, soles)
         if self.bounds.integer and view.few:
             people = inside.sole | view.members.of(view.members.alone | view.members.two)
@@ -179,6 +180,11 @@ class _Stage:
         if len(people) > MOST_PROBES:
             return UNCHECKED
         return next((why for who in sorted(people) if (why := self._check(view, view.of(who))) is not None), None)
+
+    @cached_property
+    def _beyond(self) -> tuple[NDArray[np.bool_], ...]:
+        """Which units are not at their low and at their high end."""
+        return tuple(end.beyond(self.columns) for end in (self.low, self.high))
 
     def _one_beyond(self, view: View) -> bool:
         """Whether in some class one record alone is not at a bound, by totals and extremes: in an engine there are no units."""

@@ -51,10 +51,10 @@ class Ends:
             there |= lacking == 0
         return Ends(amounts, there, self.denominator)
 
-    def beyond(self, columns: Columns, units: Ints) -> Mask:
+    def beyond(self, columns: Columns) -> Mask:
         """Which units are not at their bound, or have none."""
-        at = columns.column_of[units]
-        there = columns.values.integers[units].astype(object) * self.denominator
+        at = columns.column_of
+        there = columns.values.integers.astype(object) * self.denominator
         return np.asarray(~self.there[at] | (there != self._each(columns)[at]), dtype=bool)
 
     def _each(self, columns: Columns) -> Whole:
@@ -106,12 +106,11 @@ class Members:
         two[where[(entity != first[where]) & (entity != last[where])]] = False
         return two
 
-    def sole_beyond(self, end: Ends) -> Ints:
-        """In each class with several respondents the only one who is not at the bound; −1 where there is no such.
+    def sole(self, beyond: Mask) -> Ints:
+        """In each class with several respondents the only one with units beyond a bound; −1 where there is no such.
 
         That one knows everybody else in it: where one of five is ill, the one who is ill knows that the others are not.
         """
-        beyond = end.beyond(self.columns, np.arange(self.columns.n_units))
         first, last = first_and_last(self.columns.entity[beyond], self.where[beyond], self.partition.n_classes)
         return np.where((first == last) & ~self.alone, first, -1)
 

@@ -7,14 +7,16 @@ their own. A class whose records all have one value needs another such database,
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import SolverError
-from reticent.queries.audit.ends import Members
+from reticent.queries.audit.bounds import ENOUGH, FEW_VALUES, MOST_WEIGHT, UNCHECKED
+from reticent.queries.audit.sight import FEW_CLASSES
 from reticent.queries.columns import Columns
 from reticent.queries.policy import Bounds
 from reticent.queries.refusals import StaffReason
@@ -24,12 +26,9 @@ from reticent.releases.rowspace import RowSpace
 from reticent.solve.highs import solve
 from reticent.solve.model import LinearModel
 
-FEW_CLASSES = 40
-FEW_VALUES = 16
-ENOUGH = 3
 SWEEPS = 6
+MOST_SEARCHES = 300
 SECONDS = 5.0
-MOST_WEIGHT = 1_000
 FIXED = StaffReason("bounds", "sums and sums of squares together would fix the values of a class of records")
 
 
@@ -63,16 +62,25 @@ class Moments:
         if partition.n_classes > FEW_CLASSES:
             return None
         scene = _Scene(self, partition, sums, squares)
-        return next((FIXED for own in self._viewers(partition) if not scene.open_to(own)), None)
+        for own in self._viewers(scene):
+            if not scene.open_to(own):
+                return FIXED
+            if scene.searches > MOST_SEARCHES:
+                return UNCHECKED
+        return None
 
-    def _viewers(self, partition: Partition) -> Iterator[Ints]:
-        """The units that somebody knows beforehand: nobody's, then those of each respondent."""
-        yield np.zeros(0, dtype=np.int64)
-        if self.rules.minimum >= ENOUGH:
-            members = Members(self.columns, partition)
-            for who in np.unique(self.columns.entity).tolist():
-                if who not in self.rules.known:
-                    yield members.units_of(who)
+    def _viewers(self, scene: "_Scene") -> Iterator[Ints]:
+        """What somebody knows beforehand, as numbers of records: nothing, then what a respondent has; each once."""
+        yield np.zeros(len(scene.counts), dtype=np.int64)
+        if self.rules.minimum < ENOUGH:
+            return
+        order = self.columns.by_entity
+        owner = self.columns.entity[order]
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        kept = [who not in self.rules.known for who in owner[starts].tolist()]
+        parts = np.split(scene.places[order], starts[1:])
+        for places in sorted({tuple(sorted(part.tolist())) for part, own in zip(parts, kept) if own}):
+            yield np.bincount(places, minlength=len(scene.counts))
 
 
 def _joint(one: Partition, other: Partition) -> Partition:
@@ -82,20 +90,26 @@ def _joint(one: Partition, other: Partition) -> Partition:
     return Partition(class_of.astype(np.int64), first.astype(np.int64), size.astype(np.int64))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Scene:
-    """The classes, and the rows over the numbers of records of a class with each value (class by class)."""
+    """The classes, and the rows over the numbers of records of a class with each value (class by class).
+
+    `worlds` are databases that fit all rows, found so far; what one respondent's search finds serves others too.
+    """
 
     moments: Moments
     partition: Partition
     sums: RowSpace
     squares: RowSpace
+    worlds: list[Ints] = field(default_factory=list)
+    searches: int = 0
 
     @property
     def values(self) -> Ints:
         """All values."""
         return np.arange(self.moments.low, self.moments.high + 1)
 
+    @cached_property
     def rows(self) -> sparse.csr_array:
         """What is released, and that every record has one value."""
         places = self.partition.representative
@@ -108,44 +122,57 @@ class _Scene:
         each = np.kron(np.eye(len(places), dtype=np.int64), np.ones((1, len(self.values)), dtype=np.int64))
         return sparse.csr_array(np.concatenate([*parts, each]))
 
-    def counts(self, left_out: Ints) -> Ints:
-        """How many records of each class truly have each value, without some."""
+    @cached_property
+    def places(self) -> Ints:
+        """The class and value of each unit, as one number."""
         columns = self.moments.columns
-        at = self.partition.class_of[columns.column_of] * len(self.values)
-        at += np.asarray(columns.values.integers, dtype=np.int64) - self.moments.low
-        return np.bincount(np.delete(at, left_out), minlength=self.partition.n_classes * len(self.values))
+        value = np.asarray(columns.values.integers, dtype=np.int64) - self.moments.low
+        return np.asarray(self.partition.class_of[columns.column_of] * len(self.values) + value, dtype=np.int64)
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many records of each class truly have each value."""
+        return np.bincount(self.places, minlength=self.partition.n_classes * len(self.values))
+
+    @cached_property
+    def watched(self) -> Mask:
+        """Classes that some row has and nobody knows beforehand."""
+        touched = np.zeros(self.rows.shape[1], dtype=bool)
+        touched[self.rows[: self.rows.shape[0] - self.partition.n_classes].indices] = True
+        hidden = ~self.moments.known[self.partition.representative]
+        return np.asarray(touched.reshape(-1, len(self.values)).any(axis=1) & hidden, dtype=bool)
 
     def open_to(self, own: Ints) -> bool:
-        """Whether for every class with one value only another database fits, to somebody who knows some units."""
-        rows, true = self.rows(), self.counts(own)
+        """Whether for every class with one value only another database fits, to somebody who knows some records."""
+        true = self.counts - own
         by_class = true.reshape(-1, len(self.values))
-        hidden = ~self.moments.known[self.partition.representative]
-        touched = np.zeros(rows.shape[1], dtype=bool)
-        touched[rows[: rows.shape[0] - self.partition.n_classes].indices] = True
-        same = (by_class.max(axis=1) == by_class.sum(axis=1)) & (by_class.sum(axis=1) > 0) & hidden
-        same &= touched.reshape(by_class.shape).any(axis=1)
-        watched = np.flatnonzero((by_class > 0) & same[:, None])
+        same = (by_class.max(axis=1) == by_class.sum(axis=1)) & self.watched
+        left = np.flatnonzero((by_class > 0) & same[:, None])
+        for world in self.worlds:
+            if bool((world >= own).all()):
+                left = left[world[left] == self.counts[left]]
         rng = np.random.default_rng(len(true))  # only a search order; verdicts do not depend on it
         for _ in range(SWEEPS):
-            if len(watched) == 0:
+            if len(left) == 0:
                 return True
-            watched = self._left(rows, true, watched, rng.random(len(watched)))
-        return all(len(self._left(rows, true, np.array([place]), np.ones(1))) == 0 for place in watched.tolist())
+            left = self._left(own, left, rng.random(len(left)))
+        return all(len(self._left(own, np.array([place]), np.ones(1))) == 0 for place in left.tolist())
 
-    def _left(self, rows: sparse.csr_array, true: Ints, watched: Ints, weights: Floats) -> Ints:
+    def _left(self, own: Ints, watched: Ints, weights: Floats) -> Ints:
         """Those of some counts that are the same in a database found to differ in them; all if none is found."""
-        cost = np.zeros(len(true))
+        self.searches += 1
+        cost = np.zeros(len(own))
         cost[watched] = -weights - 0.1
-        sizes = np.repeat(true.reshape(-1, len(self.values)).sum(axis=1), len(self.values))
-        sides = np.asarray(rows @ true, dtype=np.float64)
+        sizes = np.repeat(self.counts.reshape(-1, len(self.values)).sum(axis=1), len(self.values))
+        sides = np.asarray(self.rows @ self.counts, dtype=np.float64)
         model = LinearModel(
             cost,
-            np.zeros(len(true)),
+            own.astype(np.float64),
             sizes.astype(np.float64),
-            rows.astype(np.float64),
+            self.rows.astype(np.float64),
             sides,
             sides,
-            integer=np.full(len(true), True),
+            integer=np.full(len(own), True),
             maximise=True,
         )
         try:
@@ -154,7 +181,8 @@ class _Scene:
             return watched
         if not found.feasible:
             return watched
-        other = np.rint(found.values).astype(np.int64)
-        if bool((other < 0).any()) or bool((rows @ (other - true)).any()):
+        world = np.rint(found.values).astype(np.int64)
+        if bool((world < own).any()) or bool((self.rows @ (world - self.counts)).any()):
             return watched
-        return np.asarray(watched[other[watched] == true[watched]], dtype=np.int64)
+        self.worlds.append(world)
+        return np.asarray(watched[world[watched] == self.counts[watched]], dtype=np.int64)
