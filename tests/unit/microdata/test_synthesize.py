@@ -14,7 +14,7 @@ from reticent.data.schema import Role
 from reticent.microdata import edits
 from reticent.microdata.mask.synthesize import Synthesize
 from reticent.microdata.perturb.combining import combine
-from reticent.microdata.perturb.leaves import number_atoms, shared_values, step_of
+from reticent.microdata.perturb.leaves import bounded, number_atoms, shared_values, step_of
 from reticent.microdata.perturb.synthesis import Column, Source, fit_tree
 
 
@@ -92,18 +92,34 @@ def test_a_value_counts_by_respondents_not_by_rows() -> None:
     rng = np.random.default_rng(0)
     values = np.append(rng.normal(100, 10, 60), 5000.0 + np.arange(6))
     who = np.append(np.arange(60), np.full(6, 60))  # the six largest are one respondent's
-    atoms = number_atoms(values, [np.arange(66)], np.ones(66), who, 5)
+    atoms = number_atoms(values, [[np.arange(66)]], np.ones(66), who, 5)
     assert atoms.draw(np.zeros(3000, np.int64), rng.random(3000)).max() < 4900
 
 
-def test_a_leaf_with_few_numbers_takes_the_nearest_of_the_file() -> None:
+def test_a_leaf_with_few_numbers_takes_those_of_the_node_above() -> None:
     values = np.append(np.zeros(49), np.arange(1.0, 201.0) + 0.25)
-    cells = [np.arange(50), np.arange(49, 249)]
-    atoms = number_atoms(values, cells, np.ones(249), np.arange(249), 5)
+    everybody = np.arange(249)
+    atoms = number_atoms(values, [[np.arange(50), everybody], [everybody[49:], everybody]], np.ones(249), everybody, 5)
     drawn = atoms.draw(np.zeros(4000, np.int64), np.random.default_rng(1).random(4000))
     assert (drawn == 0).mean() == pytest.approx(0.98, abs=0.01)
-    assert 1.0 < drawn[drawn > 0].min() < drawn.max() < 6
+    assert drawn[drawn > 0].min() < 50 < 150 < drawn.max()
     assert not np.isin(drawn[drawn > 0], values).all()
+
+
+def test_no_number_dominates_a_block() -> None:
+    even = np.array([10.0, 11.0, 12.0, 13.0, 14.0])
+    assert bounded(even, 9.5, 14.5) == (pytest.approx(even), True)
+    assert bounded(np.append(even, 900.0), 9.5, None)[0].max() == pytest.approx(14.0)
+    assert bounded(np.append(even, -900.0), None, 14.5)[0].min() == pytest.approx(10.0)
+    # between blocks there is somebody to join: above a number far up, below one far down
+    assert bounded(np.append(even, 900.0), 9.5, 901.0) == (None, True)
+    assert bounded(np.append(even, -900.0), -901.0, 14.5) == (None, False)
+    assert bounded(1000.0 ** np.arange(5), None, None)[0] is None
+
+
+def test_numbers_that_all_dominate_the_next_are_refused() -> None:
+    with pytest.raises(InfeasibleError, match="top-code"):
+        run(Synthesize(("x",)), file_of({"x": [1000.0**i for i in range(6)]}))
 
 
 def test_the_step_of_a_variable() -> None:
@@ -114,7 +130,7 @@ def test_the_step_of_a_variable() -> None:
 
 def test_bayesian_bootstrap_codes_are_uniform_over_a_leaf() -> None:
     values = np.arange(12)
-    cells = [np.arange(6), np.arange(6, 12)]
+    cells = [[np.arange(6)], [np.arange(6, 12)]]
     picked = []
     for seed in range(400):
         rng = np.random.default_rng(seed)

@@ -371,11 +371,8 @@ class LocalSuppression(Method):
     ) -> dict[str, Any]:
         """Blanks with one possible value; where strata part a household, what its other members tell is not used."""
         cards = [int(c) + 1 for c in codes.max(axis=0)]
-        blank, requirement, prices = (
-            (published < 0) & (codes >= 0),
-            self.requirement(data.schema),
-            self._prices(data, names, codes),
-        )
+        blank = (published < 0) & (codes >= 0)
+        requirement, prices = self.requirement(data.schema), self._prices(data, names, codes)
         household, shared, whole, found = data.household(), self._shared(data, names), True, []
         for rows in _strata(data, self.strata):
             own = None if household is None else household[rows]

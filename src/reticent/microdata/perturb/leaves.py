@@ -3,22 +3,31 @@
 
 No number of a single respondent is ever handed on. A value that at least k respondents of the file share stays a value. All
 other numbers of a leaf are sorted and cut into blocks of at least k respondents; a draw from a block is uniform around the
-block's mean, as wide as its neighbours allow, so that means are kept and nothing leaves the range of the leaf. A leaf with too
-few such numbers takes the k of the file that are nearest to theirs.
+block's mean, as wide as its neighbours allow, so that nothing leaves the range of the leaf. Numbers that would dominate a mean
+are drawn in first (`bounded`). A leaf with too few such numbers, but not none, takes those of the nearest node above it that
+has enough: a window around its own few would say where these lie.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, Ints
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import InfeasibleError
 
 DECIMALS = 6
+FEWEST = 3
+"""Of two respondents each knows the other's number from their mean."""
+LEAST_ROOM = 0.2
+"""What must hide the number farthest from the edge of a block from the next one, as a share of it (the p % rule)."""
+
+Cell = Sequence[Ints]
+"""The records of a leaf, and then those of each node above it up to all records."""
+_Part = tuple[Floats, Floats, Floats]
+_Block = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -47,42 +56,49 @@ class Atoms:
         return _on_grid(drawn, self.step)
 
 
-def code_atoms(codes: NDArray[Any], cells: Sequence[Ints], exponential: Floats) -> Atoms:
+def code_atoms(codes: NDArray[Any], cells: Sequence[Cell], exponential: Floats, who: Ints, k: int) -> Atoms:
     """Codes as they are, by their share in each cell."""
-    parts: list[tuple[Floats, Floats, Floats]] = []
-    for rows in cells:
+    parts: list[_Part] = []
+    for cell in cells:
+        rows = _enough(cell, who, k)
         found, number = np.unique(codes[rows], return_inverse=True)
         weight = np.bincount(number.ravel(), weights=exponential[rows]).astype(np.float64)
         parts.append((found.astype(np.float64), np.zeros(len(found)), weight))
     return _joined(parts, step=0.0)
 
 
-def number_atoms(values: Floats, cells: Sequence[Ints], exponential: Floats, who: Ints, k: int) -> Atoms:
+def number_atoms(values: Floats, cells: Sequence[Cell], exponential: Floats, who: Ints, k: int) -> Atoms:
     """Numbers: shared values, and blocks of the others; `who` is the respondent of each value."""
-    shared = shared_values(values, who, k)
-    is_shared = np.isin(values, shared)
-    lone = np.flatnonzero(~is_shared)
-    everyone = lone[np.argsort(values[lone], kind="stable")]
-    enough = len(np.unique(who[everyone])) >= k
-    if not enough and not len(shared):
-        raise InfeasibleError(
-            f"synthesize: a number needs values of at least {k} respondents, and the file has fewer; leave the variable out."
+    is_shared = np.isin(values, shared_values(values, who, k))
+    smooth = _Smoother(values, is_shared, exponential, who, max(k, FEWEST))
+    parts: list[_Part] = []
+    for cell in cells:
+        rows = _enough(cell, who, k)
+        spikes, own = rows[is_shared[rows]], rows[~is_shared[rows]]
+        blocks = (
+            next((part for wider in cell if (part := smooth.blocks(wider)) is not None), None) if len(own) else None
         )
-    parts: list[tuple[Floats, Floats, Floats]] = []
-    for rows in cells:
-        own = rows[~is_shared[rows]]
-        spikes = rows[is_shared[rows]]
-        if not enough and not len(spikes):
-            spikes, own = np.flatnonzero(is_shared), own[:0]
+        if blocks is None and not len(spikes):
+            spikes = np.flatnonzero(is_shared)
         found, number = np.unique(values[spikes], return_inverse=True)
         weight = np.bincount(number.ravel(), weights=exponential[spikes], minlength=len(found)).astype(np.float64)
-        pieces: list[tuple[Floats, Floats, Floats]] = [(found, np.zeros(len(found)), weight)]
-        if enough and len(own):
-            pieces.append(_blocks(values, own[np.argsort(values[own], kind="stable")], everyone, exponential, who, k))
+        pieces: list[_Part] = [(found, np.zeros(len(found)), weight)]
+        if blocks is not None:
+            pieces.append((*blocks[:2], blocks[2] * (float(exponential[own].sum()) / float(blocks[2].sum()))))
+        elif not len(spikes):
+            raise InfeasibleError(
+                f"synthesize: a number needs values of at least {smooth.fewest} respondents of which none dominates the others, "
+                "and the file does not have them; top-code the variable first, or leave it out."
+            )
         center, half, mass = (np.concatenate(column) for column in zip(*pieces, strict=True))
         order = np.argsort(center, kind="stable")
         parts.append((center[order], half[order], mass[order]))
     return _joined(parts, step=step_of(values))
+
+
+def _enough(cell: Cell, who: Ints, k: int) -> Ints:
+    """The records of a leaf, or of the nearest node above it that has k respondents."""
+    return next((rows for rows in cell if len(np.unique(who[rows])) >= k), cell[-1])
 
 
 def shared_values(values: Floats, who: Ints, k: int) -> Floats:
@@ -111,31 +127,103 @@ def _on_grid(values: Floats, step: float) -> Floats:
     return np.asarray(np.round(np.rint(values / step) * step, DECIMALS + 2))
 
 
-def _blocks(
-    values: Floats, own: Ints, everyone: Ints, exponential: Floats, who: Ints, k: int
-) -> tuple[Floats, Floats, Floats]:
-    """Blocks of at least k respondents: mean, half-width and weight of each; `own` and `everyone` are sorted by value."""
-    cuts = _cuts(who[own], k)
-    if len(cuts) < 2:  # too few in this leaf: the nearest of the file, with the weight of the leaf's own
-        window = _nearest(values, everyone, float(values[own].mean()), who, k)
-        center, half = _around(values[window], who[window], None, None)
-        return np.array([center]), np.array([half]), np.array([float(exponential[own].sum())])
-    found = []
-    for begin, end in pairwise(cuts):
+@dataclass(frozen=True)
+class _Smoother:
+    """Makes blocks of the numbers that are not shared by enough respondents."""
+
+    values: Floats
+    is_shared: Mask
+    exponential: Floats
+    who: Ints
+    fewest: int
+
+    def blocks(self, rows: Ints) -> _Part | None:
+        """Mean, half-width and weight of each block; None if there are too few respondents, or some dominate all others."""
+        own = rows[~self.is_shared[rows]]
+        own = own[np.argsort(self.values[own], kind="stable")]
+        cuts = _cuts(self.who[own], self.fewest)
+        found: list[_Block] = []
+        ready = self._plain(own, np.array(cuts))
+        while len(found) < len(cuts) - 1:
+            number = len(found)
+            begin, end = cuts[number], cuts[number + 1]
+            block, up = (ready[begin, end], True) if (begin, end) in ready else self._block(own, begin, end)
+            if block is not None:
+                found.append(block)
+            elif up and number + 2 < len(cuts):
+                del cuts[number + 1]
+            elif number:
+                del cuts[number]
+                found.pop()
+            else:
+                return None
+        table = np.array(found).reshape(-1, 3)
+        return (table[:, 0], table[:, 1], table[:, 2]) if len(table) else None
+
+    def _plain(self, own: Ints, cuts: Ints) -> dict[tuple[int, int], _Block]:
+        """The blocks in which nobody dominates, found for all at once where each number is another respondent's."""
+        if len(cuts) < 2 or len(np.unique(self.who[own])) < len(own):
+            return {}
+        inside, begin, end = self.values[own], cuts[:-1], cuts[1:]
+        between = (inside[begin[1:] - 1] + inside[begin[1:]]) / 2
+        low, high = np.append(inside[0], between), np.append(between, inside[-1])
+        total, others = np.add.reduceat(inside, begin), end - begin - 2
+        top, bottom = inside[end - 1], inside[begin]
+        hidden = total - top - inside[end - 2] - others * low >= LEAST_ROOM * (top - low)
+        hidden &= others * high - (total - bottom - inside[begin + 1]) >= LEAST_ROOM * (high - bottom)
+        mean = total / (end - begin)
+        half = np.maximum(np.minimum(mean - low, high - mean), 0.0)
+        weight = np.add.reduceat(self.exponential[own], begin)
+        rows = np.column_stack((mean, half, weight)).tolist()
+        found = zip(begin.tolist(), end.tolist(), rows, (hidden & (top > bottom)).tolist(), strict=True)
+        return {(first, last): tuple(row) for first, last, row, well in found if well}
+
+    def _block(self, own: Ints, begin: int, end: int) -> tuple[_Block | None, bool]:
+        """One block of sorted numbers, each respondent counted once; or None, and whether to join it with the one above."""
         block = own[begin:end]
-        below = (values[own[begin - 1]] + values[block[0]]) / 2 if begin else None
-        above = (values[block[-1]] + values[own[end]]) / 2 if end < len(own) else None
-        found.append((*_around(values[block], who[block], below, above), float(exponential[block].sum())))
-    table = np.array(found)
-    return table[:, 0], table[:, 1], table[:, 2]
+        inside = self.values[block]
+        number = np.unique(self.who[block], return_inverse=True)[1].ravel()
+        each = np.bincount(number, weights=inside) / np.bincount(number)
+        below = float(self.values[own[begin - 1]] + inside[0]) / 2 if begin else None
+        above = float(inside[-1] + self.values[own[end]]) / 2 if end < len(own) else None
+        held, up = bounded(each, below, above)
+        if held is None:
+            return None, up
+        mean = float(held.mean())
+        low, high = held.min() if below is None else below, held.max() if above is None else above
+        half = max(0.0, min(mean - float(low), float(high) - mean))
+        return (mean, half, float(self.exponential[block].sum())), up
 
 
-def _around(block: Floats, who: Ints, below: float | None, above: float | None) -> tuple[float, float]:
-    """Mean of a block, each respondent counted once, and how far a symmetric draw may go without leaving it."""
-    number = np.unique(who, return_inverse=True)[1].ravel()
-    mean = float((np.bincount(number, weights=block) / np.bincount(number)).mean())
-    low, high = block[0] if below is None else below, block[-1] if above is None else above
-    return mean, max(0.0, min(mean - float(low), float(high) - mean))
+def bounded(each: Floats, below: float | None, above: float | None) -> tuple[Floats | None, bool]:
+    """Numbers of one block, of which none dominates their mean; or None, and whether the block above is the one to join.
+
+    Whoever takes part knows their own number, and that no other lies beyond the block's edges (None: there is no further block).
+    What they cannot know of the number farthest from an edge is how far all the rest lie from it together, which must be at
+    least `LEAST_ROOM` of it. Where no further block is, numbers are drawn in to the next one until that holds.
+    """
+    low = float(each.min()) if below is None else below
+    falling = _drawn_in(each - low, few=above is None)
+    if falling is None:
+        return None, True
+    held = falling + low
+    high = float(held.max()) if above is None else above
+    rising = _drawn_in(high - held, few=below is None)
+    if rising is None:
+        return None, below is None
+    held = high - rising
+    # equal numbers would be handed on by their mean
+    return (held, True) if held.max() > held.min() else (None, True)
+
+
+def _drawn_in(beyond: Floats, *, few: bool) -> Floats | None:
+    """Distances from an edge, if the largest is hidden from the next one by all others; a few may be lowered for that."""
+    falling = np.sort(np.maximum(beyond, 0.0))[::-1]
+    for lowered in range(len(falling) - 2 if few else 1):
+        # a number that stands for those lowered to it too is known as many times better
+        if falling[lowered + 2 :].sum() >= LEAST_ROOM * (lowered + 1) * falling[lowered]:
+            return np.asarray(np.minimum(beyond, falling[lowered]))
+    return None
 
 
 def _cuts(who: Ints, k: int) -> list[int]:
@@ -154,24 +242,7 @@ def _cuts(who: Ints, k: int) -> list[int]:
     return cuts
 
 
-def _nearest(values: Floats, everyone: Ints, target: float, who: Ints, k: int) -> Ints:
-    """The values nearest to a target that belong to at least k respondents, as a stretch of the sorted ones."""
-    ordered = values[everyone]
-    low = high = int(np.searchsorted(ordered, target))
-    seen: set[int] = set()
-    while len(seen) < k:
-        left_gap = target - ordered[low - 1] if low > 0 else np.inf
-        right_gap = ordered[high] - target if high < len(ordered) else np.inf
-        if left_gap <= right_gap:
-            low -= 1
-            seen.add(int(who[everyone[low]]))
-        else:
-            seen.add(int(who[everyone[high]]))
-            high += 1
-    return everyone[low:high]
-
-
-def _joined(parts: Sequence[tuple[Floats, Floats, Floats]], *, step: float) -> Atoms:
+def _joined(parts: Sequence[_Part], *, step: float) -> Atoms:
     center, half, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
     start = np.concatenate(([0], np.cumsum([len(part[0]) for part in parts]))).astype(np.int64)
     return Atoms(center, half, np.cumsum(weight), start, step)

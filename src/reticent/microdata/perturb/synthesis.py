@@ -17,7 +17,7 @@ from scipy import special
 from reticent.base.arrays import Floats, Ints
 from reticent.base.optional import need
 from reticent.microdata.perturb.additive import normal_scores
-from reticent.microdata.perturb.leaves import Atoms, code_atoms, number_atoms
+from reticent.microdata.perturb.leaves import Atoms, Cell, code_atoms, number_atoms
 
 SPLIT_GAIN = 3.0
 """A split lowers the impurity by this many times the share of one record: less is noise, which only copies records."""
@@ -65,11 +65,11 @@ class Source:
         """Some records."""
         return Source(self.response.take(rows), self.exponential[rows], self.who[rows], self.k)
 
-    def atoms(self, cells: Sequence[Ints]) -> Atoms:
-        """What is drawn in each cell, given the rows of each."""
+    def atoms(self, cells: Sequence[Cell]) -> Atoms:
+        """What is drawn in each cell."""
         if self.response.numeric:
             return number_atoms(self.response.values, cells, self.exponential, self.who, self.k)
-        return code_atoms(self.response.values, cells, self.exponential)
+        return code_atoms(self.response.values, cells, self.exponential, self.who, self.k)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Tree:
 
 def fit_marginal(source: Source) -> Marginal:
     """Draws from all records together."""
-    return Marginal(source.atoms([np.arange(len(source.who))]))
+    return Marginal(source.atoms([(np.arange(len(source.who)),)]))
 
 
 def fit_tree(source: Source, predictors: Sequence[Column], *, minimum_leaf: int, state: int) -> Tree:
@@ -115,10 +115,13 @@ def fit_tree(source: Source, predictors: Sequence[Column], *, minimum_leaf: int,
     tree.fit(design, response.values)
     inside = tree.decision_path(design).tocsc()
     numbers = np.full(int(tree.tree_.node_count), -1, dtype=np.int64)
-    cells: list[Ints] = []
+    above = np.full_like(numbers, -1)
+    for side in (tree.tree_.children_left, tree.tree_.children_right):
+        above[side[side >= 0]] = np.flatnonzero(side >= 0)
+    cells: list[Cell] = []
     for leaf in np.unique(tree.apply(design)).tolist():
         numbers[leaf] = len(cells)
-        cells.append(_enough(inside, tree.tree_, leaf, source))
+        cells.append(_upwards(inside, above, leaf))
     return Tree(tree, scores, numbers, source.atoms(cells))
 
 
@@ -135,15 +138,14 @@ def _impurity(response: Column) -> float:
     return float(1.0 - (shares**2).sum())
 
 
-def _enough(inside: Any, nodes: Any, leaf: int, source: Source) -> Ints:
-    """The records of a leaf, or of the nearest node above it that has k respondents."""
+def _upwards(inside: Any, above: Ints, leaf: int) -> Cell:
+    """The records of a leaf, of the node above it, and so on up to the root."""
+    cell: list[Ints] = []
     node = leaf
-    while True:
-        rows = np.sort(inside.indices[inside.indptr[node] : inside.indptr[node + 1]]).astype(np.int64)
-        if node == 0 or len(np.unique(source.who[rows])) >= source.k:
-            return rows
-        above = np.flatnonzero((nodes.children_left == node) | (nodes.children_right == node))
-        node = int(above[0])
+    while node >= 0:
+        cell.append(np.sort(inside.indices[inside.indptr[node] : inside.indptr[node + 1]]).astype(np.int64))
+        node = int(above[node])
+    return cell
 
 
 def tree_design(predictors: Sequence[Column], scores: Sequence[Floats | None]) -> NDArray[np.float32]:
