@@ -44,7 +44,8 @@ class Synthesize(Method):
     handed on: values that at least `k` respondents share are kept, all others are smoothed over blocks of at least `k`
     respondents (three where `k` is 2), and a number that would dominate its block counts as the next one does.
     Codes are drawn by their share in a leaf of at least `minimum_leaf` records (as many as needed for the rates below: 30, or
-    the root of the number of records). With `keys` only records that are rare on them are replaced (partially synthetic). `rules` are edit rules that every replaced record satisfies.
+    the root of the number of records). With `keys` only records that are rare on them are replaced (partially
+    synthetic). `rules` are edit rules that every replaced record satisfies.
 
     For whom it holds. A synthetic record may equal a true one; records are not compared with true ones and left out, because
     a gap would be evidence. What is promised, to the arithmetic and the transparent attacker, is that records that were
