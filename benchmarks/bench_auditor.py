@@ -272,7 +272,7 @@ def bounds_workload(n_queries: int = 100) -> None:
         columns = Columns("x", plain.atom_of, plain.start, plain.entity, Fixed(amounts, 1))
         policy = replace(POLICY, bounds={"x": bounds}, interval=interval)
         rules = SetRules.of(policy, by_value=True)
-        stage = bound_stage(columns, policy, ("x",), rules)
+        stage = bound_stage(columns, policy.bounds.get("x"), policy.interval, rules)
         assert stage is not None
         seconds: list[float] = []
         auditor = Auditor(columns, rules, rng, bounds=_Timed(stage, seconds))

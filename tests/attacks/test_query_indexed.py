@@ -54,12 +54,14 @@ def two_versions(folder: Path, mode: str, old: Floats, new: Floats, question: st
 PAY = np.random.default_rng(1).integers(1000, 9000, N).astype(float)
 RAISED = np.round(PAY * 1.02, 2)
 SAME = np.arange(N) == TARGET
+AGE = np.random.default_rng(4).integers(18, 66, N).astype(float)
 RISES = {
     "a factor": (PAY * 1.1, OTHERS),
     "a rounded factor": (np.round(PAY * 1.02), OTHERS),
     "an amount": (PAY + 100, OTHERS),
     "the target had no rise": (np.where(SAME, PAY, RAISED), ALL),
     "the target had another rise": (np.where(SAME, PAY * 1.5, RAISED), ALL),
+    "whole numbers of two digits, a year later": (AGE + 1, OTHERS),
     "somebody is new": (np.append(RAISED, 4321.0), ALL),
 }
 
@@ -68,7 +70,8 @@ RISES = {
 def test_a_rise_for_all_makes_no_new_unknowns(tmp_path: Path, rise: str) -> None:
     """Who knows the rise had the target's pay from the old total and the new one of the others, or the other way round."""
     new, question = RISES[rise]
-    old_total, new_total = two_versions(tmp_path, "exact", PAY, new, question)
+    old = AGE if "year" in rise else PAY
+    old_total, new_total = two_versions(tmp_path, "exact", old, new, question)
     assert old_total is not None
     assert new_total is None
 
@@ -95,8 +98,38 @@ def test_the_pay_of_the_year_before_is_no_new_unknown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "new",
-    [PAY * 1.1, np.append(RAISED, [4321.0, 2000.0, 3000.0, 1234.0]), np.where(np.arange(N) < 9, PAY * 1.37, RAISED)],
+    [
+        PAY * 1.1,
+        PAY + 1,
+        np.append(RAISED, [4321.0, 2000.0, 3000.0, 1234.0]),
+        np.where(np.arange(N) < 9, PAY * 1.37, RAISED),
+    ],
 )
 def test_honest_totals_are_answered_after_a_rise(tmp_path: Path, new: Floats) -> None:
     """A rise for all, with four new people, or with nine who had another one."""
     assert None not in two_versions(tmp_path, "exact", PAY, new, ALL)
+
+
+def test_simulatable_does_not_look_for_repeated_values(tmp_path: Path) -> None:
+    """Whether a variable of the new version repeats one of the old must not decide about a refusal."""
+    fresh = np.random.default_rng(9).integers(1000, 9000, N).astype(float)
+    policy = policy_of(
+        mode="simulatable",
+        filters=tuple(KEYS),
+        responses=("pay", "before"),
+        options={"simulatable": {"ties": "declared"}},
+    )
+    verdicts = []
+    for before in (PAY, fresh):
+        data = Microdata.of(people(PAY, before), SCHEMA)
+        (folder := tmp_path / str(len(verdicts))).mkdir()
+        own = []
+        for number, text in enumerate((ALL, "SELECT SUM(before) FROM data WHERE one = 'o'")):
+            db = ProtectedDatabase(
+                data, policy=policy, secret=7, ledger=folder / "l", test_secret=True,
+                version=str(number), earlier=[("0", data)][:number],
+            )  # fmt: skip
+            own.append(db.ask(text, user="u").as_json()["answered"])
+            db.close()
+        verdicts.append(own)
+    assert verdicts[0] == verdicts[1]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from attacks.test_query_counted_as import asked, database
+from reticent.base.errors import ParameterError, PlanError
 from reticent.queries.policy import Bounds
 
 PEOPLE = 10
@@ -81,3 +82,79 @@ def test_sums_and_sums_of_squares_fix_nothing_together(tmp_path: Path) -> None:
     assert before[0] > 0
     assert after[:2].tolist() == [0, 0]
     assert after[2] > 0, "variances are still answered"
+
+
+def fitting_totals(rows: list[list[int]], sizes: list[int], true: list[int]) -> np.ndarray:
+    """All numbers of ones in some groups that fit the sums over some of the groups."""
+    worlds = np.array(list(product(*(range(size + 1) for size in sizes))))
+    return worlds[(worlds @ np.array(rows).T == np.array(rows) @ np.array(true)).all(axis=1)]
+
+
+# sums over unions of groups, sizes, ones in each, and an insider (group, value) who is not alone with it
+CROWDS = [
+    ([[1, 1, 1, 0], [0, 0, 1, 1], [0, 1, 0, 1]], [3, 3, 4, 3], [1, 2, 4, 0], (0, 0)),
+    ([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 1]], [4, 4, 3, 3], [2, 2, 3, 1], (3, 0)),
+    ([[0, 1, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], [3, 3, 4, 4], [0, 2, 2, 2], (1, 1)),
+]
+
+
+@pytest.mark.parametrize("rows, sizes, ones, insider", CROWDS)
+def test_nobody_in_a_crowd_computes_a_group_by_whole_numbers(
+    tmp_path: Path, rows: list[list[int]], sizes: list[int], ones: list[int], insider: tuple[int, int]
+) -> None:
+    """Three sums leave each group open, but by steps of two: one's own value decides which of two databases is true."""
+    group, value = insider
+    table = {"x": np.repeat(np.arange(len(sizes)), sizes)}
+    table["v"] = np.concatenate([np.arange(size) < own for size, own in zip(sizes, ones)]).astype(int)
+
+    def known(mode: str) -> int:
+        base = database(tmp_path, table, ("v",), mode, minimum=3, bounds={"v": Bounds(0, 1, True)})
+        wheres = [f"x IN ({', '.join(str(j) for j, a in enumerate(row) if a)})" for row in rows]
+        told = [row for row, where in zip(rows, wheres) if asked(base, "SUM(v)", where)["answered"]]
+        assert len(told) >= 2, "sums are still answered"
+        worlds = fitting_totals(told, sizes, ones)
+        left = worlds[:, group] - value
+        worlds = worlds[(left >= 0) & (left < sizes[group])]
+        pinned = [j for j, own in enumerate(ones) if own in (0, sizes[j]) and j != group]
+        return sum(bool((worlds[:, j] == ones[j]).all()) for j in pinned)
+
+    assert known("open") > 0
+    assert known("exact") == 0
+
+
+def test_bins_beside_sums_and_sums_of_squares_fix_nothing(tmp_path: Path) -> None:
+    """A response that is a filter with a cutpoint: the bin of each value is known too."""
+    table = {"x": np.array([0, 2, 2, 0, 1, 0, 2]), "v": np.array([3, 3, 3, 3, 4, 4, 2])}
+    bounds, options = {"v": Bounds(0, 5, True)}, {"both": ("v",), "cutpoints": {"v": (3.0,)}}
+    chosen = table["x"] != 1
+
+    def known(mode: str) -> tuple[int, int]:
+        base = database(tmp_path, table, ("v",), mode, minimum=3, bounds=bounds, **options)
+        worlds = np.array(list(product(*((range(3, 6) if v >= 3 else range(3)) for v in table["v"]))))
+        answered = 0
+        for what, power in (("AVG", 1), ("VARIANCE", 2)):
+            if asked(base, f"{what}(v)", "x IN (0, 2)")["answered"]:
+                answered += 1
+                sums = (worlds[:, chosen] ** power).sum(axis=1)
+                worlds = worlds[sums == (table["v"][chosen] ** power).sum()]
+        return sum(_knows_another(worlds, table["v"], who) for who in range(7)), answered
+
+    assert known("open")[0] > 0
+    assert known("exact") == (0, 1)
+
+
+@pytest.mark.parametrize("mode", ["exact", "simulatable"])
+def test_no_bin_of_a_response_has_one_value(tmp_path: Path, mode: str) -> None:
+    """Who has no children is seen by the filter, so of three people two have children, and each computes the other."""
+    table = {"x": np.zeros(9, dtype=int), "v": np.array([0, 1, 2, 3, 1, 2, 0, 1, 4])}
+    for points in ((1.0,), (2.0, 3.0), (4.0,)):
+        with pytest.raises(PlanError, match="one whole number"):
+            database(
+                tmp_path, table, ("v",), mode, bounds={"v": Bounds(0, 4, True)}, both=("v",), cutpoints={"v": points}
+            )
+
+
+def test_ends_of_whole_numbers_are_whole() -> None:
+    """A least value of 0.5 is 1, and a sum at its least was not seen to be there."""
+    with pytest.raises(ParameterError, match="low must be a whole number"):
+        Bounds(0.5, 3, True)

@@ -45,7 +45,7 @@ def make_auditor(values: np.ndarray, policy: Policy) -> Auditor:
         rules,
         np.random.default_rng(0),
         unions=policy.unions,
-        bounds=bound_stage(columns, policy, ("x",), rules),
+        bounds=bound_stage(columns, policy.bounds.get("x"), policy.interval, rules),
     )
 
 

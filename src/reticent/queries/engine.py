@@ -55,7 +55,7 @@ from reticent.queries.written import written_name
 
 EVERYBODY = "*"
 STREAMS = "streams"
-SNAPSHOT_FORMAT = 3
+SNAPSHOT_FORMAT = 4
 WORTH_STORING = 200
 
 

@@ -146,15 +146,23 @@ def _on_a_line(old: Floats, new: Floats) -> tuple[Mask, Fraction] | None:
     half = len(old) // 2
     run, rise = (v[order[half : 2 * half]] - v[order[:half]] for v in (old, new))
     slope = float(np.median(rise[run > 0] / run[run > 0])) if bool((run > 0).any()) else 0.0
+    exactly = _follow(old, new, slope, EXACTLY * float(np.abs(new).max()))
+    if exactly is not None:  # whole numbers of few digits too: everybody is a year older
+        return exactly
     rounding = unit_of(new) + abs(slope) * unit_of(old)
     near = _within(old, new, slope, rounding + NEARLY * np.abs(new))
     if slope == 0.0 or len(np.unique(old[near])) < FEWEST:
         return None
     slope = float(np.polyfit(old[near], new[near], 1)[0])
     allowed = rounding + EXACTLY * float(np.abs(new).max())
+    found = _follow(old, new, slope, allowed)
+    return None if found is None or allowed > NARROW * float(new[found[0]].std()) else found
+
+
+def _follow(old: Floats, new: Floats, slope: float, allowed: float) -> tuple[Mask, Fraction] | None:
+    """Which points lie on a line with this slope, and the slope as a fraction; None if these are too few."""
     follow = _within(old, new, slope, np.full(len(new), allowed))
-    enough = np.mean(follow) >= SHARE and len(np.unique(old[follow])) >= FEWEST
-    if not enough or allowed > NARROW * float(new[follow].std()):
+    if slope == 0.0 or np.mean(follow) < SHARE or len(np.unique(old[follow])) < FEWEST:
         return None
     return follow, _simple(slope, allowed / float(np.ptp(old[follow])))
 

@@ -37,6 +37,9 @@ class Bounds(Parameters):
     def __post_init__(self) -> None:
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise ParameterError("low must be below high.", option="low")
+        for option, end in (("low", self.low), ("high", self.high)):
+            if self.integer and end is not None and end % 1:
+                raise ParameterError(f"{option} must be a whole number, as the values are.", option=option)
 
     def broken_by(self, values: NDArray[np.float64]) -> int:
         """How many values (missing ones apart) are not as everybody believes."""

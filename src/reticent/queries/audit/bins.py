@@ -3,13 +3,16 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
 
+from reticent.base.errors import PlanError
 from reticent.queries.canonical import Universe
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import exact
+from reticent.queries.policy import Bounds, Policy
 
 # the ends of the bin that each column's values are in, None where it is open
 Bins = tuple[Sequence[Fraction | None], Sequence[Fraction | None]]
@@ -34,6 +37,24 @@ def bins_of(universe: Universe, columns: Columns, key: tuple[str, ...]) -> Bins 
             code = int(version.codes[name][atoms[column]])
             found[column] = ends[code] if code >= 0 else found[column]
     return [low for low, _ in found], [high for _, high in found]
+
+
+def check_bins(policy: Policy) -> None:
+    """Refuse cutpoints of a response that leave a bin with one whole number: the filter would tell the value of everybody in it.
+
+    Then the others of a set are fewer than they look.
+    """
+    for name, points in policy.cutpoints.items():
+        known = policy.bounds.get(name, Bounds())
+        if name not in policy.responses or not known.integer:
+            continue
+        firsts = [known.low, *(ceil(point) for point in points), None if known.high is None else known.high + 1]
+        for first, after in pairwise(firsts):
+            if first is not None and after is not None and after - first == 1:
+                raise PlanError(
+                    f"policy: the cutpoints of {name!r} leave a bin with one whole number, so that a condition would tell the "
+                    "value of everybody in it; take wider bins, or leave it out of the responses or out of the filters."
+                )
 
 
 def _squared(first: Fraction | None, last: Fraction | None) -> tuple[Fraction | None, Fraction | None]:

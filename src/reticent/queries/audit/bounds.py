@@ -60,23 +60,27 @@ UNCHECKED = StaffReason("bounds", "the check against known bounds could not be f
 
 
 def bound_stage(
-    columns: Columns, policy: Policy, key: tuple[str, ...], rules: SetRules, bins: Bins | None = None
+    columns: Columns, declared: Bounds | None, interval: float, rules: SetRules, bins: Bins | None = None
 ) -> BoundStage | None:
-    """The check for one response, or None where no bound is known for it, nor the bin that each value is in."""
-    bounds = _bounds_of(policy, key)
-    if bounds is None and bins is None:
+    """The check for one response (or its squares), or None where no bound is known for it, nor the bin that each value is in."""
+    bounds = _squared(declared or Bounds()) if rules.squares else declared
+    if columns.factors or (bounds is None and bins is None):
         return None
-    return _stage(columns, bounds or Bounds(), policy.interval, rules, bins)
+    return _stage(columns, bounds or Bounds(), interval, rules, bins)
 
 
 def _stage(columns: Columns, bounds: Bounds, interval: float, rules: SetRules, bins: Bins | None) -> "_Stage":
     known = np.zeros(columns.n_columns, dtype=bool)
     known[columns.of_entities(rules.known)] = True
+    low, high = (Ends.of(columns, ends) for ends in known_ends(columns, bounds, bins))
+    return _Stage(columns, bounds, interval, rules, known, low, high)
+
+
+def known_ends(columns: Columns, bounds: Bounds, bins: Bins | None) -> tuple[list[Fraction | None], ...]:
+    """Between which values those of each column lie, by declared bounds and the bins they are in."""
     nowhere = [None] * columns.n_columns
     lows, highs = (nowhere, nowhere) if bins is None else bins
-    low = Ends.of(columns, [_tighter(max, bounds.low, own) for own in lows])
-    high = Ends.of(columns, [_tighter(min, bounds.high, own) for own in highs])
-    return _Stage(columns, bounds, interval, rules, known, low, high)
+    return [_tighter(max, bounds.low, own) for own in lows], [_tighter(min, bounds.high, own) for own in highs]
 
 
 def _tighter(choose: Callable[..., Fraction], declared: float | None, own: Fraction | None) -> Fraction | None:
@@ -101,12 +105,8 @@ def guessed_stage(
     return _Guess(_stage(columns, Bounds(float(least), float(greatest), True), 0.0, rules, bins))
 
 
-def _bounds_of(policy: Policy, key: tuple[str, ...]) -> Bounds | None:
-    if len(key) == 1:
-        return policy.bounds.get(key[0])
-    if key[0] != key[1]:
-        return None
-    own = policy.bounds.get(key[0], Bounds())
+def _squared(own: Bounds) -> Bounds:
+    """What is known of squares."""
     ends = [own.low, own.high]
     high = max(abs(e) for e in ends if e is not None) ** 2 if None not in ends else None
     return Bounds(0.0, high, own.integer)
@@ -172,6 +172,7 @@ class _Stage:
         inside = _Insiders(view, pins, soles)
         if self.bounds.integer and view.few:
             people = inside.sole | view.members.of(view.members.alone | view.members.two)
+            people |= self._crowd(view, people | self.rules.known, np.logical_or.reduce(pins))
         elif inside.any():
             people = inside.suspects()
         else:
@@ -180,6 +181,15 @@ class _Stage:
         if len(people) > MOST_PROBES:
             return UNCHECKED
         return next((why for who in sorted(people) if (why := self._check(view, view.of(who))) is not None), None)
+
+    def _crowd(self, view: View, others: set[int], pinned: NDArray[np.bool_]) -> set[int]:
+        """Those of the respondents besides some who may learn in whole numbers what others have, one of each kind."""
+        if not bool(((pinned | view.members.alone) & view.touched).any()):
+            return set()
+        sight = view.crowd(others)
+        if sight is not None and self._check(view, sight) is None:
+            return set()
+        return view.members.unlike(~np.isin(self.columns.entity, np.fromiter(others, np.int64, len(others))))
 
     @cached_property
     def _beyond(self) -> tuple[NDArray[np.bool_], ...]:

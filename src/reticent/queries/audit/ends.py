@@ -53,9 +53,12 @@ class Ends:
 
     def beyond(self, columns: Columns) -> Mask:
         """Which units are not at their bound, or have none."""
-        at = columns.column_of
-        there = columns.values.integers.astype(object) * self.denominator
-        return np.asarray(~self.there[at] | (there != self._each(columns)[at]), dtype=bool)
+        return np.asarray(~self.there[columns.column_of] | (self.distances(columns) != 0), dtype=bool)
+
+    def distances(self, columns: Columns) -> Whole:
+        """How far each unit is above its bound, in the units of the amounts (without a bound: above 0)."""
+        values = columns.values.integers.astype(object) * self.denominator
+        return fitting(np.asarray(values - self._each(columns)[columns.column_of]))
 
     def _each(self, columns: Columns) -> Whole:
         """The bound of each unit of a column."""
@@ -118,6 +121,25 @@ class Members:
         """The respondents of classes that have one or two."""
         first, last = self.ends
         return {*first[classes].tolist(), *last[classes].tolist()}
+
+    def narrowed(self, end: Ends, base: Ends, chosen: Mask, sign: int) -> Ends:
+        """The ends of classes (`base`: those of anybody) moved as far as one of the respondents of some units knows."""
+        pairs = self.where[chosen] * (int(self.columns.entity.max(initial=0)) + 1) + self.columns.entity[chosen]
+        named, of_pair = np.unique(pairs, return_inverse=True)
+        own = np.zeros(len(named), dtype=object)
+        np.add.at(own, of_pair, sign * end.distances(self.columns)[chosen])
+        most = np.zeros(len(base.amounts), dtype=object)
+        np.maximum.at(most, named // (int(self.columns.entity.max(initial=0)) + 1), own)
+        return Ends(base.amounts.astype(object) + sign * most, base.there, base.denominator)
+
+    def unlike(self, chosen: Mask) -> set[int]:
+        """One respondent for each different knowledge among those of some units: who has the same values in the same classes."""
+        order = self.columns.by_entity[chosen[self.columns.by_entity]]
+        owner = self.columns.entity[order]
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        values = list(zip(self.where[order].tolist(), self.columns.values.integers[order].tolist()))
+        parts = zip(starts.tolist(), [*starts[1:].tolist(), len(order)])
+        return set({tuple(sorted(values[a:b])): int(owner[a]) for a, b in parts}.values())
 
     def units_of(self, who: int) -> Ints:
         """The units of a respondent."""

@@ -11,7 +11,7 @@ import numpy as np
 from reticent.base.errors import ParameterError, PlanError
 from reticent.ledger.chain import LedgerError
 from reticent.queries.audit.auditor import Auditor, BoundStage, Ruling
-from reticent.queries.audit.bins import Bins, bins_of
+from reticent.queries.audit.bins import Bins, bins_of, check_bins
 from reticent.queries.audit.bounds import bound_stage, guessed_stage
 from reticent.queries.audit.common import CommonSquares
 from reticent.queries.audit.digits import Digits
@@ -23,9 +23,11 @@ from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
 from reticent.queries.fitting import fit_without_one, leverage
 from reticent.queries.fixed import finite
+from reticent.queries.indexed import AS_BEFORE
 from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import ANSWERED, Decision, Request, Setting
 from reticent.queries.pieces import Piece, as_before, complete, pieces
+from reticent.queries.policy import Bounds
 from reticent.queries.policy import SimulatableOptions as SimulatableOptions
 from reticent.queries.refusals import HIDDEN, RISK, Answer, Row, StaffReason
 from reticent.queries.rules import SetRules
@@ -110,7 +112,7 @@ class AuditedMode:
         order = {c: place for place, c in enumerate(_widest_first(request))}  # as when they were judged
         for c, s in sorted(remember[ANSWERED], key=lambda at: (order[at[0]], at[1])):
             parts = pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records)
-            parts = (*parts, *as_before(self.setting.universe, parts))
+            parts = (*parts, *self._as_before(parts))
             for piece in parts:
                 self._auditor(piece).replay(piece.row(self.setting.universe), request.release)
             found.update(map(_system, parts))
@@ -149,7 +151,7 @@ class AuditedMode:
         """Release all pieces of a statistic: its value and the pieces; or none, and why."""
         try:
             own = pieces(statistic, self.setting.universe, records)
-            parts = (*own, *as_before(self.setting.universe, own))
+            parts = (*own, *self._as_before(own))
             marks = {piece.attribute: self._auditor(piece).mark() for piece in parts}
             with np.errstate(all="ignore"):
                 reason = self._own_rules(statistic, records, own)
@@ -173,13 +175,17 @@ class AuditedMode:
             return StaffReason("not auditable", str(err))
         return value, own
 
+    def _as_before(self, parts: tuple[Piece, ...]) -> Iterator[Piece]:
+        """What sums reveal of values that changed in one way; none are looked for where refusals may not depend on values."""
+        return as_before(self.setting.universe, parts) if self.by_value else iter(())
+
     def _with_squares(self, names: Iterable[str]) -> StaffReason | None:
         """Why sums and sums of squares of some responses must not stand together, or None."""
         for name in sorted(names):
             sums, squares = (self._auditors.get(key) for key in ((name,), (name, name)))
             if not self.by_value or name == COUNT or sums is None or squares is None:
                 continue
-            moments = Moments.of(sums.columns, self.setting.policy.bounds.get(name), sums.rules)
+            moments = Moments.of(sums.columns, self._bounds_of(name), sums.rules, self._bins((name,)))
             reason = None if moments is None else moments.check(sums.space, squares.space)
             if reason is not None:
                 return reason
@@ -284,7 +290,7 @@ class AuditedMode:
             self.setting.secret.stream("audit:" + columns.name),
             unions=policy.unions,
             families=self._watched(columns, rules),
-            bounds=bound_stage(columns, policy, key, rules, self._bins(key)) if by_value else None,
+            bounds=self._bounds(key, rules) if by_value else None,
             guessed=self._guessed_of(key, rules) if by_value else None,
             common=self._common(columns, rules),
             digits=self._digits_of(key),
@@ -293,6 +299,22 @@ class AuditedMode:
             auditor.know(np.arange(columns.n_columns) == column)
         auditor.forget_undo()
         return auditor
+
+    def _bounds(self, key: tuple[str, ...], rules: SetRules) -> BoundStage | None:
+        """What everybody knows of the bounds of a response, or of its squares."""
+        columns, policy = self.setting.universe.columns(*key), self.setting.policy
+        return bound_stage(columns, self._bounds_of(key[0]), policy.interval, rules, self._bins(key))
+
+    def _bounds_of(self, name: str) -> Bounds | None:
+        """The declared bounds of a response; of one whose values count as before, those that hold in all its layers."""
+        own, bounds = self.setting.universe.before(name.removesuffix(AS_BEFORE)), self.setting.policy.bounds
+        if own is None or own.name != name:
+            return bounds.get(name)
+        every = [bounds.get(layer.response, Bounds()) for layer in own.layers]
+        lows, highs = [b.low for b in every if b.low is not None], [b.high for b in every if b.high is not None]
+        low = min(lows) if len(lows) == len(every) else None
+        high = max(highs) if len(highs) == len(every) else None
+        return None if low is None and high is None else Bounds(low, high, all(b.integer for b in every))
 
     def _guessed_of(self, key: tuple[str, ...], rules: SetRules) -> BoundStage | None:
         """What anybody guesses of the bounds of few whole values."""
@@ -406,6 +428,7 @@ def _widest_first(request: Request) -> list[int]:
 
 def exact(setting: Setting) -> AuditedMode:
     """Make the mode `exact`."""
+    check_bins(setting.policy)
     setting.universe.check_bounds()
     return AuditedMode(setting)
 
@@ -413,6 +436,7 @@ def exact(setting: Setting) -> AuditedMode:
 def simulatable(setting: Setting) -> SimulatableMode:
     """Make the mode `simulatable`; data with which its refusals would depend on values are not accepted."""
     universe, policy = setting.universe, setting.policy
+    check_bins(policy)
     _ = universe.linked  # unknown options are refused now, not when somebody asks
     for response in (*policy.responses, *universe.answered):
         if universe.is_event(response) and not universe.holds_event(response):

@@ -9,13 +9,15 @@ their own. A class whose records all have one value needs another such database,
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil, floor
 
 import numpy as np
 from scipy import sparse
 
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import SolverError
-from reticent.queries.audit.bounds import ENOUGH, FEW_VALUES, MOST_WEIGHT, UNCHECKED
+from reticent.queries.audit.bins import Bins
+from reticent.queries.audit.bounds import ENOUGH, FEW_VALUES, MOST_WEIGHT, UNCHECKED, known_ends
 from reticent.queries.audit.sight import FEW_CLASSES
 from reticent.queries.columns import Columns
 from reticent.queries.policy import Bounds
@@ -34,22 +36,28 @@ FIXED = StaffReason("bounds", "sums and sums of squares together would fix the v
 
 @dataclass(frozen=True)
 class Moments:
-    """The check for one response of whole values between two bounds that everybody knows."""
+    """The check for one response of whole values between two ends that everybody knows of each: `low` and `high`, by column."""
 
     columns: Columns
-    low: int
-    high: int
+    low: Ints
+    high: Ints
     rules: SetRules
     known: Mask
 
     @classmethod
-    def of(cls, columns: Columns, bounds: Bounds | None, rules: SetRules) -> "Moments | None":
-        """For a response with such bounds; None for others."""
-        if not columns.has_units or bounds is None or not bounds.integer or bounds.low is None or bounds.high is None:
+    def of(cls, columns: Columns, bounds: Bounds | None, rules: SetRules, bins: Bins | None = None) -> "Moments | None":
+        """For a response with such ends, by declared bounds or by the bins of its cutpoints; None for others."""
+        declared = bounds or Bounds()
+        if not columns.has_units or not (declared.integer or bins) or columns.values.scale != 1:
             return None
-        low, high = int(bounds.low), int(bounds.high)
-        if not 1 < high - low < FEW_VALUES or columns.values.scale != 1:
+        ends = known_ends(columns, declared, bins)
+        lows, highs = [[end for end in own if end is not None] for own in ends]
+        if len(lows) + len(highs) < 2 * columns.n_columns:
             return None
+        low, high = (np.array(own, dtype=np.int64) for own in ([*map(ceil, lows)], [*map(floor, highs)]))
+        widest = int((high - low).max(initial=0))
+        if widest >= FEW_VALUES or (widest < 2 and len(np.unique(low)) < 2):
+            return None  # squares of two neighbouring values are a linear function of them
         known = np.zeros(columns.n_columns, dtype=bool)
         known[columns.of_entities(rules.known)] = True
         return cls(columns, low, high, rules, known)
@@ -58,7 +66,7 @@ class Moments:
         """Why what is released of sums and of sums of squares must not stand together, or None."""
         if sums.rank == 0 or squares.rank == 0:
             return None
-        partition = _joint(sums.partition, squares.partition)
+        partition = _joint(sums.partition.class_of, squares.partition.class_of, self.low, self.high)
         if partition.n_classes > FEW_CLASSES:
             return None
         scene = _Scene(self, partition, sums, squares)
@@ -83,11 +91,12 @@ class Moments:
             yield np.bincount(places, minlength=len(scene.counts))
 
 
-def _joint(one: Partition, other: Partition) -> Partition:
-    """Columns that both treat alike."""
-    pairs = one.class_of * other.n_classes + other.class_of
-    _, first, class_of, size = np.unique(pairs, return_index=True, return_inverse=True, return_counts=True)
-    return Partition(class_of.astype(np.int64), first.astype(np.int64), size.astype(np.int64))
+def _joint(*kinds: Ints) -> Partition:
+    """Columns that are alike in all these."""
+    _, first, class_of, size = np.unique(
+        np.column_stack(kinds), axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    return Partition(class_of.reshape(-1).astype(np.int64), first.astype(np.int64), size.astype(np.int64))
 
 
 @dataclass
@@ -104,48 +113,66 @@ class _Scene:
     worlds: list[Ints] = field(default_factory=list)
     searches: int = 0
 
-    @property
+    @cached_property
+    def ends(self) -> tuple[Ints, Ints]:
+        """The least and the greatest value of each class."""
+        places = self.partition.representative
+        return self.moments.low[places], self.moments.high[places]
+
+    @cached_property
     def values(self) -> Ints:
-        """All values."""
-        return np.arange(self.moments.low, self.moments.high + 1)
+        """As many values of each class, from its least on, as the widest has."""
+        low, high = self.ends
+        return np.asarray(low[:, None] + np.arange(int((high - low).max(initial=0)) + 1))
+
+    @property
+    def width(self) -> int:
+        """How many values of each class are looked at."""
+        return int(self.values.shape[1])
 
     @cached_property
     def rows(self) -> sparse.csr_array:
         """What is released, and that every record has one value."""
         places = self.partition.representative
         parts = [
-            np.kron(row.coefficients(places)[None, :], amounts[None, :])
+            (row.coefficients(places).astype(np.int64)[:, None] * amounts).reshape(1, -1)
             for space, amounts in ((self.sums, self.values), (self.squares, self.values**2))
             for row in space.rows()
             if int(np.abs(row.coefficients(places)).max(initial=0)) <= MOST_WEIGHT  # others are counted in bits
         ]
-        each = np.kron(np.eye(len(places), dtype=np.int64), np.ones((1, len(self.values)), dtype=np.int64))
+        each = np.kron(np.eye(len(places), dtype=np.int64), np.ones((1, self.width), dtype=np.int64))
         return sparse.csr_array(np.concatenate([*parts, each]))
 
     @cached_property
     def places(self) -> Ints:
         """The class and value of each unit, as one number."""
         columns = self.moments.columns
-        value = np.asarray(columns.values.integers, dtype=np.int64) - self.moments.low
-        return np.asarray(self.partition.class_of[columns.column_of] * len(self.values) + value, dtype=np.int64)
+        value = np.asarray(columns.values.integers, dtype=np.int64) - self.moments.low[columns.column_of]
+        return np.asarray(self.partition.class_of[columns.column_of] * self.width + value, dtype=np.int64)
 
     @cached_property
     def counts(self) -> Ints:
         """How many records of each class truly have each value."""
-        return np.bincount(self.places, minlength=self.partition.n_classes * len(self.values))
+        return np.bincount(self.places, minlength=self.partition.n_classes * self.width)
 
     @cached_property
     def watched(self) -> Mask:
-        """Classes that some row has and nobody knows beforehand."""
+        """Classes that some row has and nobody knows beforehand, by name or because one value only is possible."""
         touched = np.zeros(self.rows.shape[1], dtype=bool)
         touched[self.rows[: self.rows.shape[0] - self.partition.n_classes].indices] = True
-        hidden = ~self.moments.known[self.partition.representative]
-        return np.asarray(touched.reshape(-1, len(self.values)).any(axis=1) & hidden, dtype=bool)
+        hidden = ~self.moments.known[self.partition.representative] & (self.ends[0] < self.ends[1])
+        return np.asarray(touched.reshape(-1, self.width).any(axis=1) & hidden, dtype=bool)
+
+    @cached_property
+    def most(self) -> Ints:
+        """How many records of each class can have each value."""
+        sizes = self.counts.reshape(-1, self.width).sum(axis=1)
+        return np.where(self.values <= self.ends[1][:, None], sizes[:, None], 0).reshape(-1)
 
     def open_to(self, own: Ints) -> bool:
         """Whether for every class with one value only another database fits, to somebody who knows some records."""
         true = self.counts - own
-        by_class = true.reshape(-1, len(self.values))
+        by_class = true.reshape(-1, self.width)
         same = (by_class.max(axis=1) == by_class.sum(axis=1)) & self.watched
         left = np.flatnonzero((by_class > 0) & same[:, None])
         for world in self.worlds:
@@ -163,12 +190,11 @@ class _Scene:
         self.searches += 1
         cost = np.zeros(len(own))
         cost[watched] = -weights - 0.1
-        sizes = np.repeat(self.counts.reshape(-1, len(self.values)).sum(axis=1), len(self.values))
         sides = np.asarray(self.rows @ self.counts, dtype=np.float64)
         model = LinearModel(
             cost,
             own.astype(np.float64),
-            sizes.astype(np.float64),
+            self.most.astype(np.float64),
             self.rows.astype(np.float64),
             sides,
             sides,
@@ -182,7 +208,7 @@ class _Scene:
         if not found.feasible:
             return watched
         world = np.rint(found.values).astype(np.int64)
-        if bool((world < own).any()) or bool((self.rows @ (world - self.counts)).any()):
+        if bool(((world < own) | (world > self.most)).any()) or bool((self.rows @ (world - self.counts)).any()):
             return watched
         self.worlds.append(world)
         return np.asarray(watched[world[watched] == self.counts[watched]], dtype=np.int64)

@@ -77,6 +77,26 @@ class View:
         alone, two = self.members.alone, self.members.two
         return Sight(low, high, 0.0, here & alone, (here & two) | (~here & alone), inside=True)
 
+    def crowd(self, without: set[int]) -> Sight | None:
+        """What is open to every respondent but some, who have no class alone or with one other; None if that is not clear.
+
+        Ends are the narrowest that one of them knows, so what moves within them moves for each.
+        """
+        if any(self._partly(own.there) for own in self.ends):
+            return None
+        spared = ~np.isin(self.columns.entity, np.fromiter(without, dtype=np.int64, count=len(without)))
+        low, high = (
+            self.members.narrowed(end, base, spared, sign)
+            for end, base, sign in zip(self.ends, (self.anybody.low, self.anybody.high), (1, -1))
+        )
+        nowhere = np.zeros(self.partition.n_classes, dtype=bool)
+        return Sight(low, high, 0.0, nowhere, self.members.alone, inside=True)
+
+    def _partly(self, there: NDArray[np.bool_]) -> bool:
+        """Whether some values of a class have a bound and others have none: whoever knows the latter has a bound for all."""
+        number = by_class(there.astype(np.int64), self.partition)
+        return bool(((number > 0) & (number < self.partition.size)).any())
+
     @cached_property
     def rows(self) -> ExactRows:
         """All rows, in whole numbers."""
