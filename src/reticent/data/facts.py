@@ -7,6 +7,7 @@ of a release itself. All numbers are scaled to whole numbers by the declared dec
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -33,6 +34,9 @@ class Ground:
     Atoms are combinations of codes at the finest level, those that occur first, then empty ones as far as they are listed.
     With `complete` all combinations are listed; otherwise it is assumed to be known that the others are empty, so that
     what is proved safe stays safe, while what is exposed by this assumption alone is not proved.
+
+    Whoever is in an empty atom has values too. For the responses in `spare`, those that relations connect with counts, the
+    sum in each empty atom is an unknown as well: after the units, in the order of the atoms.
     """
 
     variables: tuple[str, ...]
@@ -42,6 +46,7 @@ class Ground:
     entity_of_unit: Ints
     bounds: Mapping[str, Interval] = field(default_factory=dict)
     complete: bool = False
+    spare: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         n = len(self.variables)
@@ -55,6 +60,8 @@ class Ground:
         _check_places(self.atom_of_unit, self.n_atoms, "Ground: atom_of_unit")
         for name, (low, high) in self.bounds.items():
             _check_ends(low, high, f"Ground: the bounds of {name!r}")
+            if name in self.spare and ((low is not None and low > 0) or (high is not None and high < 0)):
+                raise DataError(f"Ground: the bounds of {name!r} must allow 0, which is its sum where nobody is.")
 
     @property
     def n_atoms(self) -> int:
@@ -68,7 +75,30 @@ class Ground:
 
     def size(self, response: str) -> int:
         """Number of unknowns of a response (or of counts)."""
-        return self.n_atoms if response == COUNT else self.n_units
+        if response == COUNT:
+            return self.n_atoms
+        return self.n_units + (len(self.empty) if response in self.spare else 0)
+
+    @cached_property
+    def empty(self) -> Ints:
+        """The atoms without units."""
+        there = np.zeros(self.n_atoms, dtype=bool)
+        there[self.atom_of_unit] = True
+        return np.flatnonzero(~there)
+
+    def atoms_of(self, response: str) -> Ints:
+        """The atom of each unknown of a response (or of counts)."""
+        if response == COUNT:
+            return np.arange(self.n_atoms)
+        return np.concatenate((self.atom_of_unit, self.empty)) if response in self.spare else self.atom_of_unit
+
+    def spare_places(self, response: str, atoms: Ints) -> Ints:
+        """The unknowns of a response in those of some atoms that are empty."""
+        if response not in self.spare:
+            return np.zeros(0, dtype=np.int64)
+        chosen = np.zeros(self.n_atoms, dtype=bool)
+        chosen[atoms] = True
+        return self.n_units + np.flatnonzero(chosen[self.empty])
 
     def bounds_of(self, response: str) -> Interval:
         """What everybody knows about each unknown of a response; counts are never negative."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reticent.base.arrays import Ints
 from reticent.base.errors import DataError
 from reticent.data.facts import Facts
 from reticent.history.book import recipes_of, recorded_in
@@ -21,8 +20,9 @@ from reticent.queries.recorded import is_new_answer
 from reticent.queries.refusals import Answer
 from reticent.releases.joint import JointSystem
 from reticent.tabulation.ground import GroundedData
+from reticent.tabulation.tied_facts import AtomClasses
 
-FORMAT = 1
+FORMAT = 2
 """The form in which the joint system is kept between processes."""
 
 
@@ -65,7 +65,7 @@ class Beside:
         self._known = 0
         self._scene: Scene | None = None
         self._system: JointSystem | None = None
-        self._classes: Ints = np.zeros(0, dtype=np.int64)
+        self._classes = AtomClasses(np.zeros(0, dtype=np.int64), {})
         self._unkept = False
 
     def reason_against(self, engine: Engine, request: Request, answer: Answer) -> str | None:
@@ -117,8 +117,7 @@ class Beside:
 
     def _made(self, scene: Scene, *new: Facts) -> JointSystem:
         """The joint system of everything that was released, with classes that something new selects as a whole."""
-        told, related = scene.told(*new)
-        self._classes = scene.classes(*new)
+        told, related, self._classes = scene.told(*new)
         return scene.system([related, *(facts for own in told.values() for facts in own), *scene.asked])
 
 

@@ -132,7 +132,7 @@ class Book:
         """Everything that was released and a release that is not, over one ground."""
         before = self.recipes(name)
         scene = Scene.of(self.data, {**before, name: recipe}, self.answers)
-        told, related = scene.told()
+        told, related, _ = scene.told()
         known = (related, *(facts for one in before for facts in told[one]), *scene.asked)
         return Stage(scene, before, told, known, joined(told[name], name))
 

@@ -24,7 +24,8 @@ from reticent.history.staging import scene_with, staged
 from reticent.releases.explain import describe
 from reticent.releases.joint import JointSystem
 from reticent.releases.verdict import Exposure
-from reticent.tabulation.ground import GroundedData, classes_of
+from reticent.tabulation.ground import GroundedData
+from reticent.tabulation.tied_facts import classes_of
 
 INFEASIBLE = 2
 
@@ -104,7 +105,7 @@ def _check_possible(scene: Scene, recipe: Recipe, name: str) -> None:
         own = recipe.facts(grounded, name, classes_of(grounded.ground, [*selected, *scene.asked]))
     else:
         own = scene.tables[name]
-    truth = {COUNT: grounded.counts, **grounded.values}
+    truth = {name: grounded.truth(name) for name in (COUNT, *grounded.decimals)}
     for facts in own:
         plain = [fact for fact in facts.facts if all(term.response != OWN for term in fact.terms)]
         wrong = [fact for fact in plain if not _holds(fact, truth)]

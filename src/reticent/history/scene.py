@@ -24,8 +24,9 @@ from reticent.ledger.chain import LedgerError
 from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
 from reticent.releases.unknowns import Version
-from reticent.tabulation.ground import GroundedData, classes_of, facts_of_ties, finer_classes, ground_of
+from reticent.tabulation.ground import GroundedData, ground_of
 from reticent.tabulation.responses import ties_in_records
+from reticent.tabulation.tied_facts import AtomClasses, atom_classes, facts_of_ties, finer_classes, with_spare
 from reticent.tabulation.tied_responses import Tie
 
 RELATED = "relations between responses"
@@ -88,22 +89,26 @@ class Scene:
         asked = [one.insiders for one in self.recipes.values() if isinstance(one, TableRecipe)]
         return "protect" if "protect" in asked else "exact"
 
-    def told(self, *new: Facts) -> tuple[dict[str, tuple[Facts, ...]], Facts]:
-        """What each release tells, and what relations tell, for classes that something new selects as a whole too."""
-        classes = self.classes(*new)
-        told = {**self.tables, **self._of_files(classes)}
-        return told, facts_of_ties(self.grounded, self.ties, classes, release=RELATED)
+    def told(self, *new: Facts) -> tuple[dict[str, tuple[Facts, ...]], Facts, AtomClasses]:
+        """What each release tells, what relations tell, and the classes of atoms that both refer to.
 
-    def classes(self, *new: Facts) -> Ints:
-        """The class of each atom: the coarsest that tables, answers and something new select as a whole."""
+        These are the coarsest that tables, answers and something new select as a whole; relations with counts refer to
+        what files select too.
+        """
         known = [facts for own in self.tables.values() for facts in own]
-        return classes_of(self.grounded.ground, [*known, *self.asked, *new])
+        classes = atom_classes(self.grounded, self.ties, [*known, *self.asked, *new])
+        files = self._of_files(classes.of)
+        if classes.summed:
+            shown = [facts for own in files.values() for facts in own]
+            classes, _ = finer_classes(self.grounded.ground, classes, shown, of=False)
+        related = facts_of_ties(self.grounded, self.ties, classes, release=RELATED)
+        return {**self.tables, **files}, related, classes
 
-    def with_relations(self, new: Facts, classes: Ints) -> tuple[Facts, Ints]:
+    def with_relations(self, new: Facts, classes: AtomClasses) -> tuple[Facts, AtomClasses]:
         """Something new with what relations tell of the parts of the classes that it divides; and these finer classes."""
         if not self.ties:
             return new, classes
-        finer, parts = finer_classes(self.grounded.ground, classes, new)
+        finer, parts = finer_classes(self.grounded.ground, classes, [new])
         related = facts_of_ties(self.grounded, self.ties, finer, release=RELATED, only=parts)
         return replace(new, facts=(*new.facts, *related.facts)), finer
 
@@ -170,7 +175,7 @@ def _ground(
         name for own in recipes if isinstance(own, FileRecipe) for name in own.responses if name in known
     )
     grounded = ground_of(data, tuple(variables), responses=added_up, hidden=hidden, shown=tuple(files))
-    return replace(grounded, counted=_counted(grounded, tables))
+    return with_spare(replace(grounded, counted=_counted(grounded, tables)), ties)
 
 
 def _counted(grounded: GroundedData, tables: Sequence[TableRecipe]) -> frozenset[str]:
@@ -192,7 +197,7 @@ def _related_to(responses: Sequence[str], ties: Sequence[Tie]) -> set[str]:
 
 def _check_true(grounded: GroundedData, facts: Facts) -> None:
     """Refuse facts that do not hold of the data: codes were read otherwise than the release was made."""
-    truth = {COUNT: grounded.counts, **grounded.values}
+    truth = {name: grounded.truth(name) for name in facts.responses()}
     for fact in (fact for fact in facts.facts if all(term.response != OWN for term in fact.terms)):
         total = sum(int(term.weights @ truth[term.response][term.places]) for term in fact.terms)
         if (fact.low is not None and total < fact.low) or (fact.high is not None and total > fact.high):

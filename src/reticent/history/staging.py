@@ -46,6 +46,6 @@ def scene_with(book: Book, recipe: Recipe, name: str, *, checked: bool = True) -
 
 def staged(scene: Scene, name: str) -> Staged:
     """State what everything in a scene tells; `name` is the new one."""
-    told, related = scene.told()
+    told, related, _ = scene.told()
     before = tuple(known for known in scene.recipes if known != name)
     return Staged(scene, before, told, related, joined(told[name], name))

@@ -6,7 +6,7 @@ arithmetic attacker nothing: what follows from it rests on the rules of the poli
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -37,6 +37,8 @@ from reticent.tables.perturb.origins import origins_of
 from reticent.tabulation.ground import GroundedData, missing_of
 
 NOWHERE = -2
+MOST_SPARE = 2_000
+"""Up to this many empty atoms, what an extreme tells of them is stated one by one."""
 MOMENTS = "what sums of squares and products tell of single values"
 ORDER = "which record has a value in the order, and that one has it"
 TIMES = "what a life table tells of single times"
@@ -149,6 +151,12 @@ class Places:
         whole = fixed_point(transformed(plain, factor.transform, lower_bound(self.universe.policy, factor))).integers
         return np.append(whole.astype(object), 0)[ground.codes[:, at]]
 
+    def at_atoms(self, factor: Factor) -> NDArray[np.object_] | None:
+        """A known number at each atom of the ground, as whole multiples of one unit; None if its codes do not tell it."""
+        if factor.variable in self.grounded.counted and not factor.transform:
+            return self.grounded.by_atom(factor.variable).astype(object)
+        return self.numbers(factor) if factor.variable in self.grounded.ground.variables else None
+
     def atoms(self, request: Request, cell: Cell, present: tuple[str, ...]) -> Ints:
         """The atoms of a cell, empty ones included, with a value of some variables."""
         query, ground = request.query, self.grounded.ground
@@ -199,8 +207,8 @@ def _exact(mode: Mode, asked: Asked) -> Told:
         if len(piece.responses) > 1:
             beyond = MOMENTS
             continue
-        fact = _count(asked, piece) if not piece.responses else _sum(asked, piece)
-        facts += [] if fact is None else [fact]
+        told = [_count(asked, piece)] if not piece.responses else _sums(asked, piece)
+        facts += [fact for fact in told if fact is not None]
     if name in REGRESSIONS or name == "km":
         beyond = beyond or (MOMENTS if name in REGRESSIONS else TIMES)
     return Told(tuple(facts), beyond)
@@ -266,6 +274,18 @@ def _weighted_count(
     return Fact.exact((Term(COUNT, atoms, weights),), true)
 
 
+def _sums(asked: Asked, piece: Piece) -> list[Fact | None]:
+    """A sum of a response, with what empty atoms could add to it; nothing, where their weights are not known."""
+    (response,), ground = piece.responses, asked.places.grounded.ground
+    if response not in ground.spare or response in asked.places.grounded.counted:
+        return [_sum(asked, piece)]
+    factors = [asked.places.at_atoms(factor) for factor in piece.known]
+    if all(factor is not None for factor in factors):
+        return [_sum_with_spare(asked, piece, [factor for factor in factors if factor is not None])]
+    atoms = asked.places.atoms(asked.request, asked.cell, (response,))
+    return [_sum(asked, piece), Fact.exact((Term.total(response, ground.spare_places(response, atoms)),), 0)]
+
+
 def _sum(asked: Asked, piece: Piece) -> Fact | None:
     """A sum of a response, with known weights where the other factor is a filter."""
     places, (response,) = asked.places, piece.responses
@@ -292,6 +312,45 @@ def _sum(asked: Asked, piece: Piece) -> Fact | None:
     return Fact.exact((Term(response, units, weights),), true)
 
 
+def _sum_with_spare(asked: Asked, piece: Piece, factors: list[NDArray[np.object_]]) -> Fact | None:
+    """A sum of a response that relations connect with counts: what empty atoms could add to it is a part of it."""
+    places, (response,), ground = asked.places, piece.responses, asked.places.grounded.ground
+    units = places.units(piece.records, response)
+    if not len(units):
+        return None
+    own = np.append(units, ground.spare_places(response, _selected(asked, units, response)))
+    weights = np.ones(len(own), dtype=object)
+    for factor in factors:
+        weights = weights * factor[ground.atoms_of(response)[own]]
+    common = math.gcd(*weights.tolist()) or 1
+    if any(abs(weight) // common >= LARGEST for weight in weights.tolist()):
+        raise ParameterError("facts: the known numbers of a regression are too large to be exact.")
+    own, weights = own[weights != 0], (weights[weights != 0] // common).astype(np.int64)
+    true = places.grounded.truth(response)
+    total = sum(int(true[place]) * int(weight) for place, weight in zip(own.tolist(), weights.tolist(), strict=True))
+    return Fact.exact((Term(response, own, weights),), total) if len(own) else None
+
+
+def _selected(asked: Asked, units: Ints, response: str) -> Ints:
+    """The atoms that a sum over some units of a cell selects, empty ones too.
+
+    A regression or life table divides its cell by codes: where all units of a sum have one code of such a variable, and others
+    of the cell have another, the code selects.
+    """
+    places, ground = asked.places, asked.places.grounded.ground
+    present = (response,) if asked.statistic.name in ("sum", "ratio") else asked.statistic.variables
+    atoms = places.atoms(asked.request, asked.cell, present)
+    here, chosen = atoms[places.grounded.counts[atoms] > 0], np.unique(ground.atom_of_unit[units])
+    for name in (name for name in asked.statistic.variables if name in places.version.levels):
+        codes = places.levels(name)[0]
+        own = np.unique(codes[chosen])
+        if len(own) == 1 and len(np.unique(codes[here])) > 1:
+            atoms, here = atoms[codes[atoms] == own[0]], here[codes[here] == own[0]]
+    if not np.array_equal(np.sort(here), chosen):
+        raise DataError("facts: it is open which empty combinations of codes a sum of the answer selects.")
+    return atoms
+
+
 def _whole_atoms(asked: Asked, units: Ints) -> Ints:
     """The atoms of some units; empty ones of the cell too, where all its units are meant."""
     there = np.unique(asked.places.grounded.ground.atom_of_unit[units])
@@ -311,7 +370,22 @@ def _extreme(asked: Asked) -> Told:
         beyond = atoms[sign * grounded.by_atom(response)[atoms] > sign * whole]
         return Told((Fact.exact((Term.total(COUNT, beyond),), 0),) if len(beyond) else (), ORDER)
     ends = (whole, None) if asked.statistic.name == "min" else (None, whole)
-    return Told(tuple(Fact((Term.total(response, units[at : at + 1]),), *ends) for at in range(len(units))), ORDER)
+    facts = [Fact((Term.total(response, units[at : at + 1]),), *ends) for at in range(len(units))]
+    return Told((*facts, *_extreme_of_spare(asked, response, whole)), ORDER)
+
+
+def _extreme_of_spare(asked: Asked, response: str, whole: int) -> Iterator[Fact]:
+    """What nobody beyond an extreme means for atoms that are empty; nothing is there, where they are too many to say it."""
+    ground, sign = asked.places.grounded.ground, 1 if asked.statistic.name == "max" else -1
+    atoms = asked.places.atoms(asked.request, asked.cell, (response,))
+    places = ground.spare_places(response, atoms)
+    if len(places) > MOST_SPARE:
+        yield Fact.exact((Term.total(response, places),), 0)
+        return
+    for place in places.tolist():
+        atom = ground.empty[place - ground.n_units]
+        sums = Term(response, np.array([place]), np.array([-sign]))
+        yield Fact((sums, Term(COUNT, np.array([atom]), np.array([sign * whole]))) if whole else (sums,), 0, None)
 
 
 @declares(
@@ -332,7 +406,8 @@ def _hull(mode: CamouflageMode, places: Places, response: str) -> list[Fact]:
     hull, here = placed.hull, np.flatnonzero(placed.positions >= 0)
     units = places.unit_of_record[here]
     at = placed.positions[here]
-    facts = []
+    spare = places.grounded.ground.spare_places(response, np.arange(places.grounded.ground.n_atoms))
+    facts = [Fact.exact((Term.total(response, spare),), 0)] if len(spare) else []  # the hull is of these records
     for unit, row in zip(units.tolist(), at.tolist(), strict=True):
         low, high = (Fraction(int(end)) * hull.half * scale for end in (hull.low[row], hull.high[row]))
         facts.append(Fact((Term.total(response, np.array([unit])),), ceil(low), floor(high)))

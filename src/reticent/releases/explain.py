@@ -41,7 +41,8 @@ def describe(ground: Ground, fact: Fact) -> str:
 
 def _term(ground: Ground, term: Term) -> str:
     what = "count" if term.response == COUNT else f"total of {term.response}"
-    atoms = term.places if term.response == COUNT else ground.atom_of_unit[term.places]
+    of_place = ground.atoms_of(term.response)
+    atoms = of_place[term.places]
     chosen = np.unique(atoms)
     conditions, selected = [], np.ones(ground.n_atoms, dtype=bool)
     for column, name in enumerate(ground.variables):
@@ -51,10 +52,8 @@ def _term(ground: Ground, term: Term) -> str:
         selected &= np.isin(ground.codes[:, column], codes)
         conditions.append(f"{name} {_codes(ground, column, codes)}")
     occupied = np.zeros(ground.n_atoms, dtype=bool)
-    occupied[ground.atom_of_unit if term.response != COUNT else np.arange(ground.n_atoms)] = True
-    whole = int((selected & occupied).sum()) == len(chosen) and (
-        term.response == COUNT or int(selected[ground.atom_of_unit].sum()) == len(term.places)
-    )
+    occupied[of_place] = True
+    whole = int((selected & occupied).sum()) == len(chosen) and int(selected[of_place].sum()) == len(term.places)
     where = f" where {' and '.join(conditions)}" if conditions else ""
     return f"{what}{where}" if whole else f"{what} of some records{where}"
 

@@ -82,7 +82,10 @@ def columns_of(versions: tuple[Version, ...], response: str) -> Columns:
             owner, codes = np.full(ground.n_atoms, NOBODY, dtype=np.int64), ground.codes
         else:
             guess = versions[0].values.get(response, np.zeros(ground.n_units, dtype=np.int64)).astype(np.int64)
-            owner, codes = ground.entity_of_unit.astype(np.int64), ground.codes[ground.atom_of_unit]
+            spare = ground.size(response) - ground.n_units
+            guess = np.append(guess, np.zeros(spare, dtype=np.int64))
+            owner = np.append(ground.entity_of_unit.astype(np.int64), np.full(spare, NOBODY, dtype=np.int64))
+            codes = ground.codes[ground.atoms_of(response)]
         return replace(_columns(low, high, guess, owner, (None,)), codes=codes)
     if any(version.marks is None for version in versions):
         raise DataError("Versions of a data set are linked by record marks; a version has none.")

@@ -230,19 +230,21 @@ class _Places:
     cells: CellAtoms
 
     def of(self, row: int) -> Ints:
-        """Atoms for counts, else the units with a value."""
+        """Atoms for counts, else the units with a value, and what empty atoms could add."""
         atoms = self.cells.of(row)
         if self.response == COUNT:
             return atoms
-        start, units = self._by_atom
-        found = [units[start[atom] : start[atom + 1]] for atom in atoms.tolist()]
+        start, places = self._by_atom
+        found = [places[start[atom] : start[atom + 1]] for atom in atoms.tolist()]
         return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
 
     @property
     def _by_atom(self) -> tuple[Ints, Ints]:
         if "sorted" not in self.__dict__:
-            there = np.flatnonzero(self.grounded.there(self.response))
-            atom = self.grounded.ground.atom_of_unit[there]
+            ground = self.grounded.ground
+            units = np.flatnonzero(self.grounded.there(self.response))
+            there = np.append(units, np.arange(ground.n_units, ground.size(self.response)))
+            atom = ground.atoms_of(self.response)[there]
             order = np.argsort(atom, kind="stable")
             start = np.searchsorted(atom[order], np.arange(self.grounded.ground.n_atoms + 1))
             self.__dict__["sorted"] = (start, there[order])

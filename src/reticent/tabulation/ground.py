@@ -11,17 +11,15 @@ import numpy as np
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError
 from reticent.base.randomness import Secret
-from reticent.data.facts import COUNT, LARGEST, MISSING, OWN, Fact, Facts, Ground, Interval, Term
+from reticent.data.facts import COUNT, LARGEST, MISSING, OWN, Ground, Interval
 from reticent.data.microdata import Microdata
 from reticent.data.record_marks import record_words
-from reticent.data.response_relations import COUNT as RELATION_COUNT
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.assemble import MAX_DECIMALS
 from reticent.tabulation.dependence import Ranges, ranges_of, rules_of
 from reticent.tabulation.near_atoms import HiddenCells, near_atoms
 from reticent.tabulation.tabulate import decimals_of
-from reticent.tabulation.tied_responses import Tie
 
 MOST_ATOMS = 200_000
 """Up to this many combinations are listed, empty ones included; of more, only those that occur and some near them."""
@@ -95,6 +93,13 @@ class GroundedData:
     @cached_property
     def _by_atom(self) -> dict[str, Ints]:
         return {}
+
+    def truth(self, response: str) -> Ints:
+        """The true value of each unknown of a response (or of counts); nothing is in empty atoms."""
+        if response == COUNT:
+            return self.counts
+        spare = self.ground.size(response) - self.ground.n_units
+        return np.append(self.whole(response), np.zeros(spare, dtype=np.int64)) if spare else self.whole(response)
 
     @cached_property
     def counts(self) -> Ints:
@@ -228,96 +233,3 @@ def _bounds(data: Microdata, name: str, decimals: int, given: tuple[float | None
     ):
         raise DataError(f"ground: the bounds of {name!r} do not hold for all records; widen them.", variables=(name,))
     return ends
-
-
-def facts_of_ties(
-    grounded: GroundedData, ties: Sequence[Tie], classes: Ints, *, release: str, only: Ints | None = None
-) -> Facts:
-    """What relations between responses tell of the sums over each class of atoms: `tot = dom + exp` holds there too.
-
-    They are no release's own; whoever knows them knows them of every release of the data. Responses that the ground does
-    not have are unknown altogether, so that relations with them reveal nothing. `only` names the classes that are meant.
-    """
-    ground, facts = grounded.ground, []
-    there = np.unique(classes[ground.atom_of_unit])
-    chosen = there if only is None else np.intersect1d(there, only)
-    if len(chosen) == 0:
-        return Facts(release, ())
-    at_atoms, at_units = _members(classes), _members(classes[ground.atom_of_unit], int(classes.max(initial=-1)) + 1)
-    for tie in ties:
-        coefs = dict(zip(tie.relation.names, tie.relation.coefs, strict=True))
-        counted = 0 if RELATION_COUNT in grounded.decimals else coefs.pop(RELATION_COUNT, 0)
-        if any(name not in grounded.decimals for name in coefs) or not {*coefs} - grounded.counted:
-            continue
-        most = max((grounded.decimals[name] for name in coefs), default=0)
-        for number in chosen.tolist():
-            units = at_units[number]
-            terms = [
-                _weighted(name, grounded.units(name, units), coef * 10 ** (most - grounded.decimals[name]))
-                for name, coef in coefs.items()
-                if name not in grounded.counted
-            ]
-            each = counted * 10**most + sum(
-                coef * 10 ** (most - grounded.decimals[name]) * grounded.by_atom(name)[at_atoms[number]]
-                for name, coef in coefs.items()
-                if name in grounded.counted
-            )
-            weights = np.broadcast_to(np.asarray(each, dtype=np.int64), len(at_atoms[number]))
-            if weights.any():
-                terms.append(Term(COUNT, at_atoms[number][weights != 0], weights[weights != 0]))
-            slack = math.ceil(tie.rounding * 10**most * len(units))
-            if not tie.everywhere and not _obeyed(grounded, terms, slack, inequality=tie.relation.inequality):
-                continue
-            if any(len(term.places) for term in terms):
-                own = tuple(term for term in terms if len(term.places))
-                facts.append(Fact(own, -slack, None if tie.relation.inequality else slack))
-    return Facts(release, tuple(facts))
-
-
-def _obeyed(grounded: GroundedData, terms: Sequence[Term], slack: int, *, inequality: bool) -> bool:
-    """Whether a relation that some records break, or that is one of a code, holds for the sums of a class and says something."""
-    sums = [int((_truth(grounded, term)[term.places] * term.weights).sum()) for term in terms]
-    return any(sums) and sum(sums) >= -slack and (inequality or sum(sums) <= slack)
-
-
-def _truth(grounded: GroundedData, term: Term) -> Ints:
-    return grounded.counts if term.response == COUNT else grounded.whole(term.response)
-
-
-def _members(number: Ints, n: int | None = None) -> list[Ints]:
-    """The places of each number, rising."""
-    order = np.argsort(number, kind="stable")
-    size = int(number.max(initial=-1)) + 1 if n is None else n
-    return np.split(order, np.searchsorted(number[order], np.arange(1, size)))
-
-
-def _weighted(response: str, places: Ints, weight: int) -> Term:
-    return Term(response, places, np.full(len(places), weight, dtype=np.int64))
-
-
-def classes_of(ground: Ground, known: Sequence[Facts]) -> Ints:
-    """The class of each atom: the coarsest partition that every fact and watch of some releases selects whole classes of.
-
-    Facts of a file may be stated for these classes instead of for single atoms, which takes far fewer unknowns.
-    """
-    words = np.random.default_rng(0)  # marks of sums, which never leave: equal marks are equal selections
-    mark = np.zeros(ground.n_atoms, dtype=np.uint64)
-    for facts in known:
-        terms = [(t.response, t.places, t.weights) for fact in facts.facts for t in fact.terms if t.response != OWN]
-        terms += [(watch.response, watch.places, watch.weights) for watch in facts.watches]
-        for response, places, weights in terms:
-            atoms, first = np.unique(places if response == COUNT else ground.atom_of_unit[places], return_index=True)
-            word = words.integers(1, 2**63, dtype=np.uint64)
-            mark[atoms] += word * weights[first].astype(np.uint64)
-    return np.unique(mark, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def finer_classes(ground: Ground, classes: Ints, new: Facts) -> tuple[Ints, Ints]:
-    """The classes that a further release selects whole ones of, and which of them are parts of one that it divides."""
-    own = classes_of(ground, [new])
-    n = int(own.max(initial=0)) + 1
-    pairs, number = np.unique(classes * n + own, return_inverse=True)
-    if len(pairs) == int(classes.max(initial=-1)) + 1:
-        return classes, np.zeros(0, dtype=np.int64)
-    sizes = np.bincount(pairs // n)
-    return number.reshape(-1).astype(np.int64), np.flatnonzero(sizes[pairs // n] > 1)

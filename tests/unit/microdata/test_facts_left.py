@@ -40,7 +40,8 @@ from reticent.microdata.mask.sampling import Sample
 from reticent.microdata.mask.top_code import BottomCode, TopCode
 from reticent.microdata.pipeline import apply_steps
 from reticent.microdata.protect import protect_data
-from reticent.tabulation.ground import classes_of, ground_of
+from reticent.tabulation.ground import ground_of
+from reticent.tabulation.tied_facts import classes_of
 
 PEOPLE: list[list[Record]] = [
     [("a1", "b1", 0), ("a1", "b1", 3), ("a2", "b2", 4), ("a3", "b1", 1)],

@@ -15,7 +15,7 @@ from reticent.base.arrays import Ints, Mask
 from reticent.data.facts import Fact, Interval
 from reticent.microdata.facts.builder import Builder, total
 from reticent.microdata.facts.matching import Matching
-from reticent.microdata.facts.values import ShownNumber
+from reticent.microdata.facts.values import ShownNumber, tell_nothing
 from reticent.tabulation.ground import GroundedData
 
 ASSUMES = "that it is known which record of the file is whose"
@@ -38,6 +38,7 @@ def tell_matched(builder: Builder, grounded: GroundedData, matching: Matching, n
             ends = number.kinds[int(kinds[group_of_unit[unit], at])]
             if ends not in (known, (None, None)):
                 builder.facts.append(Fact((total(number.response, np.array([unit])),), *ends))
+    tell_nothing(builder, grounded, numbers, grounded.ground.empty)
     builder.assumes = ASSUMES
     return True
 

@@ -12,11 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from reticent.base.arrays import Ints
-from reticent.data.facts import Interval
+from reticent.data.facts import Interval, Term
 from reticent.microdata.facts.builder import Builder, own_term, total
 from reticent.microdata.facts.matching import Matching
 from reticent.tabulation.ground import GroundedData
 
+NONE: Ints = np.zeros(0, dtype=np.int64)
 OPEN = "what a response without bounds adds where it is open which records are in an atom"
 
 
@@ -52,11 +53,15 @@ class _Group:
 
 @dataclass(frozen=True, eq=False)
 class _Cell:
-    """Units that no release tells apart and that can be shown alike; `known` has the responses they have values of."""
+    """Units that no release tells apart and that can be shown alike; `known` has the responses they have values of.
+
+    `empty` are the empty atoms that are no different: whoever is there is shown as one of the units.
+    """
 
     signature: int
     units: Ints
     known: frozenset[str]
+    empty: Ints
 
 
 def tell_values(
@@ -77,6 +82,8 @@ def tell_values(
     cells: dict[int, list[_Cell]] = {}
     for cell in _cells(grounded, matching, [number.response for number in numbers], classes):
         cells.setdefault(cell.signature, []).append(cell)
+    with_units = [cell.empty for own in cells.values() for cell in own]
+    tell_nothing(builder, grounded, numbers, np.setdiff1d(grounded.ground.empty, np.concatenate([*with_units, NONE])))
     shares: dict[tuple[int, int], list[int]] = {}
     for patterns, signatures in matching.parts:
         mine = [group for pattern in patterns.tolist() for group in groups.get(pattern, ())]
@@ -85,6 +92,12 @@ def tell_values(
             _Part(builder, grounded, numbers, mine, own, _columns(matching, patterns, own), sampled, shares).tell()
     for (at, name), own_parts in shares.items():
         builder.tell([own_term(dict.fromkeys(own_parts, 1))], *numbers[at].sums[name].total)
+
+
+def tell_nothing(builder: Builder, grounded: GroundedData, numbers: list[ShownNumber], atoms: Ints) -> None:
+    """Values of a file are those of its units: nothing is in atoms that no unit is in or like."""
+    for number in numbers:
+        builder.tell([total(number.response, grounded.ground.spare_places(number.response, atoms))], 0, 0)
 
 
 def _columns(matching: Matching, patterns: Ints, cells: list[_Cell]) -> dict[int, list[int]]:
@@ -117,14 +130,30 @@ def _cells(grounded: GroundedData, matching: Matching, responses: list[str], cla
     found, cell_of_unit = np.unique(rows, axis=0, return_inverse=True)
     order = np.argsort(cell_of_unit.reshape(-1), kind="stable")
     bounds = np.searchsorted(cell_of_unit.reshape(-1)[order], np.arange(len(found) + 1))
+    empty = _empty_like(grounded, matching, found, classes)
     return [
         _Cell(
             int(row[0]),
             np.sort(order[bounds[at] : bounds[at + 1]]),
             frozenset(name for name, known in zip(responses, row[2:], strict=True) if known),
+            empty.get((int(row[0]), int(row[1]), *row[2:].tolist()), NONE),
         )
         for at, row in enumerate(found)
     ]
+
+
+def _empty_like(grounded: GroundedData, matching: Matching, found: Ints, classes: Ints) -> dict[tuple[int, ...], Ints]:
+    """The empty atoms of the class and signature of units that have all values, by these; of no use without `spare`."""
+    ground = grounded.ground
+    if not ground.spare:
+        return {}
+    keys = {(int(row[0]), int(row[1])): tuple(row.tolist()) for row in found if bool((row[2:] == 1).all())}
+    members: dict[tuple[int, ...], list[int]] = {}
+    for atom in ground.empty.tolist():
+        key = keys.get((int(matching.signature_of_atom[atom]), int(classes[atom])))
+        if key is not None:
+            members.setdefault(key, []).append(atom)
+    return {key: np.array(own, dtype=np.int64) for key, own in members.items()}
 
 
 @dataclass(eq=False)
@@ -168,7 +197,10 @@ class _Part:
 
     def _say(self, response: str, cell: _Cell, low: int | None, high: int | None) -> None:
         if response in cell.known:
-            self.builder.tell([total(response, cell.units)], low, high)
+            self.builder.tell([self._total(response, cell)], low, high)
+
+    def _total(self, response: str, cell: _Cell) -> Term:
+        return total(response, np.append(cell.units, self.grounded.ground.spare_places(response, cell.empty)))
 
     @cached_property
     def _flow(self) -> list[dict[int, tuple[int | None, int]]]:
@@ -236,7 +268,7 @@ class _Part:
         number, cell = self.numbers[at], self.cells[column]
         sums = dict.fromkeys(parts, -1)
         ends = [self._end(at, column, side) for side in (0, 1)]
-        term = total(number.response, cell.units)
+        term = self._total(number.response, cell)
         if ends[0] is not None and ends[0] == ends[1]:
             weights, constant = ends[0]
             self.builder.tell([term, own_term({**weights, **sums})], constant, constant)
