@@ -39,6 +39,11 @@ class Generalize(Method):
     A group is safe when it has at least `k` records and meets what else is asked: `l` values of the sensitive variables,
     closeness `t`, individual risk at most `risk`, `population_k` units by weight. Records in unsafe groups may be
     suppressed (all keys blank) up to the share `suppression`. With `local` they get coarser codes of their own instead.
+    With `l` or `t` the suppressed records together must be a safe group too; where they are not, none is suppressed.
+
+    For whom it holds: for the arithmetic attacker, also with the keys of all records. Not for the transparent attacker,
+    because levels are chosen without the secret: that a finer coding was not safe excludes values. In files of 5 records
+    with k = l = 2 they determine 48 of 15,300 sensitive values, with `local` 1,128.
     """
 
     name: ClassVar[str] = "generalize"
@@ -136,26 +141,33 @@ class Generalize(Method):
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Search, recode, suppress; the facts hold the levels, the loss, its bound and whether it is optimal."""
         self.check(data.schema)
+        patience = Patience(self.time_limit, self.steps)
+        applied = self._at_most(self.suppression, data, patience, progress)
+        if self._blanks_judged and self._unsafe_records(applied.data):
+            applied = self._at_most(0.0, data, patience, progress)
+        return replace(applied, facts={**applied.facts, **patience.to_repeat()})
+
+    def _at_most(self, limit: float, data: Microdata, patience: Patience, progress: Progress) -> Applied:
+        """The coding of least loss that suppresses at most this share of the records."""
         keys = self._keys(data.schema)
         ladders, evaluator, loss = self._prepared(data)
-        patience = Patience(self.time_limit, self.steps)
+        allowed = int(limit * data.n_records + 1e-9)
         if self.local:
-            allowed = int(self.suppression * data.n_records + 1e-9)
             coding = local_coding(evaluator, loss, allowed=allowed, patience=patience, progress=progress)
             nodes, choice = coding.nodes, coding.choice
             facts: dict[str, Any] = coding.summary()
         else:
-            found = search(evaluator, loss, limit=self.suppression, patience=patience, progress=progress)
+            found = search(evaluator, loss, limit=limit, patience=patience, progress=progress)
             nodes = (found.node,)
             choice = np.where(suppressed_rows(evaluator, found.node), -1, 0)
-            share, others = next_best(evaluator, loss, found.node, int(self.suppression * data.n_records + 1e-9))
+            share, others = next_best(evaluator, loss, found.node, allowed)
             facts = {**found.summary(), "levels": dict(zip(keys, found.node)), "share lost": share, "next best": others}
-        facts |= patience.to_repeat()
         per_record = choice[evaluator.row_of_record]
         if self._has_household_keys(data.schema) and bool((per_record < 0).any()):
             per_record = self._whole_households(data, ladders, nodes[0], per_record)
             facts["optimal"] = False  # the proof did not count the records that go with their households
         facts["suppressed"] = int(data.multiplicity[per_record < 0].sum())
+        facts["transparent_attacker"] = "not for the transparent attacker"
         return self._recoded(data, ladders, nodes, per_record, facts)
 
     def lattice(self, data: Microdata) -> list[tuple[Node, int, float]]:
@@ -293,17 +305,24 @@ class Generalize(Method):
         return digit_patterns(variable, shown) if named and variable.digits and not self.local else ()
 
     def promises(self) -> tuple[Promise, ...]:
-        """Every record that keeps a key is in a safe group, counted again from the output."""
+        """Every group of equal keys is safe, counted again from the output."""
+        return (Promise("every group of equal keys is safe", lambda before, after: self._unsafe_records(after)),)
 
-        def broken(before: Microdata, after: Microdata) -> int:
-            keys = self._keys(before.schema)
-            patterns = after.patterns((*keys, *self.sensitive))
-            published = after.patterns(keys)
-            first = np.zeros(len(patterns), dtype=np.int64)
-            first[patterns.group] = published.group
-            weights = published.weights if published.weights is not None else published.counts.astype(np.float64)
-            groups = Groups(published.counts, weights, first, patterns.codes[:, len(keys) :], patterns.counts)
-            blank = (published.codes < 0).all(axis=1)
-            return int(published.counts[self.model().unsafe(groups) & ~blank].sum())
+    @property
+    def _blanks_judged(self) -> bool:
+        """Whether values of a group are limited: who is in no group that is shown has a value of the suppressed records."""
+        return self.l is not None or self.t is not None
 
-        return (Promise("every group of equal keys is safe", broken),)
+    def _unsafe_records(self, after: Microdata) -> int:
+        """Published records in unsafe groups; suppressed ones are a group too if values are limited, else recounts judge them."""
+        keys = self._keys(after.schema)
+        patterns = after.patterns((*keys, *self.sensitive))
+        published = after.patterns(keys)
+        first = np.zeros(len(patterns), dtype=np.int64)
+        first[patterns.group] = published.group
+        weights = published.weights if published.weights is not None else published.counts.astype(np.float64)
+        groups = Groups(published.counts, weights, first, patterns.codes[:, len(keys) :], patterns.counts)
+        unsafe = self.model().unsafe(groups)
+        if not self._blanks_judged:
+            unsafe &= ~(published.codes < 0).all(axis=1)
+        return int(published.counts[unsafe].sum())
