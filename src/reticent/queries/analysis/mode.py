@@ -18,7 +18,7 @@ from reticent.queries.analysis.covering import covering_rows, draw_of, parts_of,
 from reticent.queries.analysis.dominance import Shares
 from reticent.queries.analysis.drop_q import kept_rows
 from reticent.queries.analysis.linked import link_units
-from reticent.queries.analysis.numbers import PublicNumbers, number_columns
+from reticent.queries.analysis.numbers import NumberColumn, PublicNumbers, correlated_numbers, number_columns
 from reticent.queries.analysis.pairs import Measurements
 from reticent.queries.analysis.regression import (
     RegressionRules,
@@ -35,11 +35,12 @@ from reticent.queries.canonical import RecordSet, Version
 from reticent.queries.fitting import leverage, logistic
 from reticent.queries.fixed import finite
 from reticent.queries.language import REGRESSIONS, Statistic
-from reticent.queries.modes import Decision, Request, Setting
+from reticent.queries.modes import ANSWERED, Decision, Request, Setting
 from reticent.queries.pieces import complete
 from reticent.queries.refusals import RISK, Answer, Row, StaffReason
 from reticent.queries.statistics import design_matrix
 
+CORRELATION = "corr"
 LARGE = 20
 LEAST_LOST = 2
 PAIRS = "pairs: a record would be the difference of too many universes that are nearly the same"
@@ -112,9 +113,10 @@ class AnalysisMode:
         "holds more of a sum, or of a sum of squares, than the policy's dominance and p percent rules allow counts only as "
         "far as they do. "
         "Regressions that lean on single respondents are refused; so are those that show more coefficients of public numbers "
-        "than a tenth of the records, all models together. Residuals are synthetic. Answers other than counts are rounded to "
-        "a tenth of their standard error, and quantiles are means of blocks of neighbours. Not covered: many different "
-        "universes together, which narrow totals of larger groups, and in the end small whole numbers."
+        "than a tenth of the records, all models together (with correlations and models of public numbers). Residuals are "
+        "synthetic. Answers other than counts are rounded to a tenth of their standard error, and quantiles are means of "
+        "blocks of neighbours. Not covered: many different universes together, which narrow totals of larger "
+        "groups, and in the end small whole numbers."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "a refusal reveals that a universe breaks a size rule or is too near to earlier ones, which depends on records only, "
@@ -150,8 +152,8 @@ class AnalysisMode:
                     values.append(None)
                 else:
                     values.append(found)
+                    self._remember(cell.records, [statistic])  # what follows in the same query is judged beside it
             told = [place for place, value in enumerate(values) if value is not None]
-            self._remember(cell.records, [request.query.statistics[place] for place in told])
             answered += [number] if told else []
             fitted += [[number, place] for place in told if request.query.statistics[place].name in REGRESSIONS]
             rows.append(Row(cell.group, tuple(values)))
@@ -167,8 +169,13 @@ class AnalysisMode:
         """Take over which universes of any version were answered (version 0.1.0 did not say: then all of the request)."""
         statistics = request.query.statistics
         every = range(len(request.cells))
+        told = remember.get(ANSWERED, [])
         for number in remember.get("cells", every):
-            plain = [statistic for statistic in statistics if statistic.name not in REGRESSIONS]
+            plain = [
+                statistic
+                for place, statistic in enumerate(statistics)
+                if statistic.name not in REGRESSIONS and (statistic.name != CORRELATION or [number, place] in told)
+            ]
             fits = remember.get("fits", [[cell, place] for cell in every for place in range(len(statistics))])
             shown = [statistics[place] for cell, place in fits if cell == number]
             self._remember(request.cells[number].records, [*plain, *shown])
@@ -182,8 +189,15 @@ class AnalysisMode:
             if statistic.name in REGRESSIONS:
                 draw, shown = self._shown(statistic, records)
                 self.near_pairs.answer(rows, records.version, draw, shown)
-                columns = number_columns(self.setting.universe, records, statistic.regression, draw)
-                self.numbers.answer(columns, records.version)
+            self.numbers.answer(self._numbers(statistic, records), records.version)
+
+    def _numbers(self, statistic: Statistic, records: RecordSet) -> list[NumberColumn]:
+        """The public numbers of which a statistic shows the products with confidential ones."""
+        universe = self.setting.universe
+        if statistic.name in REGRESSIONS:
+            return number_columns(universe, records, statistic.regression, self._shown(statistic, records)[0])
+        names = statistic.variables if statistic.name == CORRELATION else ()
+        return correlated_numbers(universe, records, names)
 
     def _shown(self, statistic: Statistic, records: RecordSet) -> tuple[int, list[Ints]]:
         """The name of the sample that a regression is worked out from, and the sets of records that it shows."""
@@ -262,6 +276,8 @@ class AnalysisMode:
         full = complete(universe, sample.records, statistic.variables)
         if len(universe.records(full)) < self.options.gamma:
             return "too few complete records"
+        if self.numbers.too_many(self._numbers(statistic, sample.records), sample.records.version):
+            return "too many correlations or regressions with public numbers for so few records"
         with np.errstate(all="ignore"):  # what goes beyond floating-point numbers is refused below
             regression = statistic.name in REGRESSIONS
             found = self._regression(statistic, sample, full) if regression else value_of(statistic, sample)
@@ -272,8 +288,6 @@ class AnalysisMode:
         universe, version = self.setting.universe, sample.records.version
         if self.near_pairs.too_many(universe.records(sample.records), version, draw, shown):
             return PAIRS
-        if self.numbers.too_many(number_columns(universe, sample.records, statistic.regression, draw), version):
-            return "too many regressions on public numbers for so few records"
         sample = self._covering(statistic, sample)
         rows = sample.complete_rows(statistic.variables)
         linear = statistic.name == "linreg"

@@ -4,9 +4,11 @@
 A coefficient of a number that everybody can look up is a weighted sum of the response with known weights, so as many of them
 as there are records give every value, even rounded. So ten records are needed for each of them, over all models and users: a
 column about n records adds 1/n to each one, and what a record has may reach a tenth. A number rounded to a tenth of its
-standard error has about five bits, so an attacker has at most half of the bits of ten values of 0 or 1.
+standard error has about five bits, so an attacker has at most half of the bits of ten values of 0 or 1. A correlation with such
+a number, and a regression that explains it by a confidential one, show the same sum and count alike.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -31,11 +33,13 @@ class NumberColumn:
 
 
 def number_columns(universe: Universe, records: RecordSet, model: Model, draw: int) -> list[NumberColumn]:
-    """The columns of a model that have a public number, over one sample."""
+    """The columns of a model that have a public number and a confidential one, or the other as response, over one sample."""
     version, rows = universe.versions[records.version], universe.records(records)
+    public = is_public_number(universe, records, model.response.variable)
     found = []
     for column in columns_of(universe, records, model):
-        if not any(part.known for part in column):
+        confidential = any(part.level is None and not part.known for part in column)
+        if not (confidential if public else any(part.known for part in column)):
             continue
         inside = np.ones(len(rows), dtype=bool)
         for part in column:
@@ -43,6 +47,22 @@ def number_columns(universe: Universe, records: RecordSet, model: Model, draw: i
                 inside &= version.codes[part.name][version.atom[rows]] == part.level
         found.append(NumberColumn((draw, str(model.response), label_of(version, column)), rows[inside]))
     return found
+
+
+def correlated_numbers(universe: Universe, records: RecordSet, names: tuple[str, ...]) -> list[NumberColumn]:
+    """The public number of a correlation with a confidential one; it has the sample of all plain statistics."""
+    public = [name for name in names if is_public_number(universe, records, name)]
+    if len(public) != 1:
+        return []
+    sample = int.from_bytes(hashlib.blake2b(records.key.encode(), digest_size=7).digest(), "big")
+    other = next(name for name in names if name != public[0])
+    return [NumberColumn((sample, f"corr {other}", public[0]), universe.records(records))]
+
+
+def is_public_number(universe: Universe, records: RecordSet, name: str) -> bool:
+    """Whether a variable is a filter of numbers that anybody may select by."""
+    levels = universe.versions[records.version].levels
+    return name in levels and levels[name].numbers is not None
 
 
 @dataclass
