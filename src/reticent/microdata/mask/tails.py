@@ -3,8 +3,9 @@
 
 A mean of n values beyond a limit that the attacker knows is their sum. A respondent among them knows its own part, and that
 nobody else lies on the other side of the limit; what it cannot know of another one is what all the rest lie beyond the limit
-together. That must be at least p percent of the other's total (the p % rule, with the limit as the known lower bound). With
-several records of a respondent the largest total need not be the one that lies farthest beyond: every respondent is judged.
+together. That must be at least p percent of the other's total (the p % rule, with the first value that can lie beyond the
+limit as the known lower bound: whole numbers above 10 are at least 11). With several records
+of a respondent the largest total need not be the one that lies farthest beyond: every respondent is judged.
 """
 
 from dataclasses import dataclass
@@ -24,8 +25,16 @@ class Tail:
     room: float
 
 
+def first_beyond(limit: float, step: float, sign: float) -> float:
+    """The first multiple of a step beyond a limit, on the side of `sign`; the limit itself where values have no step."""
+    if step <= 0:
+        return limit
+    # a limit that is a multiple itself must not count as one beyond it because of its last binary digit
+    return float(sign * (np.floor(sign * limit / step + 1e-6) + 1.0) * step)
+
+
 def tail_of(values: Floats, limit: float, who: NDArray[np.int64] | None) -> Tail:
-    """Measure the values beyond a limit; `who` numbers the respondent of each (None: each value is one)."""
+    """Measure the values from a limit on; `who` numbers the respondent of each (None: each value is one)."""
     if not len(values):
         return Tail(0, np.inf)
     _, number = np.unique(np.arange(len(values)) if who is None else who, return_inverse=True)

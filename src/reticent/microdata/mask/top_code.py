@@ -19,7 +19,8 @@ from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.microdata.mask.tails import check_tail, tail_of
+from reticent.microdata.mask.tails import check_tail, first_beyond, tail_of
+from reticent.microdata.perturb.leaves import step_of
 
 
 def _check_numeric(schema: Schema, names: tuple[str, ...], owner: str) -> None:
@@ -40,10 +41,10 @@ class LimitCode(Method):
     file: the computed number itself would reveal something about the values that are hidden. For the same reason the mean and
     the standard deviation of `deviations` are those of the coded values, which the file shows. The mean of the values
     beyond the limit is published only if they belong to at least `k` respondents (entities where the schema has them)
-    and none of them dominates: nobody in the tail, who knows their own values, can place the total of another within
-    `p` percent. This holds for the arithmetic attacker, and for the transparent one too, since nothing here is drawn: the
-    published file tells of the values beyond the limit that they are beyond it, how many they are and, with `mean`,
-    their sum. That somebody lies beyond the limit is always published.
+    and none of them dominates: nobody in the tail, who knows their own values and which values are whole numbers, can
+    place the total of another within `p` percent. This holds for the arithmetic attacker, and for the transparent one too,
+    since nothing here is drawn: the published file tells of the values beyond the limit that they are beyond it, how many
+    they are and, with `mean`, their sum. That somebody lies beyond the limit is always published.
     """
 
     sign: ClassVar[float]
@@ -102,7 +103,8 @@ class LimitCode(Method):
         beyond = np.nan_to_num(self.sign * (values - limit), nan=0.0) > 0
         n_beyond = int(beyond.sum())
         entity = data.entity()
-        tail = tail_of(values[beyond], limit, None if entity is None else entity[beyond])
+        first = first_beyond(limit, step_of(present), self.sign)
+        tail = tail_of(values[beyond], first, None if entity is None else entity[beyond])
         facts = {"records_beyond": n_beyond, "respondents_beyond": tail.respondents, "limit": limit}
         if self.label is not None:
             return Applied(self._labelled(data, beyond), {self.variable: n_beyond}, facts)
