@@ -69,8 +69,8 @@ class AuditedMode:
         "that fits. Not covered: other unions of classes for dominance and the p percent rule (also of products); "
         "sums of squares whose values are equal in each of several classes but differ between these; insiders who "
         "know more than their own records; what sums and sums of squares fix only "
-        "together within bounds, for more than 40 classes or more than 16 values; sums at their least or greatest "
-        "where no bounds are declared; bits "
+        "together within bounds, for more than 40 classes, more than 16 values or values that are not whole; sums at their "
+        "least or greatest where no bounds are declared; bits "
         "that sums of products of two responses reveal. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
